@@ -24,6 +24,7 @@ constexpr const char* usage =
     ")\n"
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...] [--stop-after-epoch N]\n"
+    "            [--pause-after-step STEP]\n"
     "  check     < specifications.json\n"
     "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
     "specifications.json\n"
@@ -88,7 +89,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
     return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
                        values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
                        values["die-after"].as<std::int64_t>(), steps_of(values["save-at"].as<std::string>()),
-                       values["stop-after-epoch"].as<std::int64_t>()});
+                       values["stop-after-epoch"].as<std::int64_t>(),
+                       values["pause-after-step"].as<std::int64_t>()});
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
@@ -108,7 +110,8 @@ int run(int argc, char** argv) {
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
-                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" || verb == "serve";
+                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" ||
+                     verb == "serve";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -118,15 +121,17 @@ int run(int argc, char** argv) {
       "plugin-folder", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
-      "control-fd", po::value<int>()->default_value(-1))("socket-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
-      "format", po::value<std::string>()->default_value("text"))(
+      "control-fd", po::value<int>()->default_value(-1))("socket-fd", po::value<int>()->default_value(-1))(
+      "threads", po::value<int>()->default_value(0))("format",
+                                                     po::value<std::string>()->default_value("text"))(
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
       "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
       "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number : {"beam", "length", "batch", "vocabulary", "labels", "stop-after-epoch"})
+  for (const char* number :
+       {"beam", "length", "batch", "vocabulary", "labels", "stop-after-epoch", "pause-after-step"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0));
   po::variables_map values;
