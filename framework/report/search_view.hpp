@@ -21,7 +21,7 @@ struct SearchView {
   SearchView& operator=(const SearchView&) = delete;
 
   const search::History& history() const { return record.history; }
-  /// Names of the variables, as short as they are still apart: "learning_rate".
+  /// Names of the variables, as short as they are still apart: "layers".
   std::vector<std::string> labels() const;
 
   SearchRow row;
