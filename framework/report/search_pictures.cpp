@@ -25,28 +25,6 @@ constexpr std::size_t most_trials_drawn = 1000;
 /// Cells of a map along a variable of numbers.
 constexpr std::size_t cells = 12;
 
-/// One objective of a search, with what all its pictures need.
-struct Subject {
-  const SearchView& view;
-  std::size_t objective;
-  Metric metric;
-  Unit unit;
-  std::vector<std::string> labels;  ///< of the variables
-  std::string id;                   ///< ends the ids of blocks
-
-  std::string title() const { return "Search " + view.row.name; }
-  const search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
-  /// The last score that the trial has; NaN without one.
-  double value(std::size_t number) const {
-    const search::TrialState& state = view.standing.states[number];
-    return state.has_values() ? state.measured.back()->values.at(objective)
-                              : std::numeric_limits<double>::quiet_NaN();
-  }
-  bool is_complete(std::size_t number) const {
-    return view.standing.states[number].last == search::Outcome::complete;
-  }
-};
-
 bool is_logarithmic(const RandomVariable& variable) {
   return variable.law == Law::log_uniform || variable.law == Law::log_integer;
 }
@@ -68,6 +46,33 @@ std::vector<std::string> names_of_values(const RandomVariable& variable) {
       names.push_back(search::value_text(variable, value));
   return names;
 }
+
+/// One objective of a search, with what all its pictures need.
+struct Subject {
+  const SearchView& view;
+  std::size_t objective;
+  Metric metric;
+  Unit unit;
+  std::vector<std::string> labels;  ///< of the variables
+  std::string id;                   ///< ends the ids of blocks
+
+  std::string title() const { return "Search " + view.row.name; }
+  const search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
+  /// The last score that the trial has; NaN without one.
+  double value(std::size_t number) const {
+    const search::TrialState& state = view.standing.states[number];
+    return state.has_values() ? state.measured.back()->values.at(objective)
+                              : std::numeric_limits<double>::quiet_NaN();
+  }
+  /// Of a variable with few values the number of the value, counted from 0.
+  double coordinate(std::size_t number, std::size_t variable) const {
+    const RandomVariable& one = view.space[variable];
+    return trial(number).point[variable] - (has_few_values(one) ? one.low : 0.0);
+  }
+  bool is_complete(std::size_t number) const {
+    return view.standing.states[number].last == search::Outcome::complete;
+  }
+};
 
 TableCell percent_cell(double share) {
   return {number_text(100.0 * share), 100.0 * share};
@@ -144,7 +149,6 @@ Figure slice_figure(const Subject& subject, std::size_t variable, std::size_t nu
   if (is_logarithmic(axis)) chart.x.scale = Axis::Scale::logarithmic;
   chart.y = {subject.metric.name, subject.unit.name};
   chart.categories = names_of_values(axis);
-  const double first = has_few_values(axis) ? axis.low : 0.0;
   std::map<std::int64_t, ScatterChart::Group> groups;  // by how far trials came
   std::size_t count = 0;
   for (std::size_t trial = 0; trial < subject.view.standing.states.size(); ++trial) {
@@ -154,7 +158,7 @@ Figure slice_figure(const Subject& subject, std::size_t variable, std::size_t nu
                                     : subject.view.standing.states[trial].measured.back()->epochs;
     ScatterChart::Group& group = groups[epochs];
     group.name = standing_text(subject, trial);
-    group.points.push_back({subject.trial(trial).point[variable] - first,
+    group.points.push_back({subject.coordinate(trial, variable),
                             subject.unit.factor * subject.value(trial),
                             {},
                             {},
@@ -280,7 +284,7 @@ Figure parallel_figure(const Subject& subject, const std::vector<std::size_t>& v
   ParallelChart chart;
   for (const std::size_t variable : variables) {
     ParallelChart::Dimension dimension{subject.labels[variable], {}, is_logarithmic(view.space[variable])};
-    if (view.space[variable].law == Law::choice) dimension.categories = names_of_values(view.space[variable]);
+    dimension.categories = names_of_values(view.space[variable]);
     chart.dimensions.push_back(std::move(dimension));
   }
   const bool pruned = view.options.pruning != search::Pruning::none;
@@ -295,7 +299,7 @@ Figure parallel_figure(const Subject& subject, const std::vector<std::size_t>& v
     if (!state.has_values()) continue;
     ParallelChart::Line line{"trial " + std::to_string(trial + 1), {}};
     for (const std::size_t variable : variables)
-      line.values.push_back(subject.trial(trial).active[variable] ? subject.trial(trial).point[variable]
+      line.values.push_back(subject.trial(trial).active[variable] ? subject.coordinate(trial, variable)
                                                                   : none);
     if (pruned) line.values.push_back(static_cast<double>(state.measured.back()->epochs));
     line.values.push_back(subject.unit.factor * subject.value(trial));
@@ -333,8 +337,15 @@ void add_pictures(const Subject& subject, std::vector<Block>& blocks) {
                                " that explain less are not drawn."});
   if (found) {
     std::size_t number = 0;
-    for (const search::PairShare& pair : mapped_pairs(*found))
-      blocks.push_back(map_figure(subject, *found, pair.a, pair.b, ++number));
+    for (const search::PairShare& pair : mapped_pairs(*found)) {
+      // The side with more cells across, so that maps stay low.
+      const auto places = [&](std::size_t variable) {
+        return side_of(subject.view.space[variable]).places.size();
+      };
+      const bool turned = places(pair.a) < places(pair.b);
+      blocks.push_back(
+          map_figure(subject, *found, turned ? pair.b : pair.a, turned ? pair.a : pair.b, ++number));
+    }
   }
   if (order.size() > most_axes) order.resize(most_axes);
   blocks.push_back(parallel_figure(subject, order));

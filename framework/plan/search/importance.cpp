@@ -10,6 +10,8 @@ namespace encore::search {
 namespace {
 
 constexpr std::size_t trees = 64;
+/// Smaller shares are the rounding of sums that should be zero.
+constexpr double rounding = 1e-12;
 /// Pairs are looked at among so many of the most important variables.
 constexpr std::size_t most_paired = 5;
 
@@ -31,7 +33,8 @@ Share over_trees(const std::vector<Tree>& forest, const Part& part) {
   std::vector<double> shares;
   for (std::size_t tree = 0; tree < forest.size(); ++tree) {
     const double all = forest[tree].variance();
-    shares.push_back(all > 0.0 ? part(tree) / all : 0.0);
+    const double share = all > 0.0 ? part(tree) / all : 0.0;
+    shares.push_back(share < rounding ? 0.0 : std::min(share, 1.0));
   }
   return share_of(std::move(shares));
 }
