@@ -74,11 +74,7 @@ void compare_with(Store& store, PlannedSearch& planned) {
   }
 }
 
-PlannedRuns runs_of(Store& store, PlannedSearch& planned, const search::Point& point,
-                    std::vector<bool>& active, std::string& problem) {
-  search::TrialRuns trial = planned.plan->make(point);
-  active = trial.active;
-  problem = trial.problem;
+PlannedRuns runs_of(Store& store, const PlannedSearch& planned, search::TrialRuns trial) {
   PlannedRuns runs;
   runs.plan = planned.file.plan;
   runs.file = planned.file.file;

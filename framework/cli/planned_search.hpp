@@ -37,10 +37,8 @@ bool names_search(const CommandLine& line);
 std::unique_ptr<PlannedSearch> read_search_plan(const CommandLine& line);
 /// Fills in what the database knows.
 void compare_with(Store& store, PlannedSearch& planned);
-/// The runs of a trial as a sweep's are planned, against what the database knows of them. `problem` gets why
-/// there are none.
-PlannedRuns runs_of(Store& store, PlannedSearch& planned, const search::Point& point,
-                    std::vector<bool>& active, std::string& problem);
+/// The runs of a trial as a sweep's are planned, against what the database knows of them.
+PlannedRuns runs_of(Store& store, const PlannedSearch& planned, search::TrialRuns trial);
 
 /// exp run and exp plan of such a file; exp verify of a search by its name. Return the exit code.
 int run_search(const CommandLine& line);

@@ -67,6 +67,9 @@ std::vector<RunTask> SearchSession::more() {
       case DecisionKind::prune:
         prune(decision);
         break;
+      case DecisionKind::confirm:
+        tasks = confirm(decision);
+        break;
       case DecisionKind::wait:
       case DecisionKind::finish:
         asked_ = true;
@@ -84,34 +87,39 @@ std::vector<RunTask> SearchSession::resumed() {
   for (std::size_t trial = 0; trial < states.size(); ++trial) {
     // The session may have ended between the decision and its mark.
     if (states[trial].rests() && states[trial].pruned) mark_as_pruned(trial);
-    if (!states[trial].active) continue;
-    std::int64_t epochs = 0;
-    for (const Decision& decision : planned_.record.history.decisions)
-      if (decision.trial == trial) epochs = decision.epochs;
-    const TrialRow& row = planned_.record.trials[trial];
-    if (!row.problem.empty()) {
-      observe({.trial = trial, .epochs = epochs, .outcome = Outcome::failed}, row.problem);
-      continue;
-    }
-    if (const std::string earlier = repeated_trial(row); !earlier.empty()) {
-      observe({.trial = trial, .epochs = epochs, .outcome = Outcome::repeated}, earlier);
-      continue;
-    }
-    std::ranges::move(train(trial, epochs, planned_runs(trial)), std::back_inserter(tasks));
+    if (states[trial].active || states[trial].is_confirming())
+      std::ranges::move(resumed(trial, states[trial]), std::back_inserter(tasks));
   }
   return tasks;
 }
 
+std::vector<RunTask> SearchSession::resumed(std::size_t trial, const search::TrialState& state) {
+  std::int64_t epochs = 0;
+  for (const Decision& decision : planned_.record.history.decisions)
+    if (decision.trial == trial) epochs = decision.epochs;
+  if (state.is_confirming())
+    return train(trial, {.epochs = epochs, .confirms = true},
+                 planned_runs(trial, state.confirmations.back()));
+  const TrialRow& row = planned_.record.trials[trial];
+  if (!row.problem.empty()) {
+    observe({.trial = trial, .epochs = epochs, .outcome = Outcome::failed}, row.problem);
+    return {};
+  }
+  if (const std::string earlier = repeated_trial(row); !earlier.empty()) {
+    observe({.trial = trial, .epochs = epochs, .outcome = Outcome::repeated}, earlier);
+    return {};
+  }
+  return train(trial, {.epochs = epochs}, planned_runs(trial));
+}
+
 std::vector<RunTask> SearchSession::propose(const Decision& decision) {
-  search::Trial trial{.point = decision.point, .active = {}};
-  TrialRow row;
-  PlannedRuns runs = runs_of(store_, planned_, decision.point, trial.active, row.problem);
+  search::TrialRuns made = planned_.plan->make(decision.point);
+  const search::Trial trial{.point = decision.point, .active = made.active};
+  TrialRow row{.problem = made.problem, .runs = {}};
+  PlannedRuns runs = runs_of(store_, planned_, std::move(made));
   if (row.problem.empty()) row.problem = worker_problem(runs);
   if (row.problem.empty()) {
-    std::vector<Store::RunToAdd> wanted;
-    for (PlannedRun& run : runs.runs)
-      wanted.push_back({&run.specification, {sweep_, runs.plan.note, runs.plan.tags}});
-    for (const AddedRun& added : store_.add_runs(wanted)) row.runs.push_back(added.run.number);
+    row.runs = added(runs);
     compare_with(store_, runs);
   }
   const std::string earlier = repeated_trial(row);
@@ -127,19 +135,40 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
     return {};
   }
   say(title(decision.trial) + "  " + text_of(planned_.space(), trial));
-  return train(decision.trial, decision.epochs, std::move(runs));
+  return train(decision.trial, {.epochs = decision.epochs}, std::move(runs));
+}
+
+/// Puts the runs into the database; their numbers.
+std::vector<std::int64_t> SearchSession::added(PlannedRuns& runs) {
+  std::vector<Store::RunToAdd> wanted;
+  for (PlannedRun& run : runs.runs)
+    wanted.push_back({&run.specification, {sweep_, runs.plan.note, runs.plan.tags}});
+  std::vector<std::int64_t> numbers;
+  for (const AddedRun& one : store_.add_runs(wanted)) numbers.push_back(one.run.number);
+  return numbers;
 }
 
 std::vector<RunTask> SearchSession::promote(const Decision& decision) {
   record(decision);
-  say(title(decision.trial) + " is promoted to " + epochs_text(decision.epochs));
-  return train(decision.trial, decision.epochs, planned_runs(decision.trial));
+  say(title(decision.trial) + " is promoted to " + length(decision.epochs));
+  return train(decision.trial, {.epochs = decision.epochs}, planned_runs(decision.trial));
+}
+
+std::vector<RunTask> SearchSession::confirm(const Decision& decision) {
+  const search::Trial& trial = planned_.record.history.trials[decision.trial];
+  PlannedRuns runs =
+      runs_of(store_, planned_, planned_.plan->make_fresh(trial.point, decision.limits.confirm_seeds));
+  record(decision, {}, {.problem = {}, .runs = {}, .confirmations = added(runs)});
+  say(title(decision.trial) + " is trained again with " + std::to_string(decision.limits.confirm_seeds) +
+      " fresh seeds");
+  return train(decision.trial, {.epochs = decision.epochs, .confirms = true},
+               planned_runs(decision.trial, decision.limits.confirm_seeds));
 }
 
 void SearchSession::prune(const Decision& decision) {
   record(decision);
   mark_as_pruned(decision.trial);
-  say(title(decision.trial) + " is pruned after " + epochs_text(decision.epochs));
+  say(title(decision.trial) + " is pruned after " + length(decision.epochs));
 }
 
 void SearchSession::mark_as_pruned(std::size_t trial) {
@@ -147,16 +176,18 @@ void SearchSession::mark_as_pruned(std::size_t trial) {
                                          planned_.record.history.observations.rend(),
                                          [&](const Observation& one) { return one.trial == trial; });
   for (const std::int64_t run : planned_.record.trials[trial].runs)
-    store_.set_pruned(run, "pruned by search " + planned_.row.name + " after " + epochs_text(last->epochs));
+    store_.set_pruned(run, "pruned by search " + planned_.row.name + " after " + length(last->epochs));
 }
 
-PlannedRuns SearchSession::planned_runs(std::size_t trial) {
-  std::vector<bool> active;
-  std::string problem;
-  PlannedRuns runs = runs_of(store_, planned_, planned_.record.history.trials[trial].point, active, problem);
-  if (!problem.empty())
+/// Of the trial's own seeds, or of fresh ones.
+PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_seeds) {
+  const search::Point& point = planned_.record.history.trials[trial].point;
+  search::TrialRuns made =
+      fresh_seeds > 0 ? planned_.plan->make_fresh(point, fresh_seeds) : planned_.plan->make(point);
+  if (!made.problem.empty())
     throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
-                " was begun, but can no longer be planned: " + problem);
+                " was begun, but can no longer be planned: " + made.problem);
+  PlannedRuns runs = runs_of(store_, planned_, std::move(made));
   for (const PlannedRun& run : runs.runs)
     if (!run.before)
       throw Error(
@@ -168,8 +199,8 @@ PlannedRuns SearchSession::planned_runs(std::size_t trial) {
 }
 
 /// Tasks for those of its runs that are not over. Where all are, the trial is observed at once.
-std::vector<RunTask> SearchSession::train(std::size_t trial, std::int64_t epochs, PlannedRuns runs) {
-  Work& work = work_[trial] = Work{.epochs = epochs};
+std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, PlannedRuns runs) {
+  Work& work = work_[trial] = std::move(wanted);
   std::vector<RunTask> tasks;
   for (PlannedRun& planned : runs.runs) {
     if (planned.action == Action::skip) continue;
@@ -182,7 +213,10 @@ std::vector<RunTask> SearchSession::train(std::size_t trial, std::int64_t epochs
     task.seen_attempts = row.attempts;
     task.worker = runs.worker;
     task.step_timeout = std::chrono::seconds(line_.integer("step-timeout"));
-    if (epochs < planned_.plan->search().options.epochs) task.stop_after_epoch = epochs;
+    const search::SearchOptions& options = planned_.plan->search().options;
+    if (work.epochs < options.epochs)
+      (options.unit == search::LengthUnit::steps ? task.pause_after_step : task.stop_after_epoch) =
+          work.epochs;
     if (planned.goes_on())
       for (const PluginChange& change : planned.changed_plugins)
         task.plugin_change["plugins"].push_back(change.json());
@@ -220,6 +254,8 @@ void SearchSession::record(const Decision& decision, const search::Trial& trial,
     planned_.record.history.trials.push_back(trial);
     planned_.record.trials.push_back(row);
   }
+  if (decision.kind == DecisionKind::confirm)
+    planned_.record.trials[decision.trial].confirmations = row.confirmations;
   planned_.record.history.decisions.push_back(decision);
 }
 
@@ -271,28 +307,32 @@ void SearchSession::conclude(std::size_t trial) {
     unfinished_ = true;
     return;
   }
-  Observation observation{.trial = trial, .epochs = work.epochs, .outcome = Outcome::complete};
+  const TrialRow& row = planned_.record.trials[trial];
+  const std::vector<std::int64_t>& runs = work.confirms ? row.confirmations : row.runs;
+  Observation observation{.trial = trial,
+                          .epochs = work.epochs,
+                          .outcome = work.confirms ? Outcome::confirmed : Outcome::complete};
   std::string reason;
-  for (const std::int64_t number : planned_.record.trials[trial].runs) {
+  for (const std::int64_t number : runs) {
     const RunRow run = store_.read_run(number);
     if (run.state == RunState::failed) {
-      observation.outcome = Outcome::failed;
+      // A confirmation with a failed seed has no mean, and says so: its value is not a number.
+      if (!work.confirms) observation.outcome = Outcome::failed;
       reason = run.name + ": " + run.reason;
     } else if (run.state != RunState::completed && observation.outcome == Outcome::complete) {
       observation.outcome = Outcome::measured;
     }
   }
-  observation.seconds = seconds_since_last(trial);
-  if (observation.outcome != Outcome::failed) observation.values = values_of(trial, work);
+  observation.seconds = seconds_since_last(trial, work.confirms);
+  if (observation.outcome != Outcome::failed) observation.values = values_of(runs, work);
   observe(std::move(observation), reason);
 }
 
 /// By objective, the mean over the seeds.
-std::vector<double> SearchSession::values_of(std::size_t trial, const Work& work) {
+std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& runs, const Work& work) {
   std::vector<double> values;
   for (const search::Objective& objective : planned_.plan->search().options.objectives) {
     double sum = 0.0;
-    const std::vector<std::int64_t>& runs = planned_.record.trials[trial].runs;
     for (const std::int64_t number : runs) {
       const auto paused = work.paused.find(number);
       sum += paused != work.paused.end()
@@ -305,11 +345,13 @@ std::vector<double> SearchSession::values_of(std::size_t trial, const Work& work
   return values;
 }
 
-double SearchSession::seconds_since_last(std::size_t trial) {
+double SearchSession::seconds_since_last(std::size_t trial, bool confirms) {
   double before = 0.0;
   for (const Observation& observation : planned_.record.history.observations)
-    if (observation.trial == trial) before += observation.seconds;
-  return std::max(seconds_of(store_, planned_.record.trials[trial].runs) - before, 0.0);
+    if (observation.trial == trial && confirms == (observation.outcome == Outcome::confirmed))
+      before += observation.seconds;
+  const TrialRow& row = planned_.record.trials[trial];
+  return std::max(seconds_of(store_, confirms ? row.confirmations : row.runs) - before, 0.0);
 }
 
 void SearchSession::noticed(const std::string& text) {
@@ -321,6 +363,10 @@ void SearchSession::say(const std::string& text) {
   if (line_.flag("quiet")) return;
   lines_.hide();
   std::cout << text << std::endl;
+}
+
+std::string SearchSession::length(std::int64_t epochs) const {
+  return length_text(planned_.plan->search().options.unit, epochs);
 }
 
 std::string SearchSession::title(std::size_t trial) const {

@@ -41,26 +41,31 @@ class SearchSession final : public RunnerObserver {
   /// A trial that is being trained: how its runs have ended so far.
   struct Work {
     std::int64_t epochs = 0;
+    bool confirms = false;                             // with fresh seeds
     std::size_t open = 0;                              // runs that have not ended
     bool unfinished = false;                           // one was interrupted: the trial goes on another time
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
   };
 
   std::vector<RunTask> resumed();
+  std::vector<RunTask> resumed(std::size_t trial, const search::TrialState& state);
   std::vector<RunTask> propose(const search::Decision& decision);
   std::vector<RunTask> promote(const search::Decision& decision);
   void prune(const search::Decision& decision);
+  std::vector<RunTask> confirm(const search::Decision& decision);
   void mark_as_pruned(std::size_t trial);
-  std::vector<RunTask> train(std::size_t trial, std::int64_t epochs, PlannedRuns runs);
-  PlannedRuns planned_runs(std::size_t trial);
+  std::vector<RunTask> train(std::size_t trial, Work work, PlannedRuns runs);
+  PlannedRuns planned_runs(std::size_t trial, std::int64_t fresh_seeds = 0);
+  std::vector<std::int64_t> added(PlannedRuns& runs);
   std::string worker_problem(const PlannedRuns& runs) const;
   std::string repeated_trial(const TrialRow& row) const;
   void record(const search::Decision& decision, const search::Trial& trial = {}, const TrialRow& row = {});
   void observe(search::Observation observation, const std::string& reason = "");
   void conclude(std::size_t trial);
-  std::vector<double> values_of(std::size_t trial, const Work& work);
-  double seconds_since_last(std::size_t trial);
+  std::vector<double> values_of(const std::vector<std::int64_t>& runs, const Work& work);
+  double seconds_since_last(std::size_t trial, bool confirms);
   void say(const std::string& text);
+  std::string length(std::int64_t epochs) const;
   std::string title(std::size_t trial) const;
 
   const CommandLine& line_;

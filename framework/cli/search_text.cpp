@@ -8,8 +8,9 @@
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "plan/search/decide.hpp"
+#include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
-#include "plan/search/standing.hpp"
+#include "report/search_view.hpp"
 
 namespace encore {
 
@@ -20,17 +21,6 @@ namespace {
 
 constexpr std::size_t shown_without_all = 10;
 
-/// A search as its rows tell it.
-struct View : search::Standing {
-  search::SearchOptions options;
-  std::vector<RandomVariable> space;
-
-  View(const SearchRow& row, const SearchRecord& record)
-      : Standing(search::options_from_json(row.settings), record.history),
-        options(search::options_from_json(row.settings)),
-        space(search::space_from_json(row.space)) {}
-};
-
 std::string value_text(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   char text[40];
@@ -38,7 +28,7 @@ std::string value_text(double value) {
   return text;
 }
 
-std::string settings_text(const View& view) {
+std::string settings_text(const SearchView& view) {
   std::string text = search::name_of(view.options.method);
   for (const search::Objective& objective : view.options.objectives)
     text += ", " + search::text_of(objective);
@@ -47,17 +37,18 @@ std::string settings_text(const View& view) {
     text += std::string(", ") + search::name_of(view.options.pruning) + " at ";
     const std::vector<std::int64_t> rungs = search::rungs_of(view.options);
     for (std::size_t i = 0; i + 1 < rungs.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(rungs[i]);
-    text += " of " + epochs_text(view.options.epochs);
+    text += " of " + length_text(view.options.unit, view.options.epochs);
   }
   return text;
 }
 
-std::string counts_text(const View& view, const SearchRecord& record) {
-  std::string text = std::to_string(view.states.size()) + (view.states.size() == 1 ? " trial" : " trials");
+std::string counts_text(const SearchView& view) {
+  const std::size_t trials = view.standing.states.size();
+  std::string text = std::to_string(trials) + (trials == 1 ? " trial" : " trials");
   for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated"})
-    if (const std::size_t count = view.count(state); count > 0)
+    if (const std::size_t count = view.standing.count(state); count > 0)
       text += ", " + std::to_string(count) + " " + state;
-  return text + "; trained for " + duration_text(search::seconds_in(record.history));
+  return text + "; trained for " + duration_text(search::seconds_in(view.history()));
 }
 
 ordered_json values_json(const std::vector<double>& values) {
@@ -67,7 +58,8 @@ ordered_json values_json(const std::vector<double>& values) {
   return list;
 }
 
-ordered_json trial_json(Store& store, const View& view, const SearchRecord& record, std::size_t trial) {
+ordered_json trial_json(Store& store, const SearchView& view, std::size_t trial) {
+  const SearchRecord& record = view.record;
   ordered_json point = ordered_json::object();
   for (std::size_t i = 0; i < view.space.size(); ++i)
     if (record.history.trials[trial].active[i]) {
@@ -92,10 +84,71 @@ ordered_json trial_json(Store& store, const View& view, const SearchRecord& reco
     runs.push_back({{"id", row.id}, {"name", row.name}, {"state", name_of(row.state)}});
   }
   return {{"trial", trial + 1},
-          {"state", view.state(trial)},
+          {"state", view.standing.state(trial)},
           {"point", point},
           {"runs", runs},
           {"observations", observations}};
+}
+
+/// By objective: shares of the variance, in the order of the space; pairs beyond what both explain alone.
+ordered_json importance_json(const SearchView& view) {
+  ordered_json list = ordered_json::array();
+  const auto share_json = [](const search::Share& share) {
+    return ordered_json{{"share", share.share}, {"low", share.low}, {"high", share.high}};
+  };
+  for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
+    const auto found = search::Importance::of(view.space, view.options, view.history(), objective);
+    if (!found) continue;
+    ordered_json alone = ordered_json::object(), pairs = ordered_json::array();
+    for (std::size_t i = 0; i < view.space.size(); ++i)
+      alone[view.space[i].key] = share_json(found->alone()[i]);
+    for (const search::PairShare& pair : found->pairs()) {
+      pairs.push_back(share_json(pair.interaction));
+      pairs.back()["variables"] = {view.space[pair.a].key, view.space[pair.b].key};
+    }
+    list.push_back({{"metric", view.options.objectives[objective].metric},
+                    {"trials", found->trials()},
+                    {"epochs", found->epochs()},
+                    {"alone", alone},
+                    {"pairs", pairs}});
+  }
+  return list;
+}
+
+ordered_json confirmations_json(Store& store, const SearchView& view) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective)
+    for (const ConfirmedTrial& one : confirmed_trials(store, view, objective)) {
+      ordered_json seeds = ordered_json::object();
+      for (std::size_t i = 0; i < one.seeds.size(); ++i) seeds[std::to_string(one.seeds[i])] = one.fresh[i];
+      list.push_back({{"trial", one.trial + 1},
+                      {"metric", view.options.objectives[objective].metric},
+                      {"selected", values_json({one.selected}).front()},
+                      {"wanted", one.wanted},
+                      {"seeds", seeds},
+                      {"mean", values_json({one.mean()}).front()},
+                      {"low", one.interval ? ordered_json(one.interval->low) : ordered_json()},
+                      {"high", one.interval ? ordered_json(one.interval->high) : ordered_json()}});
+    }
+  return list;
+}
+
+/// What fresh seeds say of the best trials, by the first objective.
+void print_confirmations(std::ostream& out, Store& store, const SearchView& view, const Terminal& terminal) {
+  const std::vector<ConfirmedTrial> confirmed = confirmed_trials(store, view, 0);
+  if (confirmed.empty()) return;
+  Table table({{"CONFIRMED TRIAL", Align::right},
+               {"SEEDS", Align::right},
+               {"SELECTED", Align::right},
+               {"FRESH MEAN", Align::right},
+               {"95 %", Align::right}});
+  for (const ConfirmedTrial& one : confirmed)
+    table.add({std::to_string(one.trial + 1),
+               std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted),
+               value_text(one.selected), one.fresh.empty() ? "-" : value_text(one.mean()),
+               one.interval ? value_text(one.interval->low) + " to " + value_text(one.interval->high) : "-"});
+  out << '\n';
+  table.print(out, terminal);
 }
 
 }  // namespace
@@ -108,30 +161,29 @@ std::optional<SearchRow> named_search(Store& store, const std::vector<std::strin
   return is_run ? std::nullopt : find_search_called(store, words.front());
 }
 
-std::string epochs_text(std::int64_t epochs) {
-  return std::to_string(epochs) + (epochs == 1 ? " epoch" : " epochs");
-}
-
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all) {
-  const View view(row, record);
-  out << "search " << row.name << "  " << settings_text(view) << '\n' << counts_text(view, record) << '\n';
-  if (view.order.empty()) return;
-  std::vector<TableColumn> columns = {{"TRIAL", Align::right}, {"STATE"}, {"EPOCHS", Align::right}};
+  const SearchView view(row, record);
+  const std::vector<std::size_t>& order = view.standing.order;
+  const std::vector<std::size_t>& winners = view.standing.winners;
+  out << "search " << row.name << "  " << settings_text(view) << '\n' << counts_text(view) << '\n';
+  if (order.empty()) return;
+  std::vector<TableColumn> columns = {
+      {"TRIAL", Align::right}, {"STATE"}, {heading_text(name_of(view.options.unit)), Align::right}};
   for (const search::Objective& objective : view.options.objectives)
     columns.push_back({heading_text(objective.metric), Align::right});
   for (const RandomVariable& variable : view.space)
     columns.push_back({heading_text(variable.key.substr(variable.key.rfind('.') + 1)), Align::right});
   columns.push_back({"RUN", Align::left, true});
   Table table(columns);
-  const std::size_t shown = all ? view.order.size() : std::min(view.order.size(), shown_without_all);
+  const std::size_t shown = all ? order.size() : std::min(order.size(), shown_without_all);
   for (std::size_t place = 0; place < shown; ++place) {
-    const std::size_t trial = view.order[place];
-    const Observation& last = *view.states[trial].measured.back();
-    const bool wins = std::ranges::find(view.winners, trial) != view.winners.end();
+    const std::size_t trial = order[place];
+    const Observation& last = *view.standing.states[trial].measured.back();
+    const bool wins = std::ranges::find(winners, trial) != winners.end();
     std::vector<Cell> cells;
     cells.push_back(wins ? Cell(std::to_string(trial + 1), Style::green) : Cell(std::to_string(trial + 1)));
-    cells.emplace_back(view.state(trial));
+    cells.emplace_back(view.standing.state(trial));
     cells.emplace_back(std::to_string(last.epochs));
     for (const double value : last.values) cells.emplace_back(value_text(value));
     for (std::size_t i = 0; i < view.space.size(); ++i)
@@ -144,16 +196,16 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   }
   out << '\n';
   table.print(out, terminal);
-  if (shown < view.order.size())
-    out << view.order.size() - shown << " more: exp show " << row.name << " --all\n";
+  if (shown < order.size()) out << order.size() - shown << " more: exp show " << row.name << " --all\n";
+  print_confirmations(out, store, view, terminal);
 }
 
 ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record) {
-  const View view(row, record);
+  const SearchView view(row, record);
   ordered_json trials = ordered_json::array(), decisions = ordered_json::array(),
                best = ordered_json::array();
-  for (std::size_t trial = 0; trial < view.states.size(); ++trial)
-    trials.push_back(trial_json(store, view, record, trial));
+  for (std::size_t trial = 0; trial < view.standing.states.size(); ++trial)
+    trials.push_back(trial_json(store, view, trial));
   for (std::size_t i = 0; i < record.history.decisions.size(); ++i) {
     const search::Decision& one = record.history.decisions[i];
     decisions.push_back({{"number", i + 1},
@@ -162,7 +214,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
                          {"epochs", one.epochs},
                          {"observations", one.observations}});
   }
-  for (const std::size_t trial : view.winners) best.push_back(trial + 1);
+  for (const std::size_t trial : view.standing.winners) best.push_back(trial + 1);
   return {{"search", row.name},
           {"backend", row.backend},
           {"identity", row.identity},
@@ -171,6 +223,8 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
           {"space", row.space},
           {"seconds", search::seconds_in(record.history)},
           {"best", best},
+          {"confirmed", confirmations_json(store, view)},
+          {"importance", importance_json(view)},
           {"trials", trials},
           {"decisions", decisions}};
 }
@@ -191,19 +245,19 @@ void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
                {"BEST", Align::right},
                {"TIME", Align::right}});
   for (const SearchRow& row : rows) {
-    const SearchRecord record = read_search(store, row);
-    const View view(row, record);
+    const SearchView view(row, read_search(store, row));
+    const std::vector<std::size_t>& winners = view.standing.winners;
     std::string objectives, best = "-";
     for (const search::Objective& objective : view.options.objectives)
       objectives += (objectives.empty() ? "" : ", ") + search::text_of(objective);
-    if (view.winners.size() == 1 || (view.options.objectives.size() == 1 && !view.winners.empty()))
-      best = value_text(view.states[view.winners.front()].measured.back()->values.front());
-    else if (!view.winners.empty())
-      best = std::to_string(view.winners.size()) + " trials";
+    if (winners.size() == 1 || (view.options.objectives.size() == 1 && !winners.empty()))
+      best = value_text(view.standing.states[winners.front()].measured.back()->values.front());
+    else if (!winners.empty())
+      best = std::to_string(winners.size()) + " trials";
     table.add({row.name, std::string(search::name_of(view.options.method)),
                std::string(search::name_of(view.options.pruning)), objectives,
-               std::to_string(view.states.size()), std::to_string(view.count("complete")), best,
-               duration_text(search::seconds_in(record.history))});
+               std::to_string(view.standing.states.size()), std::to_string(view.standing.count("complete")),
+               best, duration_text(search::seconds_in(view.history()))});
   }
   table.print(out, terminal);
 }

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "cli/access.hpp"
@@ -79,7 +81,7 @@ ShownDecision shown(PlannedSearch& planned, const Decision& decision) {
 
 std::string line_of(const PlannedSearch& planned, const ShownDecision& shown) {
   const std::string trial = "trial " + std::to_string(shown.decision.trial + 1);
-  const std::string epochs = epochs_text(shown.decision.epochs);
+  const std::string epochs = length_text(planned.plan->search().options.unit, shown.decision.epochs);
   switch (shown.decision.kind) {
     case DecisionKind::propose:
       return "propose  " + trial + ", " + epochs + ":  " + text_of(planned.space(), shown.trial) +
@@ -88,6 +90,9 @@ std::string line_of(const PlannedSearch& planned, const ShownDecision& shown) {
       return "promote  " + trial + " to " + epochs;
     case DecisionKind::prune:
       return "prune    " + trial + " after " + epochs;
+    case DecisionKind::confirm:
+      return "confirm  " + trial + " with " + std::to_string(shown.decision.limits.confirm_seeds) +
+             " fresh seeds";
     case DecisionKind::wait:
     case DecisionKind::finish:
       break;
@@ -95,14 +100,35 @@ std::string line_of(const PlannedSearch& planned, const ShownDecision& shown) {
   return "";
 }
 
-/// The first observation of a complete trial that is not what its runs answer now; empty where none is.
+/// The runs whose mean an observation is, as far as they are still there: those of the trial, or those that
+/// confirmation `nth` of the trial had. None where the runs do not say it.
+std::vector<std::int64_t> runs_behind(const SearchRecord& record, const search::Observation& one,
+                                      const search::TrialState& state, std::size_t nth) {
+  const TrialRow& trial = record.trials[one.trial];
+  if (one.outcome == search::Outcome::complete) return trial.runs;
+  if (one.outcome != search::Outcome::confirmed) return {};
+  const auto seeds = static_cast<std::size_t>(state.confirmations.at(nth));
+  if (trial.confirmations.size() < seeds) return {};
+  return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
+}
+
+/// Beyond what the order of a sum may change.
+bool differ(double a, double b) {
+  return std::fabs(a - b) > 1e-12 * std::max(std::fabs(a), std::fabs(b));
+}
+
+/// The first observation of a complete or confirmed trial that is not what its runs answer now; empty where
+/// none is.
 std::string changed_observation(Store& store, const SearchRow& row, const SearchRecord& record) {
   const search::SearchOptions options = search::options_from_json(row.settings);
+  const std::vector<search::TrialState> states = search::trial_states(record.history);
+  std::vector<std::size_t> confirmed(states.size(), 0);
   for (std::size_t i = 0; i < record.history.observations.size(); ++i) {
     const search::Observation& one = record.history.observations[i];
-    const std::vector<std::int64_t>& runs = record.trials[one.trial].runs;
-    if (one.outcome != search::Outcome::complete || runs.empty()) continue;
-    for (std::size_t j = 0; j < options.objectives.size(); ++j) {
+    const bool confirms = one.outcome == search::Outcome::confirmed;
+    const std::vector<std::int64_t> runs =
+        runs_behind(record, one, states[one.trial], confirms ? confirmed[one.trial]++ : 0);
+    for (std::size_t j = 0; j < options.objectives.size() && !runs.empty(); ++j) {
       double sum = 0.0;
       bool known = true;
       for (const std::int64_t run : runs) {
@@ -110,7 +136,7 @@ std::string changed_observation(Store& store, const SearchRow& row, const Search
         known = known && value.has_value();
         sum += value.value_or(0.0);
       }
-      if (known && sum / static_cast<double>(runs.size()) != one.values[j])
+      if (known && differ(sum / static_cast<double>(runs.size()), one.values[j]))
         return "observation " + std::to_string(i + 1) + ", of trial " + std::to_string(one.trial + 1) +
                ", says " + options.objectives[j].metric + " " + std::to_string(one.values[j]) +
                ", its runs answered " + std::to_string(sum / static_cast<double>(runs.size()));
@@ -122,7 +148,8 @@ std::string changed_observation(Store& store, const SearchRow& row, const Search
 std::string description_of(const SearchRow& row, const Decision& decision) {
   std::string text = std::string(search::name_of(decision.kind));
   if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) return text;
-  text += " trial " + std::to_string(decision.trial + 1) + " (" + epochs_text(decision.epochs) + ")";
+  text += " trial " + std::to_string(decision.trial + 1) + " (" +
+          length_text(search::options_from_json(row.settings).unit, decision.epochs) + ")";
   if (decision.kind == DecisionKind::propose)
     text += "  " + search::text_of(search::space_from_json(row.space),
                                    {decision.point, std::vector<bool>(decision.point.size(), true)});

@@ -313,16 +313,29 @@ const Schema& search_schema() {
                   {.help = "end when the trials have been trained for so many hours, all together; 0: never",
                    .unit = "h",
                    .min = 0.0})
+          .integer(
+              "confirm", 0,
+              {.help = "so many of the best trials are trained again at the end, with seeds that no trial "
+                       "had: what they are worth beyond luck",
+               .min = 0,
+               .max = 1000})
+          .integer(
+              "confirm_seeds", 5,
+              {.help = "`confirm`: so many fresh seeds of each; two at least, so that there is an interval",
+               .min = 2,
+               .max = 1000})
           .choice(
               "pruning", "none", {"none", "asha", "median"},
               {.help = "who ends trials early: `asha` (at each rung the best 1/eta go on), `median` (who is "
                        "worse than the median of those before does not go on), or nobody"})
-          .integer("first_rung", 1,
-                   {.help = "epochs before a trial is judged for the first time", .unit = "epochs", .min = 1})
+          .integer(
+              "first_rung", 0,
+              {.help = "epochs before a trial is judged for the first time, or steps where the experiment "
+                       "is as long as `train.steps`; 0: one epoch, or `train.evaluate_every` steps",
+               .min = 0})
           .integer("eta", 3,
-                   {.help = "`asha`: one of so many trials goes on, to so many times the epochs", .min = 2})
-          .integer("interval", 1,
-                   {.help = "`median`: epochs from one judgement to the next", .unit = "epochs", .min = 1})
+                   {.help = "`asha`: one of so many trials goes on, to so many times the length", .min = 2})
+          .integer("interval", 0, {.help = "`median`: the same, from one judgement to the next", .min = 0})
           .integer("comparisons", 5,
                    {.help = "`median`: so many trials must have come to a rung before one is pruned there",
                     .min = 1})

@@ -79,12 +79,19 @@ struct MatrixChart {
   std::vector<std::vector<double>> counts;
 };
 
-/// Numbers of rows and columns as shades: attention weights, positional encodings. Panels of equal size,
-/// `across` of them beside each other.
+/// Numbers of rows and columns as shades: attention weights, positional encodings, a score over two settings.
+/// Panels of equal size, `across` of them beside each other.
 struct HeatMapChart {
+  /// A point on the map: 0.5 is the middle of the first column or row.
+  struct Mark {
+    double column = 0.0, row = 0.0;
+    std::string name = {};  ///< in the tooltip
+    bool strong = false;
+  };
   struct Panel {
     std::string title;
     std::vector<double> values;  ///< row by row
+    std::vector<Mark> marks = {};
   };
   enum class Shade : std::uint8_t {
     linear,
@@ -94,6 +101,7 @@ struct HeatMapChart {
   std::vector<std::string> rows = {}, columns = {};
   std::vector<Panel> panels = {};
   std::size_t across = 1;
+  double low = 0.0;   ///< what has no shade; 0 where there are values below 0
   double high = 1.0;  ///< what has the full shade
   /// Whether there are values below 0, down to -high: they have a tone of their own.
   bool below_zero = false;
@@ -102,7 +110,7 @@ struct HeatMapChart {
 /// The width at which the cells of a chart are `cell` points wide.
 double heat_map_width(const HeatMapChart& chart, double cell);
 
-/// One polyline per run across the axes; coloured by the last axis, which is the score.
+/// One polyline per run across the axes; the stronger, the better the last one is, which is the score.
 struct ParallelChart {
   struct Dimension {
     std::string name;
@@ -115,6 +123,7 @@ struct ParallelChart {
     std::vector<double> values;  ///< one per dimension; of a category its number; NaN: missing
   };
   std::vector<Line> lines;
+  bool lowest_is_best = false;  ///< of the score
 };
 
 /// Bars on lanes over time: which worker did which run when, and how it ended.

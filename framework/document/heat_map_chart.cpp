@@ -62,7 +62,8 @@ struct PanelLayout {
 };
 
 double shade_of(const HeatMapChart& chart, double value) {
-  const double share = chart.high > 0.0 ? std::clamp(std::abs(value) / chart.high, 0.0, 1.0) : 0.0;
+  const double range = chart.high - chart.low;
+  const double share = range > 0.0 ? std::clamp((std::abs(value) - chart.low) / range, 0.0, 1.0) : 0.0;
   return chart.shade == HeatMapChart::Shade::root ? std::sqrt(share) : share;
 }
 
@@ -88,15 +89,15 @@ double draw_shades(Drawing& drawing, const HeatMapChart& chart, double top) {
   const std::vector<double> shares = chart.shade == HeatMapChart::Shade::root
                                          ? std::vector<double>{0.0, 0.1, 0.25, 0.5, 1.0}
                                          : std::vector<double>{0.0, 0.5, 1.0};
-  const bool has_scale = chart.high > 0.0 && std::isfinite(chart.high);
+  const bool has_scale = chart.high > chart.low && std::isfinite(chart.high);
   std::vector<double> ticks;
   for (const double share : shares) {
     if (!has_scale && share > 0.0) break;
-    ticks.push_back(share > 0.0 ? share * chart.high : 0.0);
+    ticks.push_back(share > 0.0 ? chart.low + share * (chart.high - chart.low) : chart.low);
     if (low < 0.0 && share > 0.0) ticks.push_back(-share * chart.high);
   }
   for (const double tick : ticks)
-    if (length > 120.0 || tick == 0.0 || std::abs(tick) == chart.high)
+    if (length > 120.0 || tick == chart.low || std::abs(tick) == chart.high)
       drawing.shapes.push_back(Label{place(tick), top + height + 12.0, short_text(tick, 3),
                                      Label::Anchor::middle, label_size, Tone::faint});
   return top + height + line_height + 4.0;
@@ -131,6 +132,14 @@ void draw_cells(Drawing& drawing, const HeatMapChart& chart, const HeatMapChart:
                                            layout.cell - 2 * seam, tone_of(value), shade, 0.0,
                                            title + fixed_text(value, 4)});
     }
+}
+
+void draw_marks(Drawing& drawing, const HeatMapChart::Panel& panel, const PanelLayout& layout, double x,
+                double y) {
+  for (const HeatMapChart::Mark& mark : panel.marks)
+    drawing.shapes.push_back(Marker{x + layout.cell * mark.column, y + layout.cell * mark.row,
+                                    mark.strong ? 5.0 : 2.6, mark.strong ? 3 : 0,
+                                    mark.strong ? Tone::second : Tone::ink, mark.name});
 }
 
 void draw_column_names(Drawing& drawing, const HeatMapChart& chart, const PanelLayout& layout, double x,
@@ -181,6 +190,7 @@ Drawing draw_heat_maps(const HeatMapChart& chart, double width) {
       if (named_columns) draw_column_names(drawing, chart, layout, x, top);
       draw_cells(drawing, chart, chart.panels[k], layout, x, top);
       draw_frame(drawing, x, top, layout.panel_width, layout.panel_height);
+      draw_marks(drawing, chart.panels[k], layout, x, top);
     }
     top += layout.panel_height + between_panels;
   }

@@ -149,8 +149,13 @@ Json chart_json(const MatrixChart& chart) {
 
 Json chart_json(const HeatMapChart& chart) {
   Json panels = Json::array();
-  for (const HeatMapChart::Panel& panel : chart.panels)
+  for (const HeatMapChart::Panel& panel : chart.panels) {
+    Json marks = Json::array();
+    for (const HeatMapChart::Mark& mark : panel.marks)
+      marks.push_back({{"column", number(mark.column)}, {"row", number(mark.row)}, {"name", mark.name}});
     panels.push_back({{"title", panel.title}, {"values", numbers(panel.values)}});
+    if (!marks.empty()) panels.back()["marks"] = std::move(marks);
+  }
   return {{"kind", "heat_map"},
           {"row_title", chart.row_title},
           {"column_title", chart.column_title},

@@ -1,5 +1,5 @@
 // Parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last axis is
-// the score: the higher, the stronger the line; the highest stands out. Upright axes where there is room, on
+// the score: the better, the stronger the line; the best stands out. Upright axes where there is room, on
 // narrow paper level ones below each other.
 #include <algorithm>
 #include <cmath>
@@ -61,13 +61,14 @@ struct LineLook {
 };
 
 /// From the score, the last value.
-LineLook look_of(const ParallelChart::Line& line, const DimensionScale& score, double highest,
-                 std::size_t count) {
+LineLook look_of(const ParallelChart::Line& line, const DimensionScale& score, double best,
+                 bool lowest_is_best, std::size_t count) {
   const double value = line.values.empty() ? std::nan("") : line.values.back();
   const double thin = count > 200 ? 0.7 : 1.3;
   if (!score.can_show(value)) return {{Tone::missing, thin, 2, 0.8}, 0};
-  if (value == highest) return {{Tone::second, 2.4}, steps + 1};
-  const int step = std::min(steps - 1, static_cast<int>(score.share(value) * steps));
+  if (value == best) return {{Tone::second, 2.4}, steps + 1};
+  const double share = lowest_is_best ? 1.0 - score.share(value) : score.share(value);
+  const int step = std::clamp(static_cast<int>(share * steps), 0, steps - 1);
   return {{Tone::first, thin, 0, 0.2 + 0.7 * step / (steps - 1.0)}, step + 1};
 }
 
@@ -196,15 +197,18 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   std::vector<LegendEntry> legend;
   const std::string& score = chart.dimensions.back().name;
   if (scores.seen) {
-    legend.push_back({"highest " + score, Tone::second});
-    legend.push_back({"others, the stronger the higher", Tone::first});
+    legend.push_back({(chart.lowest_is_best ? "lowest " : "highest ") + score, Tone::second});
+    legend.push_back({std::string("others, the stronger the ") + (chart.lowest_is_best ? "lower" : "higher"),
+                      Tone::first});
   }
   if (missing)
     legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
   const AxisPaper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
   std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
   for (const ParallelChart::Line& line : chart.lines)
-    order.emplace_back(look_of(line, scales.back(), scores.high, chart.lines.size()), &line);
+    order.emplace_back(look_of(line, scales.back(), chart.lowest_is_best ? scores.low : scores.high,
+                               chart.lowest_is_best, chart.lines.size()),
+                       &line);
   std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first.rank; });
   std::vector<bool> stub(chart.dimensions.size(), false);
   for (const auto& [look, line] : order) {

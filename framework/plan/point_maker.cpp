@@ -79,6 +79,11 @@ PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalog
 }
 
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
+  return make(proposal, header_.seeds, problems);
+}
+
+std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vector<std::int64_t>& seeds,
+                                       Problems& problems) {
   Problems own;
   const Proposal applied = applicable(proposal, problems);
   const Value& root = assigned(applied, own);
@@ -112,14 +117,14 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
     point.varied.emplace_back(assignment.key, to_text(assignment.value));
 
   std::vector<RunPoint> points;
-  points.reserve(header_.seeds.size());
-  for (const std::int64_t& seed : header_.seeds) {
+  points.reserve(seeds.size());
+  for (const std::int64_t& seed : seeds) {
     point.seed = seed;
     point.name = RunNames::with_seed(name, seed);
     point.group_name = names_.names_seed() ? point.name : name;
     point.canonical = canonical.with_seed(seed);
     point.question = sha256(point.canonical);
-    if (&seed == &header_.seeds.back())
+    if (&seed == &seeds.back())
       points.push_back(std::move(point));
     else
       points.push_back(point);

@@ -30,8 +30,12 @@ class PointMaker {
   PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue, const Sweep& sweep,
              PlanHeader header, ContentHash hash, ParentSource* parents);
 
-  /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
+  /// One run per seed of the file; none when the proposal is excluded or wrong. What is wrong is added to
+  /// `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
+  /// The same with other seeds, one at least.
+  std::vector<RunPoint> make(const Proposal& proposal, const std::vector<std::int64_t>& seeds,
+                             Problems& problems);
 
   /// After the last proposal: conditions naming options that no point has, options of [sweep.when] that no
   /// point varies, options of the name that no point has, layer tables that no point uses.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/wording.hpp"
+#include "store/searches.hpp"
 
 namespace encore {
 
@@ -18,6 +19,14 @@ std::string selection_of(const Material& material) {
 }
 
 }  // namespace
+
+bool Material::all_searched(const Question& question) const {
+  return std::ranges::all_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+}
+
+bool Material::any_searched(const Question& question) const {
+  return std::ranges::any_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+}
 
 const AttemptRow* Material::told(const RunRow& run) const {
   const auto own = attempts.find(run.number);
@@ -63,7 +72,7 @@ std::size_t Material::rows_of(std::size_t all) const {
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options) {
   Material material{store, options, subject, read_metrics(store.database()), {}, {}, runs, {}, {}, {}, {}, {},
-                    {},    {},      {}};
+                    {},    {},      {},      runs_of_searches(store)};
   std::sort(material.runs.begin(), material.runs.end(),
             [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });
   RunBatch batch(store, material.runs);

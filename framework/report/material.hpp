@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,11 @@ struct Material {
   std::vector<SweepRow> sweeps;
   std::vector<Factor> factors;  ///< without the seed
   std::vector<Question> questions;
+  std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again
 
+  /// Whether all runs of the question are those of searches, or any is.
+  bool all_searched(const Question& question) const;
+  bool any_searched(const Question& question) const;
   /// The run's last attempt whose worker reported its start; null where none did.
   const AttemptRow* told(const RunRow& run) const;
   /// That report.

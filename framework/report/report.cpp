@@ -47,6 +47,7 @@ std::vector<Section> sections_of(const Material& material, const SectionChoice& 
   };
   static const std::vector<Part> full = {{"results", results_section},
                                          {"curves", curves_section},
+                                         {"searches", searches_section},
                                          {"sweep", sweep_section},
                                          {"examples", examples_section},
                                          {"attention", attention_section},
@@ -54,6 +55,7 @@ std::vector<Section> sections_of(const Material& material, const SectionChoice& 
                                          {"environment", environment_section},
                                          {"reproduction", reproduction_section}};
   static const std::vector<Part> brief = {{"results", brief_results_section},
+                                          {"searches", brief_searches_section},
                                           {"reproduction", brief_reproduction_section}};
   std::vector<Section> sections;
   for (const Part& part : material.options.brief ? brief : full) {

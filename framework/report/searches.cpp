@@ -1,25 +1,41 @@
-// Searches that proposed runs of this report: trials, what they cost, and that a winner's score is too good.
-#include <set>
+// Searches that proposed runs of this report: what they cost, their best trials, and what fresh seeds say of
+// those. Read next: search_budget.cpp, search_pictures.cpp.
+#include <deque>
 
 #include "plan/search/search.hpp"
-#include "plan/search/standing.hpp"
+#include "plan/search/search_plan.hpp"
+#include "report/search_budget.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
-#include "store/searches.hpp"
 
 namespace encore {
 
 namespace {
 
-bool has_run_of(const SearchRecord& record, const std::set<std::int64_t>& runs) {
-  for (const TrialRow& trial : record.trials)
-    for (const std::int64_t run : trial.runs)
-      if (runs.contains(run)) return true;
-  return false;
+using Searches = std::deque<SearchView>;
+
+/// Best trials in a table for people.
+constexpr std::size_t most_best_trials = 10;
+
+bool has_run_of(const SearchRecord& record, const Material& material) {
+  const auto is_reported = [&](std::int64_t number) {
+    return std::ranges::any_of(material.runs, [&](const RunRow& run) { return run.number == number; });
+  };
+  return std::ranges::any_of(record.trials, [&](const TrialRow& trial) {
+    return std::ranges::any_of(trial.runs, is_reported) ||
+           std::ranges::any_of(trial.confirmations, is_reported);
+  });
 }
 
-TableCell count_in(const search::Standing& standing, const char* state) {
-  return count_cell(static_cast<std::int64_t>(standing.count(state)));
+/// Oldest first, so that ids stay when another search follows.
+Searches searches_of(const Material& material) {
+  Searches searches;
+  std::vector<SearchRow> rows = list_searches(material.store);
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    SearchRecord record = read_search(material.store, *row);
+    if (has_run_of(record, material)) searches.emplace_back(std::move(*row), std::move(record));
+  }
+  return searches;
 }
 
 std::string objectives_text(const search::SearchOptions& options) {
@@ -30,49 +46,240 @@ std::string objectives_text(const search::SearchOptions& options) {
 }
 
 /// By one objective; of several there is a front and no best value.
-TableCell best_cell(const Material& material, const search::SearchOptions& options,
-                    const search::Standing& standing) {
-  if (options.objectives.size() != 1 || standing.winners.empty()) return {};
-  const double best = standing.states[standing.winners.front()].measured.back()->values.front();
-  return {metric_text(material.metrics.of(options.objectives.front().metric), best), best};
+TableCell best_cell(const Material& material, const SearchView& view) {
+  if (view.options.objectives.size() != 1 || view.standing.winners.empty()) return {};
+  const double best = view.standing.states[view.standing.winners.front()].measured.back()->values.front();
+  return value_cell(material.metrics.of(view.options.objectives.front().metric), best);
+}
+
+TableBlock cost_table(const Material& material, const Searches& searches) {
+  TableBlock table;
+  table.id = "search-costs";
+  table.caption =
+      "Searches that proposed runs of this report, with all that they have trained: pruned and failed trials "
+      "too. "
+      "\"confirming\" is the training of the best trials with fresh seeds.";
+  table.columns = {{"search", "", false},    {"method", "", false},     {"pruning", "", false},
+                   {"objective", "", false}, {"trials", "", true},      {"complete", "", true},
+                   {"pruned", "", true},     {"failed", "", true},      {"repeated", "", true},
+                   {"searching", "s", true}, {"confirming", "s", true}, {"best", "", true}};
+  for (const SearchView& view : searches) {
+    const auto count = [&](const char* state) {
+      return count_cell(static_cast<std::int64_t>(view.standing.count(state)));
+    };
+    const double confirming = search::seconds_of_confirmations(view.history());
+    table.rows.push_back({view.row.name, search::name_of(view.options.method),
+                          search::name_of(view.options.pruning), objectives_text(view.options),
+                          count_cell(static_cast<std::int64_t>(view.standing.states.size())),
+                          count("complete"), count("pruned"), count("failed"), count("repeated"),
+                          seconds_cell(search::seconds_in(view.history()) - confirming),
+                          seconds_cell(confirming), best_cell(material, view)});
+  }
+  return table;
+}
+
+TableBlock best_table(const Material& material, const SearchView& view, const std::string& id) {
+  TableBlock table;
+  table.id = "best-trials-" + id;
+  table.caption = "Search " + view.row.name +
+                  ": the best trials as the search saw them, those that were trained longest first.";
+  table.columns = {{"trial", "", true}, {"state", "", false}, {name_of(view.options.unit), "", true}};
+  for (const search::Objective& objective : view.options.objectives)
+    table.columns.push_back({objective.metric, unit_of(material.metrics.of(objective.metric)).name, true});
+  const std::vector<std::string> labels = view.labels();
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    table.columns.push_back({labels[i], "", view.space[i].law != RandomVariable::Law::choice});
+  const std::vector<std::size_t>& order = view.standing.order;
+  const std::size_t shown = material.complete() ? order.size() : std::min(order.size(), most_best_trials);
+  for (std::size_t place = 0; place < shown; ++place) {
+    const std::size_t trial = order[place];
+    const search::Observation& last = *view.standing.states[trial].measured.back();
+    std::vector<TableCell>& row = table.rows.emplace_back();
+    row.push_back(count_cell(static_cast<std::int64_t>(trial) + 1));
+    row.emplace_back(view.standing.state(trial));
+    row.push_back(count_cell(last.epochs));
+    for (std::size_t j = 0; j < last.values.size(); ++j)
+      row.push_back(value_cell(material.metrics.of(view.options.objectives[j].metric), last.values[j]));
+    const search::Trial& point = view.history().trials[trial];
+    for (std::size_t i = 0; i < view.space.size(); ++i) {
+      if (!point.active[i])
+        row.emplace_back();
+      else if (view.space[i].law == RandomVariable::Law::choice)
+        row.emplace_back(search::value_text(view.space[i], point.point[i]));
+      else
+        row.emplace_back(search::value_text(view.space[i], point.point[i]), point.point[i]);
+    }
+  }
+  if (shown < order.size())
+    table.notes.push_back(counted(order.size() - shown, "more trial") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+// --- fresh seeds ---
+
+TableBlock confirmation_table(const Material& material, const SearchView& view, std::size_t objective,
+                              const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
+  const std::string& name = view.options.objectives[objective].metric;
+  const Metric metric = material.metrics.of(name);
+  const Metric on_test = material.metrics.of("test/" + name.substr(name.find('/') + 1));
+  const Unit unit = unit_of(metric);
+  TableBlock table;
+  table.id = "confirmed-" + id;
+  table.caption =
+      "Search " + view.row.name + ": its best trials trained again with seeds that no trial had, by " + name +
+      ". \"selected\" is the score by which the trial was chosen; interval: 95 % of the mean over fresh "
+      "seeds (t distribution).";
+  table.columns = {{"trial", "", true},
+                   {"selected", unit.name, true},
+                   {"fresh seeds", "", true},
+                   {"fresh mean", unit.name, true},
+                   {"from", unit.name, true},
+                   {"to", unit.name, true},
+                   {"fresh less selected", unit_of_differences(metric), true},
+                   {on_test.name + ", fresh mean", unit.name, true}};
+  for (const ConfirmedTrial& one : confirmed) {
+    const std::string seeds = one.fresh.size() == one.wanted
+                                  ? std::to_string(one.wanted)
+                                  : std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted);
+    const bool any = !one.fresh.empty();
+    table.rows.push_back({count_cell(static_cast<std::int64_t>(one.trial) + 1),
+                          value_cell(metric, one.selected),
+                          {seeds, static_cast<double>(one.fresh.size())},
+                          any ? value_cell(metric, one.mean()) : TableCell(),
+                          one.interval ? value_cell(metric, one.interval->low) : TableCell(),
+                          one.interval ? value_cell(metric, one.interval->high) : TableCell(),
+                          any ? value_cell(metric, one.mean() - one.selected) : TableCell(),
+                          one.tested.empty() ? TableCell() : value_cell(on_test, mean_of(one.tested))});
+  }
+  return table;
+}
+
+/// Score at selection beside every fresh seed.
+Figure confirmation_figure(const Material& material, const SearchView& view, std::size_t objective,
+                           const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
+  const Metric metric = material.metrics.of(view.options.objectives[objective].metric);
+  const Unit unit = unit_of(metric);
+  ScatterChart chart;
+  chart.x = {"trial", ""};
+  chart.y = {metric.name, unit.name};
+  ScatterChart::Group selected{"selected", {}}, seeds{"fresh seeds", {}}, mean{"fresh mean, 95 %", {}};
+  Figure figure;
+  figure.alternative = "Points. ";
+  for (std::size_t i = 0; i < confirmed.size(); ++i) {
+    const ConfirmedTrial& one = confirmed[i];
+    const std::string name = "trial " + std::to_string(one.trial + 1);
+    const auto place = static_cast<double>(i);
+    chart.categories.push_back(name);
+    selected.points.push_back({place, unit.factor * one.selected, {}, {}, name + ", selected"});
+    for (std::size_t k = 0; k < one.fresh.size(); ++k)
+      seeds.points.push_back(
+          {place, unit.factor * one.fresh[k], {}, {}, name + ", seed " + std::to_string(one.seeds[k])});
+    if (one.fresh.empty()) continue;
+    ScatterChart::Point point{place, unit.factor * one.mean(), {}, {}, name + ", fresh mean"};
+    if (one.interval) {
+      point.low = unit.factor * one.interval->low;
+      point.high = unit.factor * one.interval->high;
+    }
+    mean.points.push_back(std::move(point));
+    figure.alternative += name + ": selected " + metric_text(metric, one.selected) + ", fresh mean " +
+                          metric_text(metric, one.mean()) + ". ";
+  }
+  chart.groups = {std::move(selected), std::move(mean), std::move(seeds)};
+  figure.id = "figure-confirmed-" + id;
+  figure.caption =
+      "Search " + view.row.name + ": the score by which a trial was chosen, and what fresh seeds gave.";
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+std::string best_text(const Metric& metric, const ConfirmedTrial& best) {
+  const std::string& unit = unit_of(metric).name;
+  std::string text = "Trial " + std::to_string(best.trial + 1) + " has the best mean over fresh seeds, " +
+                     metric_text(metric, best.mean()) + (unit.empty() ? "" : " " + unit);
+  if (best.interval)
+    text += " (95 %: " + metric_text(metric, best.interval->low) + " to " +
+            metric_text(metric, best.interval->high) + ")";
+  return text + "; it was chosen with " + metric_text(metric, best.selected) + ".";
+}
+
+Paragraph curse_text(const Material& material, const SearchView& view,
+                     const std::vector<ConfirmedTrial>& confirmed) {
+  std::string text =
+      "A later trial depends on the scores of earlier ones, and the best of many trials has been lucky too: "
+      "the "
+      "score by which it was chosen is too good (the winner's curse). ";
+  if (confirmed.empty() || confirmed.front().fresh.empty())
+    return {
+        text +
+        "Its score on the test set, which no decision has seen, is not; new seeds of the best trials tell "
+        "how much of a lead was luck: confirm = 3 in [search] trains the best three again, with seeds that "
+        "no "
+        "trial had."};
+  text += best_text(material.metrics.of(view.options.objectives.front().metric), confirmed.front());
+  text +=
+      " Fresh seeds take away the luck of the seed by which a trial was chosen. They do not take away that "
+      "the "
+      "checkpoint of every run, and the setting itself, were chosen on this development set: for that there "
+      "is the "
+      "test set, which no decision has seen.";
+  if (confirmed.size() > 1)
+    text +=
+        " Of " + counted(confirmed.size(), "trial") +
+        " the best mean is a choice again, if a small one; where intervals overlap, the order is not known.";
+  return {text};
+}
+
+void add_confirmations(const Material& material, const SearchView& view, const std::string& id,
+                       bool with_figure, std::vector<Block>& blocks) {
+  std::vector<ConfirmedTrial> first;
+  for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
+    const std::vector<ConfirmedTrial> confirmed = confirmed_trials(material.store, view, objective);
+    if (objective == 0) {
+      first = confirmed;
+      blocks.push_back(curse_text(material, view, confirmed));
+    }
+    if (confirmed.empty()) return;
+    const std::string own = objective == 0 ? id : id + "-" + std::to_string(objective + 1);
+    if (with_figure) blocks.push_back(confirmation_figure(material, view, objective, confirmed, own));
+    blocks.push_back(confirmation_table(material, view, objective, confirmed, own));
+  }
+}
+
+/// Unique in the document, whatever the search is called.
+std::string id_of(std::size_t number) {
+  return "search-" + std::to_string(number + 1);
 }
 
 }  // namespace
 
-std::vector<Block> search_blocks(const Material& material) {
-  std::set<std::int64_t> runs;
-  for (const RunRow& run : material.runs) runs.insert(run.number);
-  TableBlock table;
-  table.id = "searches";
-  table.caption =
-      "Searches that proposed runs of this report, with all that they have trained: pruned and failed trials "
-      "too.";
-  table.columns = {{"search", "", false},    {"method", "", false}, {"pruning", "", false},
-                   {"objective", "", false}, {"trials", "", true},  {"complete", "", true},
-                   {"pruned", "", true},     {"failed", "", true},  {"repeated", "", true},
-                   {"training", "s", true},  {"best", "", true}};
-  for (const SearchRow& row : list_searches(material.store)) {
-    const SearchRecord record = read_search(material.store, row);
-    if (!has_run_of(record, runs)) continue;
-    const search::SearchOptions options = search::options_from_json(row.settings);
-    const search::Standing standing(options, record.history);
-    table.rows.push_back(
-        {row.name, search::name_of(options.method), search::name_of(options.pruning),
-         objectives_text(options), count_cell(static_cast<std::int64_t>(standing.states.size())),
-         count_in(standing, "complete"), count_in(standing, "pruned"), count_in(standing, "failed"),
-         count_in(standing, "repeated"), seconds_cell(search::seconds_in(record.history)),
-         best_cell(material, options, standing)});
+Section searches_section(const Material& material) {
+  Section section{"searches", "Searches"};
+  const Searches searches = searches_of(material);
+  if (searches.empty()) return section;
+  section.blocks.push_back(cost_table(material, searches));
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    const SearchView& view = searches[i];
+    std::vector<Block>& blocks =
+        searches.size() == 1
+            ? section.blocks
+            : section.sections.emplace_back(Section{id_of(i), "Search " + view.row.name}).blocks;
+    blocks.push_back(best_table(material, view, id_of(i)));
+    add_confirmations(material, view, id_of(i), true, blocks);
+    for (Block& block : budget_blocks(material, view, searches, id_of(i))) blocks.push_back(std::move(block));
+    for (Block& block : search_pictures(material, view, id_of(i))) blocks.push_back(std::move(block));
   }
-  if (table.rows.empty()) return {};
-  Paragraph curse{
-      "These runs were chosen by a search: a later trial depends on the scores of earlier ones, and the best "
-      "of "
-      "many trials has been lucky too, so that its score on the development set is too good (the winner's "
-      "curse). "
-      "Its score on the test set, which no decision has seen, is not; new seeds of the best trials tell how "
-      "much of "
-      "a lead was luck."};
-  return {std::move(table), std::move(curse)};
+  return section;
+}
+
+Section brief_searches_section(const Material& material) {
+  Section section{"searches", "Searches"};
+  const Searches searches = searches_of(material);
+  if (searches.empty()) return section;
+  section.blocks.push_back(cost_table(material, searches));
+  for (std::size_t i = 0; i < searches.size(); ++i)
+    add_confirmations(material, searches[i], id_of(i), false, section.blocks);
+  return section;
 }
 
 }  // namespace encore

@@ -23,6 +23,7 @@ const std::vector<Name>& names() {
                                          {"trials", "trials-section", "results"},
                                          {"against", "against"},
                                          {"curves", "curves"},
+                                         {"searches", "searches"},
                                          {"parameters", "sweep"},
                                          {"examples", "examples"},
                                          {"attention", "attention"},

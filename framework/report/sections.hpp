@@ -8,6 +8,7 @@
 
 #include "document/document.hpp"
 #include "report/material.hpp"
+#include "report/search_view.hpp"
 
 namespace encore {
 
@@ -33,8 +34,13 @@ TableBlock pair_table(const Material& material, const Question& question);
 Section measures_section(const Material& material);
 /// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
 Section trials_section(const Material& material);
-/// searches.cpp: what the searches that proposed these runs cost, and what their winners' scores are worth.
-std::vector<Block> search_blocks(const Material& material);
+/// searches.cpp: what the searches that proposed these runs cost, what their winners' scores are worth, and
+/// what the parameters have to do with them.
+Section searches_section(const Material& material);
+/// Cost and winners alone.
+Section brief_searches_section(const Material& material);
+/// search_pictures.cpp: importance, every parameter against the score, two at once, and all together.
+std::vector<Block> search_pictures(const Material& material, const SearchView& view, const std::string& id);
 /// classes.cpp: precision, recall and F1 of each class; what was taken for what.
 Section classes_section(const Material& material);
 /// curves.cpp: measurements over the steps, with a band over seeds.

@@ -235,6 +235,7 @@ Figure parallel_figure(const Material& material, const Question& question, const
 }
 
 void add_question(const Material& material, const Question& question, std::vector<Block>& blocks) {
+  if (material.all_searched(question)) return;  // section "searches" says it
   const Scored scored = scored_runs(material, question);
   const std::vector<Importance> all = importances(material, scored);
   std::vector<const Factor*> factors;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include <boost/math/distributions/fisher_f.hpp>
 #include <encore/error.hpp>
@@ -49,25 +50,63 @@ std::optional<MainEffect> main_effect(std::span<const double> values, std::span<
   return effect;
 }
 
-std::vector<double> expected_best(std::span<const double> values, bool maximize, std::size_t most) {
-  std::vector<double> sorted(values.begin(), values.end());
-  if (maximize)
-    std::sort(sorted.begin(), sorted.end());
-  else
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  const auto count = static_cast<double>(sorted.size());
-  std::vector<double> best;
-  if (sorted.empty()) return best;
+namespace {
+
+/// Of the values from the worst to the best: the probability that the best of n draws is the i-th.
+std::vector<std::vector<double>> best_weights(std::size_t count, std::size_t most) {
+  std::vector<std::vector<double>> weights(most);
   for (std::size_t n = 1; n <= most; ++n) {
-    double sum = 0.0, before = 0.0;
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const double upto = std::pow(static_cast<double>(i + 1) / count, static_cast<double>(n));
-      sum += sorted[i] * (upto - before);
+    double before = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double upto =
+          std::pow(static_cast<double>(i + 1) / static_cast<double>(count), static_cast<double>(n));
+      weights[n - 1].push_back(upto - before);
       before = upto;
     }
-    best.push_back(sum);
   }
+  return weights;
+}
+
+std::vector<double> expected_best(std::vector<double> values, bool maximize,
+                                  const std::vector<std::vector<double>>& weights) {
+  if (maximize)
+    std::sort(values.begin(), values.end());
+  else
+    std::sort(values.begin(), values.end(), std::greater<>());
+  std::vector<double> best;
+  for (const std::vector<double>& of_n : weights)
+    best.push_back(std::inner_product(values.begin(), values.end(), of_n.begin(), 0.0));
   return best;
+}
+
+}  // namespace
+
+std::vector<double> expected_best(std::span<const double> values, bool maximize, std::size_t most) {
+  if (values.empty()) return {};
+  return expected_best({values.begin(), values.end()}, maximize, best_weights(values.size(), most));
+}
+
+std::vector<Interval> expected_best_intervals(std::span<const double> values, bool maximize, std::size_t most,
+                                              std::size_t resamples) {
+  if (values.empty()) return {};
+  const std::vector<std::vector<double>> weights = best_weights(values.size(), most);
+  std::vector<std::vector<double>> by_n(most);
+  for (std::size_t resample = 0; resample < resamples; ++resample) {
+    std::vector<double> drawn;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      drawn.push_back(values[random_word(resample, i) % values.size()]);
+    const std::vector<double> best = expected_best(std::move(drawn), maximize, weights);
+    for (std::size_t n = 0; n < most; ++n) by_n[n].push_back(best[n]);
+  }
+  std::vector<Interval> intervals;
+  for (std::vector<double>& found : by_n) {
+    std::sort(found.begin(), found.end());
+    const auto at = [&](double share) {
+      return found[static_cast<std::size_t>(std::lround(share * static_cast<double>(found.size() - 1)))];
+    };
+    intervals.push_back({at(0.025), at(0.975)});
+  }
+  return intervals;
 }
 
 }  // namespace encore

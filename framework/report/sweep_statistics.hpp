@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "report/statistics.hpp"
+
 namespace encore {
 
 /// What one parameter alone explains of the variance of a score: its main effect, as the one-way analysis of
@@ -28,5 +30,10 @@ std::optional<MainEffect> main_effect(std::span<const double> values, std::span<
 /// The expected best of n trials drawn with replacement from those that were run, for n = 1 ... `most` (Dodge
 /// et al. 2019): the sum over the sorted values of v(i) ((i / N)^n - ((i - 1) / N)^n).
 std::vector<double> expected_best(std::span<const double> values, bool maximize, std::size_t most);
+
+/// 95 % of the expected best of n over `resamples` draws with replacement of as many trials as there are (the
+/// percentile bootstrap): how far it is known from these trials. By n, from 1.
+std::vector<Interval> expected_best_intervals(std::span<const double> values, bool maximize, std::size_t most,
+                                              std::size_t resamples = 1000);
 
 }  // namespace encore

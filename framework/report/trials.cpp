@@ -157,7 +157,8 @@ Scores scores_of(const Question& question, const std::string& metric) {
 
 void add_expected_best(const Material& material, const Question& question, std::vector<Block>& blocks) {
   const std::string& select = material.select;
-  if (selected_metric(select).empty()) return;
+  // What a search proposed is no draw at random: section "searches" has its budget.
+  if (selected_metric(select).empty() || material.any_searched(question)) return;
   const Metric metric = material.metrics.of(selected_metric(select));
   const bool maximize = select.starts_with("max");
   Scores scores = scores_of(question, metric.name);
@@ -203,7 +204,6 @@ void add_expected_best(const Material& material, const Question& question, std::
 Section trials_section(const Material& material) {
   Section section{"trials-section", "Trials and how one is chosen"};
   section.blocks.push_back(rule(material));
-  for (Block& block : search_blocks(material)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(state_table(material));
   TableBlock unfinished = unfinished_table(material);
   if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));

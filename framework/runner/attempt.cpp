@@ -69,6 +69,8 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
   if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
   if (task.stop_after_epoch > 0)
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
+  if (task.pause_after_step > 0)
+    arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
   worker_.emplace(task.worker, std::move(arguments), log_, place);
 }
 

@@ -27,6 +27,7 @@ struct RunTask {
   nlohmann::json parent;                  ///< the same of the weights that it starts from
   std::optional<std::size_t> after = {};  ///< the task whose run it starts from, which is trained first
   std::int64_t stop_after_epoch = 0;  ///< of a search: trained up to there, then interrupted; 0: to its end
+  std::int64_t pause_after_step = 0;  ///< the same by steps
   bool from_start = false;            ///< without the checkpoints of earlier attempts
   /// A worker that trains and tells nothing for so long is killed, and the run has failed; 0: it may take for
   /// ever.
@@ -40,7 +41,7 @@ struct RunOutcome {
   RunState state = RunState::lost;
   std::string reason;
   std::int64_t step = 0;  ///< the last one the worker told of
-  bool paused = false;    ///< ended in order where RunTask::stop_after_epoch asked it to
+  bool paused = false;    ///< ended in order where the task asked it to, at a rung
   std::optional<Concluded> result;
   std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
   std::string plugin;    ///< file of the plugin whose code ran when a signal ended the worker, or empty

@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 6;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 7;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -307,25 +307,27 @@ CREATE TABLE search_trial (
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 
--- The runs of a trial, one for each seed.
+-- The runs of a trial, one for each seed, and those of its confirmation, with fresh seeds.
 CREATE TABLE search_run (
   search    INTEGER NOT NULL,
   trial     INTEGER NOT NULL,
   run       INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  confirms  INTEGER NOT NULL DEFAULT 0 CHECK (confirms IN (0, 1)),
   PRIMARY KEY (search, trial, run),
   FOREIGN KEY (search, trial) REFERENCES search_trial (search, number) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX search_run_by_run ON search_run (run);
 
--- What was decided, in order: a trial is proposed, goes on (promote), or stays where it is (prune).
+-- What was decided, in order: a trial is proposed, goes on (promote), stays where it is (prune), or is trained again with
+-- fresh seeds (confirm).
 CREATE TABLE search_decision (
   search        INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
   number        INTEGER NOT NULL,      -- from 1
-  kind          TEXT NOT NULL CHECK (kind IN ('propose', 'promote', 'prune')),
+  kind          TEXT NOT NULL CHECK (kind IN ('propose', 'promote', 'prune', 'confirm')),
   trial         INTEGER NOT NULL,
   epochs        INTEGER NOT NULL,      -- up to which it is trained; of prune: those it has
   observations  INTEGER NOT NULL,      -- how many were known: those with numbers up to this one
-  limits        TEXT NOT NULL CHECK (json_valid(limits)),  -- trials, patience, hours at that time (JSON)
+  limits        TEXT NOT NULL CHECK (json_valid(limits)),  -- trials, patience, hours, confirm, confirm_seeds at that time (JSON)
   time          REAL NOT NULL,
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
@@ -336,7 +338,7 @@ CREATE TABLE search_observation (
   number    INTEGER NOT NULL,          -- from 1, in the order in which they were made
   trial     INTEGER NOT NULL,
   epochs    INTEGER NOT NULL,
-  outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
+  outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated', 'confirmed')),
   scores    TEXT NOT NULL CHECK (json_valid(scores)),  -- by objective, the mean over its runs (JSON list; "nan", "inf", "-inf" as texts)
   seconds   REAL NOT NULL,             -- of training since the last observation of this trial, of all its runs
   reason    TEXT NOT NULL DEFAULT '',  -- why it failed; which trial it repeats

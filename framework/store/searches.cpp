@@ -18,8 +18,10 @@ using search::DecisionKind;
 using search::Observation;
 using search::Outcome;
 
-constexpr DecisionKind decision_kinds[] = {DecisionKind::propose, DecisionKind::promote, DecisionKind::prune};
-constexpr Outcome outcomes[] = {Outcome::measured, Outcome::complete, Outcome::failed, Outcome::repeated};
+constexpr DecisionKind decision_kinds[] = {DecisionKind::propose, DecisionKind::promote, DecisionKind::prune,
+                                           DecisionKind::confirm};
+constexpr Outcome outcomes[] = {Outcome::measured, Outcome::complete, Outcome::failed, Outcome::repeated,
+                                Outcome::confirmed};
 
 [[noreturn]] void refuse(const SearchRow& row, const std::string& what) {
   throw Error("search " + row.name + ": its rows are damaged: " + what);
@@ -64,15 +66,24 @@ double number_from(const SearchRow& row, const json& value) {
 }
 
 json limits_json(const search::SearchLimits& limits) {
-  return {{"trials", limits.trials}, {"patience", limits.patience}, {"hours", limits.hours}};
+  json written = {{"trials", limits.trials}, {"patience", limits.patience}, {"hours", limits.hours}};
+  if (limits.confirm > 0) {
+    written["confirm"] = limits.confirm;
+    written["confirm_seeds"] = limits.confirm_seeds;
+  }
+  return written;
 }
 
 search::SearchLimits limits_from(const SearchRow& row, const json& limits) {
   if (!limits.is_object()) refuse(row, "limits of a decision");
-  const auto member = [&](const char* name) { return limits.contains(name) ? limits.at(name) : json(0); };
+  const auto member = [&](const char* name, int otherwise = 0) {
+    return limits.contains(name) ? limits.at(name) : json(otherwise);
+  };
   return {.trials = as<std::int64_t>(row, member("trials")),
           .patience = as<std::int64_t>(row, member("patience")),
-          .hours = as<double>(row, member("hours"))};
+          .hours = as<double>(row, member("hours")),
+          .confirm = as<std::int64_t>(row, member("confirm")),
+          .confirm_seeds = as<std::int64_t>(row, member("confirm_seeds", 5))};
 }
 
 std::vector<SearchRow> rows_where(Store& store, const std::string& condition, const std::string& first,
@@ -120,11 +131,15 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
     record.trials.push_back({rows.text(3), {}});
   }
   rows.reset();
-  Statement& runs =
-      store.database().cached("SELECT trial, run FROM search_run WHERE search = ? ORDER BY trial, run");
+  Statement& runs = store.database().cached(
+      "SELECT trial, run, confirms FROM search_run JOIN run ON run.number = run WHERE search = ? ORDER BY "
+      "trial, "
+      "seed, run");
   runs.with(row.number);
-  while (runs.step())
-    record.trials.at(static_cast<std::size_t>(runs.integer(0))).runs.push_back(runs.integer(1));
+  while (runs.step()) {
+    TrialRow& trial = record.trials.at(static_cast<std::size_t>(runs.integer(0)));
+    (runs.integer(2) != 0 ? trial.confirmations : trial.runs).push_back(runs.integer(1));
+  }
   runs.reset();
 }
 
@@ -165,7 +180,7 @@ void read_observations(Store& store, const SearchRow& row, SearchRecord& record)
     observation.epochs = rows.integer(1);
     observation.outcome = named(row, outcomes, rows.text(2));
     for (const json& value : stored(row, rows.text(3))) observation.values.push_back(number_from(row, value));
-    const bool scored = observation.outcome == Outcome::measured || observation.outcome == Outcome::complete;
+    const bool scored = observation.outcome != Outcome::failed && observation.outcome != Outcome::repeated;
     if (scored && observation.values.size() != row.settings.at("objectives").size())
       refuse(row, "an observation of trial " + std::to_string(observation.trial) + " lacks values");
     observation.seconds = rows.number(4);
@@ -201,6 +216,15 @@ std::vector<SearchRow> list_searches(Store& store) {
   return rows_where(store, "? = ?", "", "");
 }
 
+std::set<std::int64_t> runs_of_searches(Store& store) {
+  Statement& rows = store.database().cached("SELECT DISTINCT run FROM search_run");
+  std::set<std::int64_t> runs;
+  rows.with();
+  while (rows.step()) runs.insert(rows.integer(0));
+  rows.reset();
+  return runs;
+}
+
 void add_search(Store& store, SearchRow& row) {
   Database& database = store.database();
   Transaction transaction(database);
@@ -232,14 +256,22 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
   Database& database = store.database();
   Transaction transaction(database);
   const std::int64_t number = static_cast<std::int64_t>(decision.trial);
+  const auto add_runs = [&](const std::vector<std::int64_t>& runs, std::int64_t confirms) {
+    // With more fresh seeds than before the earlier ones are there already.
+    for (const std::int64_t run : runs)
+      database
+          .cached(
+              "INSERT INTO search_run (search, trial, run, confirms) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+              "NOTHING")
+          .run(search, number, run, confirms);
+  };
   if (decision.kind == DecisionKind::propose) {
     database
         .cached("INSERT INTO search_trial (search, number, point, active, problem) VALUES (?, ?, ?, ?, ?)")
         .run(search, number, json(trial.point).dump(), json(trial.active).dump(), row.problem);
-    for (const std::int64_t run : row.runs)
-      database.cached("INSERT INTO search_run (search, trial, run) VALUES (?, ?, ?)")
-          .run(search, number, run);
+    add_runs(row.runs, 0);
   }
+  add_runs(row.confirmations, 1);
   // The number is the key: two processes with one search cannot both decide.
   database
       .cached(

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct SearchRow {
 
 /// A trial as rows tell it.
 struct TrialRow {
-  std::string problem;             ///< why no run could be made of it
-  std::vector<std::int64_t> runs;  ///< numbers; those that were purged are not there
+  std::string problem;                           ///< why no run could be made of it
+  std::vector<std::int64_t> runs;                ///< numbers, by seed; those that were purged are not there
+  std::vector<std::int64_t> confirmations = {};  ///< the same with fresh seeds
 };
 
 /// An observation with what only people want to know.
@@ -50,11 +52,14 @@ std::vector<SearchRow> list_searches(Store& store);
 /// Gives the row its number and a free name.
 void add_search(Store& store, SearchRow& row);
 
+/// Numbers of all runs that some search has proposed, or trained again with fresh seeds.
+std::set<std::int64_t> runs_of_searches(Store& store);
+
 /// Within a Snapshot of the caller, while others may write. Throws Error where the rows contradict each other
 /// so that nothing can be recomputed from them.
 SearchRecord read_search(Store& store, const SearchRow& row);
 
-/// A proposal with its trial and the runs of that; any other decision alone.
+/// A proposal with its trial and the runs of that; a confirmation with its runs; any other decision alone.
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
                   const search::Decision& decision, const search::Trial& trial = {},
                   const TrialRow& row = {});

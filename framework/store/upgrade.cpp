@@ -44,23 +44,31 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
   return name;
 }
 
-/// SQLite changes no constraint of a table; that of the states of runs is widened in the text of the schema,
-/// as its documentation of ALTER TABLE describes for what changes nothing in the rows.
-void allow_pruned_runs(Database& database) {
+/// SQLite changes no constraint of a table; one that lists what a column may hold gets one more word in the
+/// text of the schema, as its documentation of ALTER TABLE describes for what changes nothing in the rows.
+void allow(Database& database, const std::string& table, const std::string& last, const std::string& more) {
+  const std::string end = "'" + last + "')";
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-  database.execute(R"(
-PRAGMA writable_schema = ON;
-UPDATE sqlite_schema SET sql = replace(sql, '''lost'', ''stopped'')', '''lost'', ''stopped'', ''pruned'')')
-  WHERE type = 'table' AND name = 'run';
-PRAGMA writable_schema = OFF;
-)");
+  database.execute("PRAGMA writable_schema = ON");
+  Statement(database, "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = ?")
+      .run(end, "'" + last + "', '" + more + "')", table);
+  database.execute("PRAGMA writable_schema = OFF");
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+}
+
+void allow_pruned_runs(Database& database) {
+  allow(database, "run", "stopped", "pruned");
+}
+
+void allow_confirmations(Database& database) {
+  allow(database, "search_decision", "prune", "confirm");
+  allow(database, "search_observation", "repeated", "confirmed");
 }
 
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 5> list = {{{2, R"(
+  static const std::array<Migration, 6> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -167,7 +175,11 @@ CREATE TABLE search_observation (
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 )",
-                                                  allow_pruned_runs}}};
+                                                  allow_pruned_runs},
+                                                 {7, R"(
+ALTER TABLE search_run ADD COLUMN confirms INTEGER NOT NULL DEFAULT 0 CHECK (confirms IN (0, 1));
+)",
+                                                  allow_confirmations}}};
   return list;
 }
 

@@ -89,13 +89,7 @@ Ending Trainer::run() {
   restore_or_initialize();
   while (steps_remain()) {
     // Also where it was resumed behind such a milestone.
-    if (stops_between_epochs()) {
-      observer_.happened(Ended{.ending = Ending::interrupted,
-                               .reason = "trained as far as asked",
-                               .step = progress_.step,
-                               .epochs = progress_.epoch});
-      return Ending::interrupted;
-    }
+    if (pauses_here()) return pause();
     const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
     packer_.draw(sets_.task(), seed_, progress_.epoch);
     const auto ended = [&] {
@@ -112,6 +106,10 @@ Ending Trainer::run() {
           (!epoch_ends && milestones_.save_at.contains(progress_.step)))
         save(CheckpointKind::last);
       if (progress_.step == milestones_.die_after) std::raise(SIGKILL);
+      if (!epoch_ends && pauses_here()) {
+        save(CheckpointKind::last);
+        return pause();
+      }
       if (!epoch_ends && stops_here()) return end(Ending::interrupted, "trained as far as asked");
       const Request request = control_.poll();
       if (request != Request::none) save(CheckpointKind::last);
@@ -149,9 +147,19 @@ bool Trainer::stops_here() const {
   return milestones_.stop_after > 0 && progress_.step >= milestones_.stop_after;
 }
 
-bool Trainer::stops_between_epochs() const {
-  return milestones_.stop_after_epoch > 0 && progress_.batch == 0 &&
-         progress_.epoch >= milestones_.stop_after_epoch;
+bool Trainer::pauses_here() const {
+  const bool by_epoch = milestones_.stop_after_epoch > 0 && progress_.batch == 0 &&
+                        progress_.epoch >= milestones_.stop_after_epoch;
+  return by_epoch || (milestones_.pause_after_step > 0 && progress_.step >= milestones_.pause_after_step);
+}
+
+/// At a rung of a search.
+Ending Trainer::pause() {
+  observer_.happened(Ended{.ending = Ending::interrupted,
+                           .reason = "trained as far as asked",
+                           .step = progress_.step,
+                           .epochs = progress_.epoch});
+  return Ending::interrupted;
 }
 
 bool Trainer::steps_remain() const {

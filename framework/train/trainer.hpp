@@ -37,6 +37,7 @@ struct Milestones {
   std::int64_t die_after = 0;      ///< SIGKILL to itself after this step, as if shot from outside; 0: never
   std::set<std::int64_t> save_at;  ///< a checkpoint is written after each of these steps, and kept
   std::int64_t stop_after_epoch = 0;  ///< ends resumably after so many epochs, before the next one begins
+  std::int64_t pause_after_step = 0;  ///< the same after a step, of which a checkpoint is written
 };
 
 /// What a trainer works with; all of it outlives the trainer.
@@ -78,7 +79,8 @@ class Trainer {
   void initialize();
   /// Where the milestones end it.
   bool stops_here() const;
-  bool stops_between_epochs() const;
+  bool pauses_here() const;
+  Ending pause();
   bool steps_remain() const;
   /// False when loss or gradient are not finite; the parameters are then those of before the step.
   bool train_step(const std::vector<std::int32_t>& members);

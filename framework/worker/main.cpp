@@ -24,6 +24,7 @@ constexpr const char* usage =
     ")\n"
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...] [--stop-after-epoch N]\n"
+    "            [--pause-after-step STEP]\n"
     "  check     < specifications.json\n"
     "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
     "specifications.json\n"
@@ -92,7 +93,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
     return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
                        values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
                        values["die-after"].as<std::int64_t>(), steps_of(values["save-at"].as<std::string>()),
-                       values["stop-after-epoch"].as<std::int64_t>()});
+                       values["stop-after-epoch"].as<std::int64_t>(),
+                       values["pause-after-step"].as<std::int64_t>()});
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
@@ -138,8 +140,8 @@ int run(int argc, char** argv) {
       "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number :
-       {"beam", "examples", "length", "batch", "vocabulary", "labels", "stop-after-epoch"})
+  for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels",
+                             "stop-after-epoch", "pause-after-step"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0))(
       "tolerance", po::value<double>()->default_value(0.0))(

@@ -128,7 +128,8 @@ Ending train(const TrainArguments& arguments, Observer& observer) {
                                 {.stop_after = arguments.stop_after,
                                  .die_after = arguments.die_after,
                                  .save_at = arguments.save_at,
-                                 .stop_after_epoch = arguments.stop_after_epoch}));
+                                 .stop_after_epoch = arguments.stop_after_epoch,
+                                 .pause_after_step = arguments.pause_after_step}));
   return reported(
       observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }

@@ -21,6 +21,7 @@ struct TrainArguments {
   std::int64_t die_after = 0;
   std::set<std::int64_t> save_at;
   std::int64_t stop_after_epoch = 0;
+  std::int64_t pause_after_step = 0;
 };
 
 /// A run to evaluate or predict with.

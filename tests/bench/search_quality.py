@@ -3,13 +3,13 @@
 
     python3 -m venv V && V/bin/pip install optuna
     V/bin/python tests/bench/search_quality.py [--repeats 100] [--trials 60] [--build build/openmp] [--out samples.json]
-    V/bin/python tests/bench/search_quality.py --asha encore.db    epochs that asha needs, against random search
+    V/bin/python tests/bench/search_quality.py --asha tests/bench/search_table.json    epochs that asha needs, against random search
 
 Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4 dimensions each), and a mixed one with a
 condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Of each the regret (best value minus
 minimum) after all trials, by repeat; the interval of the difference of medians is a bootstrap's, over repeats.
---asha reads trained points from a database: complete runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after
-each. Random search trains half of them, drawn anew in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
+--asha reads trained points from a table, or from a database that it makes the table of (--out; search_table.toml says how): complete
+runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains half of them, drawn anew in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
 them in another order, and what counts is how many epochs it has spent when a trial is complete that is as good as random search's best.
 """
 import argparse, json, math, random, sqlite3, statistics, subprocess
@@ -167,8 +167,19 @@ def curves_of(database):
     return list(curves.values())
 
 
+def table_of(path, out):
+    if path.endswith(".json"):
+        return json.load(open(path))
+    # Four digits: a curve is a score on a few hundred names.
+    curves = [[round(value, 4) for value in curve] for curve in curves_of(path)]
+    if out:
+        with open(out, "w") as file:
+            file.write("[\n" + ",\n".join(json.dumps(curve) for curve in curves) + "\n]\n")
+    return curves
+
+
 def asha(arguments):
-    curves = curves_of(arguments.asha)
+    curves = table_of(arguments.asha, arguments.out)
     epochs = len(curves[0])
     assert all(len(curve) == epochs for curve in curves), "runs with other epochs"
     half = len(curves) // 2
@@ -201,7 +212,7 @@ def main():
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--build", default="build/openmp")
     parser.add_argument("--functions", nargs="*", default=list(FUNCTIONS))
-    parser.add_argument("--asha", metavar="DATABASE")
+    parser.add_argument("--asha", metavar="TABLE")
     parser.add_argument("--out")
     arguments = parser.parse_args()
     asha(arguments) if arguments.asha else compare(arguments)

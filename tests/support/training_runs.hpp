@@ -81,14 +81,15 @@ class ScriptedControl final : public Control {
 /// One attempt in this run folder.
 inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
                             ScriptedControl control = ScriptedControl(),
-                            const TokenCache& cache = TokenCache{std::filesystem::path()}) {
+                            const TokenCache& cache = TokenCache{std::filesystem::path()},
+                            const Milestones& milestones = {}) {
   Recorder recorder;
   std::filesystem::create_directories(folder);
   specification.save(folder);
   const Device device;
   Session session(specification, folder, 1, device, cache);
   for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
-  Trainer(session.parts(recorder, control)).run();
+  Trainer(session.parts(recorder, control, milestones)).run();
   return recorder;
 }
 

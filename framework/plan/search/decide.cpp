@@ -38,6 +38,9 @@ class Judge {
     if (std::ranges::any_of(states_, [](const TrialState& state) { return state.active; }))
       return made({.kind = DecisionKind::wait});
     if (const auto trial = furthest()) return promote(*trial);
+    if (const auto trial = unconfirmed())
+      return made({.kind = DecisionKind::confirm, .trial = *trial, .epochs = options_.epochs});
+    if (std::ranges::any_of(states_, &TrialState::is_confirming)) return made({.kind = DecisionKind::wait});
     return made({.kind = DecisionKind::finish});
   }
 
@@ -59,7 +62,8 @@ class Judge {
   bool is_over() const {
     if (limits_.hours > 0.0) {
       double seconds = 0.0;
-      for (const Observation& observation : history_.observations) seconds += observation.seconds;
+      for (const Observation& observation : history_.observations)
+        if (observation.outcome != Outcome::confirmed) seconds += observation.seconds;
       if (seconds >= limits_.hours * 3600.0) return true;
     }
     return limits_.patience > 0 && trials_without_gain() >= limits_.patience;
@@ -154,6 +158,24 @@ class Judge {
       const Rung here = rung(rungs_[place]);
       for (const std::size_t best : ranked(here.observations, options_.objectives))
         if (may_leave(here.trials[best], rungs_[place])) return here.trials[best];
+    }
+    return std::nullopt;
+  }
+
+  /// Of the best complete trials the first that has not been trained with as many fresh seeds as are asked for.
+  std::optional<std::size_t> unconfirmed() const {
+    std::vector<const Observation*> complete;
+    for (const TrialState& state : states_)
+      if (state.last == Outcome::complete && is_finite(*state.measured.back()))
+        complete.push_back(state.measured.back());
+    std::vector<std::size_t> order = ranked(complete, options_.objectives);
+    order.resize(std::min(order.size(), static_cast<std::size_t>(limits_.confirm)));
+    for (const std::size_t place : order) {
+      const std::size_t trial = complete[place]->trial;
+      const TrialState& state = states_[trial];
+      const bool done =
+          !state.confirmations.empty() && std::ranges::max(state.confirmations) >= limits_.confirm_seeds;
+      if (!done && !state.is_confirming()) return trial;
     }
     return std::nullopt;
   }

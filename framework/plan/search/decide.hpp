@@ -20,7 +20,9 @@ std::vector<std::int64_t> rungs_of(const SearchOptions& options);
 /// 3. while the limits allow it a new trial is proposed;
 /// 4. while trials are being trained: wait;
 /// 5. where none was ever trained to its end, the best one is;
-/// 6. finish.
+/// 6. the best complete trials that are not confirmed yet, as many as the limits say, are trained again with
+///    fresh seeds;
+/// 7. finish.
 /// asha: L. Li et al., "A system for massively parallel hyperparameter tuning" (2020), algorithm 2: of those
 /// that have come to a rung the best 1/eta go on; a pruned trial is promoted when it belongs to them later.
 /// median: D. Golovin et al., "Google Vizier" (2017): a trial goes on unless it is worse than the median of

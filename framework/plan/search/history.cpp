@@ -10,11 +10,19 @@ std::vector<TrialState> trial_states(const History& history) {
   std::vector<std::size_t> advances(states.size(), 0), observed(states.size(), 0);
   for (const Decision& decision : history.decisions) {
     TrialState& state = states.at(decision.trial);
+    if (decision.kind == DecisionKind::confirm) {
+      state.confirmations.push_back(decision.limits.confirm_seeds);
+      continue;
+    }
     state.pruned = decision.kind == DecisionKind::prune;
     if (!state.pruned) ++advances[decision.trial];
   }
   for (const Observation& observation : history.observations) {
     TrialState& state = states.at(observation.trial);
+    if (observation.outcome == Outcome::confirmed) {
+      state.confirmed.push_back(&observation);
+      continue;
+    }
     ++observed[observation.trial];
     state.last = observation.outcome;
     if (observation.outcome == Outcome::measured || observation.outcome == Outcome::complete)
@@ -23,6 +31,15 @@ std::vector<TrialState> trial_states(const History& history) {
   for (std::size_t trial = 0; trial < states.size(); ++trial)
     states[trial].active = advances[trial] > observed[trial];
   return states;
+}
+
+const char* name_of(LengthUnit unit) {
+  return unit == LengthUnit::epochs ? "epochs" : "steps";
+}
+
+std::string length_text(LengthUnit unit, std::int64_t length) {
+  const std::string name = name_of(unit);
+  return std::to_string(length) + " " + (length == 1 ? name.substr(0, name.size() - 1) : name);
 }
 
 const char* name_of(Method method) {
@@ -57,6 +74,8 @@ const char* name_of(DecisionKind kind) {
       return "promote";
     case DecisionKind::prune:
       return "prune";
+    case DecisionKind::confirm:
+      return "confirm";
     case DecisionKind::wait:
       return "wait";
     case DecisionKind::finish:
@@ -75,6 +94,8 @@ const char* name_of(Outcome outcome) {
       return "failed";
     case Outcome::repeated:
       return "repeated";
+    case Outcome::confirmed:
+      return "confirmed";
   }
   return "";
 }

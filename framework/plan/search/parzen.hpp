@@ -10,26 +10,12 @@
 #include <functional>
 #include <vector>
 
+#include "plan/search/axis.hpp"
+
 namespace encore::search {
 
 /// Weights of kernels in the order of their trials: where there are many, old ones count less.
 std::vector<double> recency_weights(std::size_t count);
-
-/// Where a value lies on the axis of its variable. An axis of numbers goes from 0 to 1 and is the one on
-/// which the law of the variable is uniform (a logarithm where it has one); a choice has its place in the
-/// list.
-struct Cell {
-  double low = 0.0, high = 0.0;  ///< the borders of a whole number; one point of any other value
-  bool absent = false;           ///< the conditions of the space left the variable out of this trial
-
-  double center() const { return 0.5 * (low + high); }
-};
-
-struct AxisShape {
-  enum class Kind { number, whole, choice };
-  Kind kind = Kind::number;
-  std::size_t choices = 0;
-};
 
 class TrialDensity {
  public:

@@ -34,10 +34,15 @@ std::int64_t trials_with_values(const History& history) {
 
 }  // namespace
 
+bool is_drawn_at_random(const SearchOptions& options, const History& history) {
+  return options.method == Method::random ||
+         (options.method == Method::tpe && trials_with_values(history) < options.startup);
+}
+
 Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options,
               const History& history) {
   const std::int64_t trial = static_cast<std::int64_t>(history.trials.size());
-  const bool by_tpe = options.method == Method::tpe && trials_with_values(history) >= options.startup;
+  const bool by_tpe = options.method == Method::tpe && !is_drawn_at_random(options, history);
   Point point;
   for (std::int64_t attempt = 0; attempt < most_tries; ++attempt) {
     const std::int64_t number = trial + (attempt << 32);

@@ -10,4 +10,7 @@ namespace encore::search {
 /// A point that was proposed before is drawn again, a few times: a space may have fewer points than trials.
 Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options, const History& history);
 
+/// Whether the next point is an independent draw from the space, by the laws of its variables.
+bool is_drawn_at_random(const SearchOptions& options, const History& history);
+
 }  // namespace encore::search

@@ -16,6 +16,7 @@ using Law = RandomVariable::Law;
 
 constexpr Method methods[] = {Method::random, Method::quasi_random, Method::tpe};
 constexpr Pruning prunings[] = {Pruning::none, Pruning::asha, Pruning::median};
+constexpr LengthUnit units[] = {LengthUnit::epochs, LengthUnit::steps};
 constexpr Law laws[] = {Law::uniform, Law::log_uniform, Law::integer, Law::log_integer, Law::choice};
 
 /// As the file writes it.
@@ -103,6 +104,8 @@ class SearchReader {
     integer("comparisons", options.comparisons);
     integer("trials", search_.limits.trials);
     integer("patience", search_.limits.patience);
+    integer("confirm", search_.limits.confirm);
+    integer("confirm_seeds", search_.limits.confirm_seeds);
     if (from.has("hours")) search_.limits.hours = from.number("hours");
     if (from.has("objective")) read_objectives(from.text_list("objective"));
   }
@@ -203,6 +206,7 @@ json settings_json(const SearchOptions& options) {
                    {"objectives", objectives},
                    {"pruning", name_of(options.pruning)},
                    {"epochs", options.epochs}};
+  if (options.unit == LengthUnit::steps) settings["unit"] = name_of(options.unit);
   if (options.method == Method::tpe) settings["startup"] = options.startup;
   if (options.pruning != Pruning::none) settings["first_rung"] = options.first_rung;
   if (options.pruning == Pruning::asha) settings["eta"] = options.eta;
@@ -236,6 +240,8 @@ SearchOptions options_from_json(const json& settings) {
     options.pruning = pruning_of(settings.at("pruning"));
     options.seed = settings.at("seed");
     options.epochs = settings.at("epochs");
+    options.unit = named([](LengthUnit unit) { return std::string(name_of(unit)); }, units,
+                         settings.value("unit", "epochs"));
     for (const json& objective : settings.at("objectives"))
       options.objectives.push_back({objective.at("metric"), objective.at("maximize")});
     options.startup = settings.value("startup", options.startup);

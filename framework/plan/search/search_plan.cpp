@@ -2,6 +2,7 @@
 #include "plan/search/search_plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "config/selection.hpp"
 #include "data/hash.hpp"
@@ -59,7 +60,7 @@ void SearchPlan::look_at_first_trials(Problems& problems) {
     const std::vector<RunPoint> runs = maker_->make(proposal_of(search_.variables(), point), own);
     if (!runs.empty()) {
       maker_->finish(problems);
-      read_epochs(runs.front(), problems);
+      read_length(runs.front(), problems);
       const nlohmann::json identity = {{"settings", settings_json(search_.options)},
                                        {"space", space_json(search_.variables())},
                                        {"seeds", header_.seeds},
@@ -78,7 +79,7 @@ void SearchPlan::look_at_first_trials(Problems& problems) {
   problems.add(first.all());
 }
 
-void SearchPlan::read_epochs(const RunPoint& run, Problems& problems) {
+void SearchPlan::read_length(const RunPoint& run, Problems& problems) {
   const nlohmann::json& train = run.config.at("train");
   select_ = train.at("select").get<std::string>();
   SearchOptions& options = search_.options;
@@ -86,29 +87,64 @@ void SearchPlan::read_epochs(const RunPoint& run, Problems& problems) {
     const Selection selection = parse_selection(select_);
     options.objectives.push_back({selection.metric, selection.maximize});
   }
-  const bool has_epochs = train.contains("epochs") && train.at("epochs").is_number_integer();
-  if (has_epochs && std::ranges::none_of(search_.variables(), [](const RandomVariable& variable) {
-        return variable.key == "train.epochs";
-      }))
-    options.epochs = std::max<std::int64_t>(train.at("epochs").get<std::int64_t>(), 1);
-  if (options.pruning == Pruning::none) return;
-  const Place place =
-      document_.root.find("search") == nullptr ? Place() : document_.root.find("search")->key_origin.place;
-  if (!has_epochs)
-    problems.add(place, "search.pruning",
-                 "[search] with \"pruning\" judges trials after epochs, but the experiment is as long as "
-                 "train.steps; give train.epochs instead");
-  else if (options.first_rung >= options.epochs)
+  const auto length = [&](const char* name) {
+    return train.contains(name) && train.at(name).is_number_integer() ? train.at(name).get<std::int64_t>()
+                                                                      : 0;
+  };
+  // A search that judges nobody early has no use for steps, and was stored without them before.
+  const bool by_steps = options.pruning != Pruning::none && length("epochs") == 0;
+  const bool varies = std::ranges::any_of(
+      search_.variables(), [](const RandomVariable& variable) { return variable.key == "train.epochs"; });
+  if (by_steps) options.unit = LengthUnit::steps;
+  if (!varies) options.epochs = std::max<std::int64_t>(length(by_steps ? "steps" : "epochs"), 1);
+  if (options.pruning != Pruning::none) read_rungs(train, problems);
+}
+
+void SearchPlan::read_rungs(const nlohmann::json& train, Problems& problems) {
+  SearchOptions& options = search_.options;
+  const Value::Member* table = document_.root.find("search");
+  const Place place = table == nullptr ? Place() : table->key_origin.place;
+  if (options.unit == LengthUnit::steps) {
+    const std::int64_t evaluated = train.value("evaluate_every", std::int64_t{0});
+    if (evaluated == 0)
+      return problems.add(
+          place, "train.evaluate_every",
+          "[search] with \"pruning\" and train.steps judges trials by what dev gave within an epoch; "
+          "give train.evaluate_every, or train.epochs instead of train.steps");
+    // What is not written is the first place where there is anything to judge by.
+    for (std::int64_t* rung : {&options.first_rung, &options.interval}) {
+      if (*rung == 0) *rung = evaluated;
+      if (*rung % evaluated != 0)
+        problems.add(place, "search.first_rung",
+                     "[search] judges trials after " + length_text(options.unit, *rung) +
+                         ", but dev is scored every " + length_text(options.unit, evaluated) +
+                         "; first_rung and interval must be multiples of train.evaluate_every");
+    }
+  }
+  for (std::int64_t* rung : {&options.first_rung, &options.interval})
+    *rung = std::max<std::int64_t>(*rung, 1);
+  if (options.first_rung >= options.epochs)
     problems.add(place, "search.first_rung",
-                 "[search] with \"pruning\" judges trials after " + std::to_string(options.first_rung) +
-                     (options.first_rung == 1 ? " epoch" : " epochs") +
-                     " for the first time, but they have " + std::to_string(options.epochs) +
-                     " in all; raise train.epochs or lower first_rung");
+                 "[search] with \"pruning\" judges trials after " +
+                     length_text(options.unit, options.first_rung) + " for the first time, but they have " +
+                     std::to_string(options.epochs) + " in all; raise train." + name_of(options.unit) +
+                     " or lower first_rung");
 }
 
 TrialRuns SearchPlan::make(const Point& point) {
+  return make(point, header_.seeds);
+}
+
+TrialRuns SearchPlan::make_fresh(const Point& point, std::int64_t seeds) {
+  std::vector<std::int64_t> fresh(static_cast<std::size_t>(seeds));
+  std::iota(fresh.begin(), fresh.end(), std::ranges::max(header_.seeds) + 1);
+  return make(point, fresh);
+}
+
+TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& seeds) {
   Problems problems;
-  TrialRuns trial{.runs = maker_->make(proposal_of(search_.variables(), point), problems), .active = {}};
+  TrialRuns trial{.runs = maker_->make(proposal_of(search_.variables(), point), seeds, problems),
+                  .active = {}};
   for (const RandomVariable& variable : search_.variables())
     trial.active.push_back(trial.runs.empty() ||
                            std::ranges::any_of(trial.runs.front().varied, [&](const auto& varied) {

@@ -35,10 +35,14 @@ class SearchPlan {
   /// Which search this is: SHA-256 of its settings, its space and the experiment.
   const std::string& identity() const { return identity_; }
   TrialRuns make(const Point& point);
+  /// The same with seeds that no trial has: those behind the highest of the experiment.
+  TrialRuns make_fresh(const Point& point, std::int64_t seeds);
 
  private:
+  TrialRuns make(const Point& point, const std::vector<std::int64_t>& seeds);
   void look_at_first_trials(Problems& problems);
-  void read_epochs(const RunPoint& run, Problems& problems);
+  void read_length(const RunPoint& run, Problems& problems);
+  void read_rungs(const nlohmann::json& train, Problems& problems);
 
   const ExperimentFile& document_;
   PlanHeader header_;

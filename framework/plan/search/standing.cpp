@@ -48,4 +48,11 @@ double seconds_in(const History& history) {
   return seconds;
 }
 
+double seconds_of_confirmations(const History& history) {
+  double seconds = 0.0;
+  for (const Observation& observation : history.observations)
+    if (observation.outcome == Outcome::confirmed) seconds += observation.seconds;
+  return seconds;
+}
+
 }  // namespace encore::search

@@ -23,7 +23,9 @@ struct Standing {
   std::size_t count(const std::string& state) const;
 };
 
-/// Of training, of all trials together.
+/// Of training, of all trials together, their confirmations too.
 double seconds_in(const History& history);
+/// Of training with fresh seeds alone.
+double seconds_of_confirmations(const History& history);
 
 }  // namespace encore::search

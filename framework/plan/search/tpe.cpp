@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/search/axis.hpp"
 #include "plan/search/parzen.hpp"
 #include "plan/search/ranking.hpp"
 #include "plan/search/search_math.hpp"
@@ -11,8 +12,6 @@
 namespace encore::search {
 
 namespace {
-
-using Law = RandomVariable::Law;
 
 constexpr int candidates = 24;
 constexpr std::size_t largest_best_group = 25;
@@ -50,46 +49,6 @@ Groups split(const SearchOptions& options, const History& history) {
   std::ranges::sort(groups.others);
   return groups;
 }
-
-/// A variable as an axis of the estimator.
-class Axis {
- public:
-  explicit Axis(const RandomVariable& variable) : variable_(&variable) {
-    if (shape().kind == Kind::choice) return;
-    const double half = shape().kind == Kind::whole ? 0.5 : 0.0;
-    low_ = along(variable.low - half);
-    high_ = along(variable.high + half);
-  }
-
-  AxisShape shape() const {
-    if (variable_->law == Law::choice) return {Kind::choice, variable_->values.size()};
-    const bool whole = variable_->law == Law::integer || variable_->law == Law::log_integer;
-    return {whole ? Kind::whole : Kind::number, 0};
-  }
-  Cell cell(double value) const {
-    if (shape().kind == Kind::choice) return {value, value};
-    if (shape().kind == Kind::whole) return {position(value - 0.5), position(value + 0.5)};
-    const double place = position(value);
-    return {place, place};
-  }
-  /// What lies at a place that was sampled.
-  double value(double place) const {
-    return shape().kind == Kind::choice ? place : coordinate_at(*variable_, std::min(place, 1.0 - 0x1p-53));
-  }
-
- private:
-  using Kind = AxisShape::Kind;
-  double along(double value) const {
-    const bool logarithmic = variable_->law == Law::log_uniform || variable_->law == Law::log_integer;
-    return logarithmic ? logarithm(value) : value;
-  }
-  double position(double value) const {
-    return high_ > low_ ? std::clamp((along(value) - low_) / (high_ - low_), 0.0, 1.0) : 0.5;
-  }
-
-  const RandomVariable* variable_;
-  double low_ = 0.0, high_ = 1.0;
-};
 
 TrialDensity density_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& trials,
                         const History& history) {

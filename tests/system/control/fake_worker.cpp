@@ -115,6 +115,8 @@ class FakeRun {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
     if (const std::string& epoch = options["--stop-after-epoch"]; !epoch.empty())
       stop_after_epoch_ = std::stoll(epoch);
+    if (const std::string& step = options["--pause-after-step"]; !step.empty())
+      pause_after_step_ = std::stoll(step);
     if (const std::string& step = options["--die-after"]; !step.empty()) die_after_ = std::stoll(step);
     std::istringstream steps(options["--save-at"]);
     for (std::string step; std::getline(steps, step, ',');) save_at_.insert(std::stoll(step));
@@ -142,6 +144,10 @@ class FakeRun {
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
       if (stop_after_epoch_ > 0 && step_ % 5 == 0 && step_ / 5 >= stop_after_epoch_) return pause();
+      if (pause_after_step_ > 0 && step_ >= pause_after_step_) {
+        save("last");
+        return pause();
+      }
       bool stops = asked_to_stop();
       while (!stops && pause_.holds(step_ + 1)) stops = asked_to_stop();
       if (stops) {
@@ -282,7 +288,7 @@ class FakeRun {
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
   std::uint64_t state_ = 0;
-  std::int64_t stop_after_ = 0, stop_after_epoch_ = 0, die_after_ = 0;
+  std::int64_t stop_after_ = 0, stop_after_epoch_ = 0, pause_after_step_ = 0, die_after_ = 0;
   std::set<std::int64_t> save_at_;
 };
 

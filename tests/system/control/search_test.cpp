@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "system/control/hold.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {
@@ -129,23 +130,40 @@ TEST(Search, every_method_and_pruning_ends_and_replays) {
     }
 }
 
-/// `exp` and its workers are killed at random until the search has ended; then every decision is recomputed.
+/// Kills `exp`, its workers, or both.
+void kill_some(const Sandbox& sandbox, pid_t exp, unsigned kind) {
+  if (kind != 1) ::kill(exp, SIGKILL);
+  if (kind != 0)
+    for (const pid_t worker : sandbox.workers()) ::kill(worker, SIGKILL);
+}
+
+/// `exp` and its workers are killed in states that they are seen in until the search has ended; then every
+/// decision is recomputed. The first kill meets workers that are held in a step; a later one comes some
+/// decisions or observations after the last, and a moment that nobody chose.
 void expect_survival(unsigned seed) {
   Sandbox sandbox;
-  write_search(sandbox, asha);
+  write_search(sandbox, std::string(asha) + "confirm = 2\nconfirm_seeds = 3\n");
   sandbox.set("FAKE_STEP_MS", "3");
   std::mt19937 random(seed);
-  int kills = 0;
+  const auto start = [&] { return sandbox.start({"run", "search.toml", "-j", "4", "-q"}); };
+  {
+    const Hold hold(sandbox, 1 + random() % 5);
+    const pid_t exp = start();
+    hold.wait_for();
+    kill_some(sandbox, exp, 2 * (random() % 2));
+    ASSERT_TRUE(Sandbox::wait(exp));
+  }
+  const std::string rows =
+      "SELECT (SELECT count(*) FROM search_decision) + (SELECT count(*) FROM search_observation)";
+  int kills = 1;
   for (bool over = false; !over;) {
-    const pid_t exp = sandbox.start({"run", "search.toml", "-j", "4", "-q"});
+    const pid_t exp = start();
     if (kills < 6) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100 + random() % 900));
-      if (!has_ended(exp)) {
-        ++kills;
-        const unsigned kind = random() % 3;
-        if (kind != 1) ::kill(exp, SIGKILL);
-        if (kind != 0)
-          for (const pid_t worker : sandbox.workers()) ::kill(worker, SIGKILL);
+      const int more = std::stoi(sandbox.one(rows)) + 1 + static_cast<int>(random() % 6);
+      if (sandbox.wait_until("SELECT (" + rows + ") >= " + std::to_string(more), "1")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 30));
+        kills += has_ended(exp) ? 0 : 1;
+        kill_some(sandbox, exp, random() % 3);
       }
     }
     const auto end = Sandbox::wait(exp);
@@ -157,6 +175,8 @@ void expect_survival(unsigned seed) {
   }
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state NOT IN ('completed', 'pruned')"), "0");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE outcome = 'confirmed'"),
+            sandbox.one("SELECT min(2, count(*)) FROM search_observation WHERE outcome = 'complete'"));
   expect_equal(sandbox);
 }
 
@@ -175,7 +195,7 @@ TEST(Search, DISABLED_FiftySearchesSurviveKills) {
 
 TEST(Search, with_one_worker_a_kill_changes_no_trial) {
   Sandbox calm, killed;
-  for (Sandbox* sandbox : {&calm, &killed}) write_search(*sandbox, asha);
+  for (Sandbox* sandbox : {&calm, &killed}) write_search(*sandbox, std::string(asha) + "confirm = 2\n");
   ASSERT_EQ(calm.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
   killed.set("FAKE_STEP_MS", "4");
   for (int round = 0; round < 4; ++round) {
@@ -185,6 +205,10 @@ TEST(Search, with_one_worker_a_kill_changes_no_trial) {
     ::kill(exp, SIGKILL);
     Sandbox::wait(exp);
   }
+  const pid_t exp = killed.start({"run", "search.toml", "-q"});
+  ASSERT_TRUE(killed.wait_until("SELECT count(*) > 0 FROM search_decision WHERE kind = 'confirm'", "1"));
+  ::kill(exp, SIGKILL);
+  Sandbox::wait(exp);
   ASSERT_EQ(killed.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
   EXPECT_EQ(calm.one(trials), killed.one(trials));
   EXPECT_EQ(calm.one(decisions), killed.one(decisions));
@@ -234,6 +258,84 @@ TEST(Search, goes_on_where_it_gets_more_trials) {
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.trials=5"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search"), "1");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "5");
+  expect_equal(sandbox);
+}
+
+constexpr const char* kinds_of_runs =
+    "SELECT group_concat(confirms || ' ' || seed, ';') FROM (SELECT * FROM search_run JOIN run ON run.number "
+    "= run "
+    "WHERE confirms = 1 ORDER BY trial, seed)";
+
+TEST(Search, the_best_trials_are_trained_again_with_fresh_seeds) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 4\nrepeats = 2\nconfirm = 2\nconfirm_seeds = 3\n");
+  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
+  ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_TRUE(contains(run.output, " is trained again with 3 fresh seeds")) << run.output;
+  EXPECT_TRUE(contains(run.output, "CONFIRMED TRIAL   SEEDS  SELECTED  FRESH MEAN")) << run.output;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "14");
+  EXPECT_EQ(sandbox.one(kinds_of_runs), "1 3;1 4;1 5;1 3;1 4;1 5") << "the trials have 1 and 2";
+  EXPECT_EQ(
+      sandbox.one("SELECT count(DISTINCT trial) FROM search_decision WHERE kind = 'confirm' AND trial IN "
+                  "(SELECT trial FROM search_observation WHERE outcome = 'complete' ORDER BY "
+                  "json_extract(scores, '$[0]') DESC LIMIT 2)"),
+      "2");
+  expect_equal(sandbox);
+  EXPECT_TRUE(contains(sandbox.exp({"run", "search.toml"}).output, "nothing to do: search tune is over"));
+
+  const std::string before = sandbox.one("SELECT group_concat(point) FROM search_trial");
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.confirm_seeds=4"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox.one(kinds_of_runs), "1 3;1 4;1 5;1 6;1 3;1 4;1 5;1 6");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "16") << "of each one seed more";
+  EXPECT_EQ(sandbox.one("SELECT group_concat(point) FROM search_trial"), before);
+  expect_equal(sandbox);
+  const nlohmann::json json = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
+  ASSERT_EQ(json.at("confirmed").size(), 2u);
+  const nlohmann::json& first = json.at("confirmed").at(0);
+  EXPECT_EQ(first.at("seeds").size(), 4u);
+  double sum = 0.0;
+  for (const auto& [seed, value] : first.at("seeds").items()) sum += value.get<double>();
+  EXPECT_NEAR(first.at("mean").get<double>(), sum / 4.0, 1e-12);
+  EXPECT_LT(first.at("low").get<double>(), first.at("mean").get<double>());
+
+  sandbox.change(
+      "UPDATE search_observation SET scores = '[0.123]' WHERE number = (SELECT min(number) FROM "
+      "search_observation WHERE outcome = 'confirmed')");
+  const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+  EXPECT_EQ(verified.end.exit_code, 3);
+  EXPECT_TRUE(contains(verified.output, "says dev/f1 0.123000, its runs answered ")) << verified.output;
+}
+
+TEST(Search, a_confirmation_with_a_failed_seed_has_no_mean) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 2\nconfirm = 1\nconfirm_seeds = 3\n");
+  sandbox.set("FAKE_FAIL_AT", "3");
+  sandbox.set("FAKE_FAIL_ONLY", "-s3");
+  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_EQ(sandbox.one("SELECT scores FROM search_observation WHERE outcome = 'confirmed'"), "[\"nan\"]");
+  EXPECT_TRUE(
+      contains(sandbox.one("SELECT reason FROM search_observation WHERE outcome = 'confirmed'"), "-s3: "));
+  EXPECT_TRUE(contains(sandbox.exp({"show", "tune"}).output, "2 of 3"));
+  expect_equal(sandbox);
+}
+
+TEST(Search, rungs_by_steps_lead_to_the_same_runs) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  std::string file = sandbox.read("search.toml");
+  file.replace(file.find("epochs = 4"), 10, "steps = 20\nevaluate_every = 5");
+  sandbox.write("search.toml", file);
+  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
+  ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_TRUE(contains(run.output, "asha at 5, 10 of 20 steps")) << run.output;
+  EXPECT_TRUE(contains(run.output, "TRIAL  STATE     STEPS")) << run.output;
+  EXPECT_TRUE(contains(run.output, " is pruned after 5 steps")) << run.output;
+  EXPECT_EQ(
+      sandbox.one("SELECT group_concat(DISTINCT epochs) FROM (SELECT epochs FROM search_observation WHERE "
+                  "outcome = 'measured' ORDER BY epochs)"),
+      "5,10");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE scores LIKE '%nan%'"), "0");
   expect_equal(sandbox);
 }
 
@@ -315,6 +417,9 @@ TEST(Search, is_shown_and_listed) {
   EXPECT_EQ(json.at("trials").size(), 8u);
   EXPECT_EQ(json.at("best").size(), 1u);
   EXPECT_EQ(json.at("decisions").at(0).at("kind"), "propose");
+  EXPECT_EQ(json.at("importance").at(0).at("metric"), "dev/f1");
+  EXPECT_EQ(json.at("importance").at(0).at("trials"), 8);
+  EXPECT_TRUE(json.at("importance").at(0).at("alone").contains("model.dropout"));
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--search", "--json"}).output).size(), 1u);
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"verify", "tune", "--json"}).output).at("outcome"), "equal");
   EXPECT_TRUE(contains(sandbox.exp({"ls", "--state", "pruned"}).output, "pruned"));

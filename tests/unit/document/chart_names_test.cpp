@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "document/chart.hpp"
@@ -145,6 +146,42 @@ TEST(Charts, HeadsOfParallelAxesStayDifferent) {
       if (label.strong) heads.insert(label.text);
     EXPECT_EQ(heads.size(), chart.dimensions.size()) << width;
   }
+}
+
+TEST(Charts, OfParallelLinesTheBestStandsOutHighOrLow) {
+  ParallelChart chart{{{"setting"}, {"score"}}, {{"a", {1, 0.2}}, {"b", {2, 0.9}}, {"c", {3, 0.5}}}};
+  for (const bool lowest : {false, true}) {
+    chart.lowest_is_best = lowest;
+    const Drawing drawing = draw(chart);
+    double strongest = 0.0;
+    std::string best;
+    for (const Polyline& line : shapes_of<Polyline>(drawing))
+      if (!line.title.empty() && line.stroke.width > strongest) {
+        strongest = line.stroke.width;
+        best = line.title;
+      }
+    EXPECT_TRUE(best.starts_with(lowest ? "a: " : "b: ")) << best;
+  }
+}
+
+TEST(Charts, AMapShadesFromItsLowestValueAndHasItsMarks) {
+  HeatMapChart chart{.rows = {"high", "low"}, .columns = {"left", "right"}, .low = 50.0, .high = 60.0};
+  chart.panels.push_back({.title = "p",
+                          .values = {50.0, 55.0, 60.0, 52.5},
+                          .marks = {{.column = 0.5, .row = 1.5, .name = "trial 1", .strong = true},
+                                    {.column = 1.5, .row = 0.5, .name = "trial 2"}}});
+  const Drawing drawing = draw(chart);
+  std::map<std::string, double> shades;
+  for (const Rectangle& cell : shapes_of<Rectangle>(drawing))
+    if (!cell.title.empty()) shades[cell.title] = cell.opacity;
+  EXPECT_EQ(shades.size(), 3u) << "the lowest has no shade";
+  EXPECT_DOUBLE_EQ(shades.at("low \u2192 left: 60.0000"), 1.0);
+  EXPECT_DOUBLE_EQ(shades.at("high \u2192 right: 55.0000"), 0.5);
+  const std::vector<Marker> marks = shapes_of<Marker>(drawing);
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_GT(marks[0].size, marks[1].size);
+  EXPECT_LT(marks[0].x, marks[1].x);
+  EXPECT_GT(marks[0].y, marks[1].y) << "rows count downwards";
 }
 
 TEST(Charts, NamesAreCutWithAnEllipsis) {

@@ -73,7 +73,7 @@ TEST(SearchFile, limits_and_places_are_no_part_of_which_search_it_is) {
         .identity();
   };
   const std::string plain = identity("");
-  EXPECT_EQ(identity("trials = 99\npatience = 3\nhours = 2.5\n"), plain);
+  EXPECT_EQ(identity("trials = 99\npatience = 3\nhours = 2.5\nconfirm = 3\nconfirm_seeds = 7\n"), plain);
   EXPECT_EQ(identity("method = \"tpe\"\n"), plain) << "the default, written out";
   EXPECT_NE(identity("seed = 2\n"), plain);
   EXPECT_NE(identity("method = \"random\"\n"), plain);
@@ -142,6 +142,74 @@ TEST(SearchFile, contradictions_are_refused) {
                  "rungs compare trials that have been trained equally long");
   expect_problem("[search]\npruning = \"asha\"\nfirst_rung = 500\n" + rate,
                  "judges trials after 500 epochs for the first time, but they have");
+}
+
+/// The experiment with its length in steps.
+std::string by_steps(const std::string& train) {
+  std::string text = sample::experiment;
+  const std::size_t at = text.find("epochs = ");
+  return text.replace(at, text.find('\n', at) - at, train);
+}
+
+TEST(SearchFile, rungs_are_steps_where_the_experiment_is_as_long_as_steps) {
+  const auto options = [](const std::string& train, const std::string& search) {
+    return SearchPlan(document(by_steps(train) + "[search]\n" + search + rate), catalogue(),
+                      planning::hash_of_name)
+        .search()
+        .options;
+  };
+  const std::string train = "steps = 100\nevaluate_every = 10";
+  const SearchOptions asha = options(train, "pruning = \"asha\"\n");
+  EXPECT_EQ(asha.unit, LengthUnit::steps);
+  EXPECT_EQ(rungs_of(asha), (std::vector<std::int64_t>{10, 30, 90, 100}));
+  EXPECT_EQ(settings_json(options_from_json(settings_json(asha))), settings_json(asha));
+  EXPECT_EQ(rungs_of(options(train, "pruning = \"median\"\nfirst_rung = 40\n")),
+            (std::vector<std::int64_t>{40, 50, 60, 70, 80, 90, 100}));
+  EXPECT_FALSE(settings_json(options(train, "")).contains("unit")) << "without rungs nothing is counted";
+  const auto refused = [&](const std::string& length, const std::string& search) {
+    try {
+      options(length, "pruning = \"asha\"\n" + search);
+    } catch (const ConfigErrors& errors) {
+      return std::string(errors.what());
+    }
+    return std::string("no problem");
+  };
+  EXPECT_NE(refused("steps = 100", "")
+                .find("judges trials by what dev gave within an epoch; give "
+                      "train.evaluate_every, or train.epochs instead of train.steps"),
+            std::string::npos)
+      << refused("steps = 100", "");
+  EXPECT_NE(
+      refused(train, "first_rung = 25\n")
+          .find("[search] judges trials after 25 steps, but dev is scored every 10 steps; first_rung and "
+                "interval must be multiples of train.evaluate_every"),
+      std::string::npos);
+  EXPECT_NE(
+      refused(train, "first_rung = 200\n")
+          .find(
+              "judges trials after 200 steps for the first time, but they have 100 in all; raise train.steps "
+              "or lower first_rung"),
+      std::string::npos);
+}
+
+TEST(SearchFile, a_confirmation_has_seeds_that_no_trial_has) {
+  SearchPlan plan(
+      document(sample::experiment + "[search]\nrepeats = 3\nconfirm = 2\nconfirm_seeds = 2\n" + rate),
+      catalogue(), planning::hash_of_name);
+  EXPECT_EQ(plan.search().limits.confirm, 2);
+  EXPECT_EQ(plan.search().limits.confirm_seeds, 2);
+  const auto seeds_of = [](const TrialRuns& trial) {
+    std::vector<std::uint64_t> seeds;
+    for (const RunPoint& run : trial.runs) seeds.push_back(static_cast<std::uint64_t>(run.seed));
+    return seeds;
+  };
+  const std::vector<std::uint64_t> own = seeds_of(plan.make({0.01})),
+                                   fresh = seeds_of(plan.make_fresh({0.01}, 2));
+  ASSERT_EQ(own.size(), 3u);
+  EXPECT_EQ(fresh, (std::vector<std::uint64_t>{own.back() + 1, own.back() + 2}));
+  EXPECT_EQ(plan.make_fresh({0.01}, 2).runs.front().group, plan.make({0.01}).runs.front().group);
+  expect_problem("[search]\nconfirm = 1\nconfirm_seeds = 1\n" + rate,
+                 "option \"confirm_seeds\" of [search] must be at least 2");
 }
 
 TEST(SearchFile, a_file_with_a_search_is_no_list_of_runs) {

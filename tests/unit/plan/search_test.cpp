@@ -1,294 +1,18 @@
-// decide and what it is made of, without a database: the rules of proposing, promoting and pruning, their
-// edge cases, and that the same history gives the same decision.
+// decide without a database: the rules of promoting, pruning, confirming and ending, their edge cases, and
+// that the same history gives the same decision.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <random>
-#include <set>
 
-#include <gtest/gtest.h>
-
-#include "plan/search/decide.hpp"
-#include "plan/search/halton.hpp"
-#include "plan/search/parzen.hpp"
-#include "plan/search/propose.hpp"
 #include "plan/search/ranking.hpp"
 #include "plan/search/search.hpp"
-#include "plan/search/search_math.hpp"
+#include "unit/plan/search_game.hpp"
 
 namespace encore::search {
 namespace {
 
-using Law = RandomVariable::Law;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-RandomVariable variable(const std::string& key, Law law, double low, double high) {
-  RandomVariable one;
-  one.key = key;
-  one.law = law;
-  one.low = low;
-  one.high = high;
-  return one;
-}
-
-RandomVariable choice(const std::string& key, int count) {
-  RandomVariable one = variable(key, Law::choice, 0, 0);
-  for (int i = 0; i < count; ++i) one.values.push_back({std::string("v") + std::to_string(i), {}});
-  return one;
-}
-
-std::vector<RandomVariable> mixed_space() {
-  return {variable("rate", Law::log_uniform, 1e-5, 1e-1), variable("dropout", Law::uniform, 0.0, 0.5),
-          variable("layers", Law::integer, 1, 12), variable("width", Law::log_integer, 8, 1024),
-          choice("kind", 3)};
-}
-
-SearchOptions options_of(Method method, Pruning pruning = Pruning::none) {
-  SearchOptions options;
-  options.method = method;
-  options.objectives = {{"dev/f1", true}};
-  options.pruning = pruning;
-  options.epochs = 9;
-  options.startup = 4;
-  return options;
-}
-
-/// A search of which the test plays the trainer: `value(trial, epochs)` is what a trial has there.
-struct Game {
-  std::vector<RandomVariable> space = mixed_space();
-  SearchOptions options;
-  SearchLimits limits = {.trials = 9};
-  History history = {};
-
-  Decision ask() const { return decide(space, options, limits, history); }
-  Decision next() {
-    Decision decision = ask();
-    if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) return decision;
-    if (decision.kind == DecisionKind::propose)
-      history.trials.push_back({decision.point, std::vector<bool>(decision.point.size(), true)});
-    history.decisions.push_back(decision);
-    return decision;
-  }
-  void observe(std::size_t trial, double value, Outcome outcome = Outcome::measured) {
-    std::int64_t epochs = 0;
-    for (const Decision& decision : history.decisions)
-      if (decision.trial == trial) epochs = decision.epochs;
-    if (outcome == Outcome::measured && epochs == options.epochs) outcome = Outcome::complete;
-    Observation one{.trial = trial, .epochs = epochs, .outcome = outcome};
-    if (outcome == Outcome::measured || outcome == Outcome::complete) one.values = {value};
-    one.seconds = 10.0;
-    history.observations.push_back(one);
-  }
-  /// One trial at a time, to the end.
-  template <class Value>
-  void play(const Value& value) {
-    for (int round = 0; round < 1000; ++round) {
-      const Decision decision = next();
-      if (decision.kind == DecisionKind::finish) return;
-      ASSERT_NE(decision.kind, DecisionKind::wait) << "nothing is being trained";
-      if (decision.kind != DecisionKind::prune)
-        observe(decision.trial, value(decision.trial, decision.epochs));
-    }
-    FAIL() << "it does not end";
-  }
-  std::size_t count(DecisionKind kind) const {
-    return static_cast<std::size_t>(std::ranges::count(history.decisions, kind, &Decision::kind));
-  }
-};
-
-bool is_in(const RandomVariable& variable, double value) {
-  if (variable.law == Law::choice)
-    return value >= 0 && value < static_cast<double>(variable.values.size()) && value == std::floor(value);
-  if (variable.law == Law::integer || variable.law == Law::log_integer)
-    if (value != std::floor(value)) return false;
-  return value >= variable.low && value <= variable.high;
-}
-
-TEST(SearchMath, agrees_with_the_c_library) {
-  for (double x = -700.0; x < 700.0; x += 0.37) EXPECT_NEAR(exponential(x) / std::exp(x), 1.0, 2e-15) << x;
-  EXPECT_EQ(exponential(-800.0), 0.0);
-  for (double x = 1e-300; x < 1e300; x *= 1.7)
-    EXPECT_NEAR(logarithm(x), std::log(x), 1e-15 * std::max(1.0, std::fabs(std::log(x)))) << x;
-  for (double x = -37.0; x < 37.0; x += 0.01)
-    EXPECT_NEAR(normal_below(x), 0.5 * std::erfc(-x / std::sqrt(2.0)), 1e-14) << x;
-  for (double share = 0.001; share < 1.0; share += 0.01)
-    EXPECT_NEAR(normal_below(normal_quantile(share, -8.0, 8.0)), share, 1e-12);
-}
-
-TEST(Halton, is_even_in_every_dimension_and_differs_by_seed) {
-  for (std::size_t dimension : {0, 1, 5, 11}) {
-    std::vector<int> cells(8, 0);
-    for (int number = 0; number < 256; ++number) {
-      const double share = halton(3, number, dimension);
-      ASSERT_GE(share, 0.0);
-      ASSERT_LT(share, 1.0);
-      ++cells[static_cast<std::size_t>(share * 8.0)];
-    }
-    for (const int count : cells) EXPECT_NEAR(count, 32, dimension == 0 ? 0 : 8) << "dimension " << dimension;
-  }
-  EXPECT_NE(halton(1, 5, 0), halton(2, 5, 0));
-  EXPECT_EQ(halton(1, 5, 0), halton(1, 5, 0));
-}
-
-using Kind = AxisShape::Kind;
-
-TrialDensity density_of_numbers(const std::vector<double>& positions) {
-  std::vector<std::vector<Cell>> trials;
-  for (const double position : positions) trials.push_back({{position, position}});
-  return TrialDensity({{Kind::number}}, trials);
-}
-
-TEST(Parzen, a_density_has_the_mass_of_one) {
-  for (const std::vector<double>& positions : {std::vector<double>{}, {0.5}, {0.1, 0.15, 0.8, 0.8, 0.99}}) {
-    const TrialDensity density = density_of_numbers(positions);
-    double sum = 0.0;
-    for (int cell = 0; cell < 1000; ++cell) {
-      const double at = (cell + 0.5) / 1000.0;
-      sum += std::exp(density.log_density({{at, at}})) / 1000.0;
-    }
-    EXPECT_NEAR(sum, 1.0, 1e-4);
-  }
-  const TrialDensity mixed({{Kind::whole}, {Kind::choice, 3}},
-                           {{{0.0, 0.25}, {2, 2}}, {{0.25, 0.5}, {2, 2, true}}});
-  double probability = 0.0;
-  for (const double low : {0.0, 0.25, 0.5, 0.75})
-    for (const double choice : {0.0, 1.0, 2.0})
-      probability += std::exp(mixed.log_density({{low, low + 0.25}, {choice, choice}}));
-  EXPECT_NEAR(probability, 1.0, 1e-6) << "over every value of whole numbers and choices";
-}
-
-TEST(Parzen, is_high_where_trials_are_in_all_variables_at_once) {
-  const TrialDensity density(
-      {{Kind::number}, {Kind::number}},
-      {{{0.2, 0.2}, {0.8, 0.8}}, {{0.25, 0.25}, {0.75, 0.75}}, {{0.8, 0.8}, {0.2, 0.2}}});
-  EXPECT_GT(density.log_density({{0.2, 0.2}, {0.8, 0.8}}), density.log_density({{0.2, 0.2}, {0.2, 0.2}}));
-}
-
-TEST(Parzen, samples_follow_the_density) {
-  const TrialDensity density = density_of_numbers({0.2, 0.25, 0.7});
-  std::vector<int> cells(10, 0);
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> share(0.0, 1.0);
-  constexpr int draws = 20000;
-  for (int i = 0; i < draws; ++i) {
-    const double at = density.sample([&](std::size_t) { return share(random); }).front();
-    ++cells[static_cast<std::size_t>(std::min(at * 10.0, 9.0))];
-  }
-  for (int cell = 0; cell < 10; ++cell) {
-    double mass = 0.0;
-    for (int part = 0; part < 100; ++part) {
-      const double at = (cell + (part + 0.5) / 100.0) / 10.0;
-      mass += std::exp(density.log_density({{at, at}})) / 1000.0;
-    }
-    EXPECT_NEAR(cells[static_cast<std::size_t>(cell)] / static_cast<double>(draws), mass, 0.015);
-  }
-}
-
-TEST(Parzen, old_trials_weigh_less_where_there_are_many) {
-  EXPECT_EQ(recency_weights(25), std::vector<double>(25, 1.0));
-  const std::vector<double> weights = recency_weights(40);
-  EXPECT_EQ(weights.front(), 1.0 / 40);
-  EXPECT_EQ(weights[14], 1.0);
-  EXPECT_EQ(weights[39], 1.0);
-  EXPECT_TRUE(std::ranges::is_sorted(weights));
-}
-
-class EveryMethod : public ::testing::TestWithParam<Method> {};
-
-TEST_P(EveryMethod, proposes_points_of_the_space_that_differ) {
-  Game game{.options = options_of(GetParam()), .limits = {.trials = 60}};
-  game.play([&](std::size_t trial, std::int64_t) { return std::sin(static_cast<double>(trial)); });
-  ASSERT_EQ(game.history.trials.size(), 60u);
-  std::set<Point> points;
-  for (const Trial& trial : game.history.trials) {
-    points.insert(trial.point);
-    for (std::size_t i = 0; i < game.space.size(); ++i)
-      EXPECT_TRUE(is_in(game.space[i], trial.point[i])) << game.space[i].key << " " << trial.point[i];
-  }
-  EXPECT_EQ(points.size(), 60u);
-  EXPECT_FALSE(first_different(game.space, game.options, game.history));
-}
-
-TEST_P(EveryMethod, copes_with_what_has_no_value) {
-  for (const double value : {nan, std::numeric_limits<double>::infinity(), 0.5}) {
-    Game game{.options = options_of(GetParam()), .limits = {.trials = 30}};
-    game.play([&](std::size_t, std::int64_t) { return value; });
-    EXPECT_EQ(game.count(DecisionKind::propose), 30u) << value;
-  }
-  Game failing{.options = options_of(GetParam()), .limits = {.trials = 30}};
-  while (failing.next().kind == DecisionKind::propose)
-    failing.observe(failing.history.trials.size() - 1, 0.0, Outcome::failed);
-  EXPECT_EQ(failing.history.trials.size(), 30u);
-  EXPECT_EQ(failing.ask().kind, DecisionKind::finish);
-}
-
-TEST_P(EveryMethod, ends_where_the_space_has_fewer_points_than_trials) {
-  Game game{.space = {choice("kind", 2)}, .options = options_of(GetParam()), .limits = {.trials = 12}};
-  game.play([](std::size_t trial, std::int64_t) { return static_cast<double>(trial); });
-  EXPECT_EQ(game.history.trials.size(), 12u);
-}
-
-TEST_P(EveryMethod, one_trial_is_a_search) {
-  Game game{.options = options_of(GetParam()), .limits = {.trials = 1}};
-  game.play([](std::size_t, std::int64_t) { return 1.0; });
-  EXPECT_EQ(game.history.decisions.size(), 1u);
-}
-
-INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
-                         ::testing::Values(Method::random, Method::quasi_random, Method::tpe),
-                         [](const auto& info) { return std::string(name_of(info.param)); });
-
-TEST(Search, random_trials_are_the_draws_of_a_sweep) {
-  Game game{.options = options_of(Method::random)};
-  const Decision first = game.next();
-  for (std::size_t i = 0; i < game.space.size(); ++i)
-    EXPECT_EQ(first.point[i],
-              coordinate_at(game.space[i], uniform_draw(game.options.seed, 0, game.space[i].key)));
-}
-
-TEST(Search, tpe_comes_nearer_than_random) {
-  const auto best = [](Method method, std::int64_t seed) {
-    Game game{.options = options_of(method), .limits = {.trials = 50}};
-    game.options.seed = seed;
-    game.options.startup = 10;
-    double best = -1e9;
-    game.play([&](std::size_t trial, std::int64_t) {
-      const Point& point = game.history.trials[trial].point;
-      const double value = -std::pow(std::log10(point[0]) + 3.0, 2) - 10.0 * std::pow(point[1] - 0.2, 2) -
-                           0.02 * std::pow(point[2] - 7.0, 2) - (point[4] == 1.0 ? 0.0 : 0.5);
-      best = std::max(best, value);
-      return value;
-    });
-    return best;
-  };
-  std::vector<double> tpe, random;
-  for (std::int64_t seed = 1; seed <= 15; ++seed) {
-    tpe.push_back(best(Method::tpe, seed));
-    random.push_back(best(Method::random, seed));
-  }
-  std::ranges::sort(tpe);
-  std::ranges::sort(random);
-  EXPECT_GT(tpe[7], random[7]);
-}
-
-TEST(Search, tpe_learns_a_variable_from_the_trials_that_have_it) {
-  // The second variable is there in the first kind only; where it is not, its place says nothing.
-  Game game{.space = {choice("kind", 2), variable("x", Law::uniform, 0.0, 1.0)},
-            .options = options_of(Method::tpe),
-            .limits = {.trials = 60}};
-  std::size_t near = 0;
-  for (int round = 0; round < 60; ++round) {
-    const Decision decision = game.next();
-    ASSERT_EQ(decision.kind, DecisionKind::propose);
-    game.history.trials.back().active[1] = decision.point[0] == 0.0;
-    const double x = decision.point[1];
-    game.observe(decision.trial, decision.point[0] == 0.0 ? -std::fabs(x - 0.3) : -1.0);
-    if (round >= 40 && decision.point[0] == 0.0 && std::fabs(x - 0.3) < 0.2) ++near;
-  }
-  EXPECT_GT(near, 12u);
-  EXPECT_FALSE(first_different(game.space, game.options, game.history));
-}
+using namespace testing;
 
 TEST(Search, rungs_rise_to_all_epochs) {
   SearchOptions options = options_of(Method::random, Pruning::asha);
@@ -403,6 +127,89 @@ TEST(Search, waits_for_what_is_trained_and_goes_on_where_its_limits_are_raised) 
   EXPECT_FALSE(first_different(game.space, game.options, game.history)) << "each by the limits of its time";
 }
 
+/// The trials that were confirmed, with how many seeds, in order.
+std::vector<std::pair<std::size_t, std::int64_t>> confirmed(const History& history) {
+  std::vector<std::pair<std::size_t, std::int64_t>> list;
+  for (const Decision& decision : history.decisions)
+    if (decision.kind == DecisionKind::confirm)
+      list.emplace_back(decision.trial, decision.limits.confirm_seeds);
+  return list;
+}
+
+using Confirmed = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+TEST(Confirm, the_best_complete_trials_are_trained_again_at_the_end) {
+  Game game{.options = options_of(Method::random, Pruning::median),
+            .limits = {.trials = 12, .confirm = 3, .confirm_seeds = 4}};
+  const auto value = [](std::size_t trial, std::int64_t) { return static_cast<double>((trial * 5) % 12); };
+  game.play(value);
+  const std::vector<TrialState> states = trial_states(game.history);
+  std::vector<std::size_t> complete;
+  for (std::size_t trial = 0; trial < states.size(); ++trial)
+    if (states[trial].last == Outcome::complete) complete.push_back(trial);
+  ASSERT_GE(complete.size(), 3u);
+  std::ranges::sort(complete, std::greater<>(), [&](std::size_t trial) { return value(trial, 0); });
+  EXPECT_EQ(confirmed(game.history), (Confirmed{{complete[0], 4}, {complete[1], 4}, {complete[2], 4}}));
+  EXPECT_TRUE(std::ranges::all_of(game.history.decisions.end() - 3, game.history.decisions.end(),
+                                  [](const Decision& one) { return one.kind == DecisionKind::confirm; }))
+      << "when everything else is over";
+  EXPECT_FALSE(first_different(game.space, game.options, game.history));
+}
+
+TEST(Confirm, several_are_decided_at_once_and_waited_for) {
+  Game game{.options = options_of(Method::random), .limits = {.trials = 3}};
+  game.play([](std::size_t trial, std::int64_t) { return static_cast<double>(trial); });
+  game.limits.confirm = 2;
+  for (const std::size_t trial : {2, 1}) EXPECT_EQ(game.next().trial, trial);
+  EXPECT_EQ(game.ask().kind, DecisionKind::wait);
+  game.observe(1, 0.0, Outcome::confirmed);
+  EXPECT_EQ(game.ask().kind, DecisionKind::wait);
+  game.observe(2, nan, Outcome::confirmed);
+  EXPECT_EQ(game.ask().kind, DecisionKind::finish) << "what has no mean is not tried again";
+}
+
+TEST(Confirm, more_seeds_and_more_trials_are_asked_for_later) {
+  Game game{.options = options_of(Method::random), .limits = {.trials = 3, .confirm = 1, .confirm_seeds = 2}};
+  const auto value = [](std::size_t trial, std::int64_t) { return static_cast<double>(trial); };
+  game.play(value);
+  game.limits.confirm_seeds = 5;
+  game.play(value);
+  game.limits.confirm_seeds = 3;  // fewer than it has
+  game.play(value);
+  EXPECT_EQ(confirmed(game.history), (Confirmed{{2, 2}, {2, 5}}));
+  game.limits.trials = 4;
+  game.play(value);
+  EXPECT_EQ(confirmed(game.history), (Confirmed{{2, 2}, {2, 5}, {3, 3}}));
+  EXPECT_FALSE(first_different(game.space, game.options, game.history));
+}
+
+TEST(Confirm, fresh_seeds_change_nothing_that_is_proposed) {
+  const auto value = [](std::size_t trial, std::int64_t) { return std::sin(static_cast<double>(trial)); };
+  Game plain{.options = options_of(Method::tpe, Pruning::asha), .limits = {.trials = 10}};
+  Game confirming = plain;
+  confirming.limits.confirm = 3;
+  plain.play(value);
+  confirming.play([&](std::size_t trial, std::int64_t epochs) { return value(trial, epochs); });
+  for (Game* game : {&plain, &confirming}) {
+    game->limits.trials = 30;
+    // Fresh seeds are no gain, and their time is not that of the search.
+    game->limits.patience = 20;
+    game->limits.hours = 1.0;
+    game->play(value);
+  }
+  ASSERT_GT(confirming.count(DecisionKind::confirm), 2u);
+  std::vector<Point> points[2];
+  for (const Trial& trial : plain.history.trials) points[0].push_back(trial.point);
+  for (const Trial& trial : confirming.history.trials) points[1].push_back(trial.point);
+  EXPECT_EQ(points[0], points[1]);
+}
+
+TEST(Confirm, what_is_not_finite_is_not_confirmed) {
+  Game game{.options = options_of(Method::random), .limits = {.trials = 4, .confirm = 4}};
+  game.play([](std::size_t trial, std::int64_t) { return trial == 1 ? 0.5 : nan; });
+  EXPECT_EQ(confirmed(game.history), (Confirmed{{1, 5}}));
+}
+
 TEST(Search, several_objectives_ask_for_a_front) {
   const std::vector<Objective> objectives = {{"dev/f1", true}, {"dev/loss", false}};
   std::vector<Observation> all;
@@ -450,7 +257,9 @@ TEST(Search, the_same_history_gives_the_same_decision) {
     const Method methods[] = {Method::random, Method::quasi_random, Method::tpe};
     const Pruning prunings[] = {Pruning::none, Pruning::asha, Pruning::median};
     Game game{.options = options_of(methods[seed % 3], prunings[below(3)]),
-              .limits = {.trials = 12, .patience = static_cast<std::int64_t>(below(2) * 8)}};
+              .limits = {.trials = 12,
+                         .patience = static_cast<std::int64_t>(below(2) * 8),
+                         .confirm = static_cast<std::int64_t>(below(3))}};
     game.options.seed = static_cast<std::int64_t>(seed);
     std::vector<std::size_t> active;
     for (int round = 0; round < 400; ++round) {
@@ -475,7 +284,8 @@ TEST(Search, the_same_history_gives_the_same_decision) {
       const double value = below(8) == 0 ? nan : static_cast<double>(below(5)) / 4.0;  // many ties
       const Outcome outcomes[] = {Outcome::measured, Outcome::measured, Outcome::measured,
                                   Outcome::failed,   Outcome::complete, Outcome::repeated};
-      game.observe(active[which], value, outcomes[below(6)]);
+      const bool confirms = trial_states(game.history)[active[which]].is_confirming();
+      game.observe(active[which], value, confirms ? Outcome::confirmed : outcomes[below(6)]);
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(which));
       ASSERT_LT(round, 399) << "it does not end, seed " << seed;
     }

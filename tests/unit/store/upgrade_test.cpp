@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 5, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 6, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 6; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 7; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -79,7 +79,35 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6));
+
+TEST(Upgrade, searches_can_be_confirmed_after_it) {
+  for (const int version : {5, 6}) {
+    TemporaryFolder folder;
+    make_version(version, folder / "old.db");
+    upgrade_database(folder / "old.db");
+    Store store(folder / "old.db", OpenMode::write);
+    Database& database = store.database();
+    database.execute(
+        "INSERT INTO sweep (number, name, file, content, created) VALUES (1, 's', 'f', '', 0);"
+        "INSERT INTO search (number, name, sweep, identity, backend, settings, space, created) VALUES (1, "
+        "'s', 1, 'i', "
+        "'openmp', '{}', '[]', 0);"
+        "INSERT INTO search_trial (search, number, point, active) VALUES (1, 0, '[]', '[]');"
+        "INSERT INTO search_decision (search, number, kind, trial, epochs, observations, limits, time) "
+        "VALUES (1, 1, "
+        "'confirm', 0, 4, 0, '{}', 0);"
+        "INSERT INTO search_observation (search, number, trial, epochs, outcome, scores, seconds, time) "
+        "VALUES (1, 1, "
+        "0, 4, 'confirmed', '[]', 0, 0)");
+    expect_contains(
+        message_of<Error>([&] { database.execute("UPDATE search_decision SET kind = 'purple'"); }),
+        "CHECK constraint failed: kind IN");
+    expect_contains(
+        message_of<Error>([&] { database.execute("UPDATE search_observation SET outcome = 'purple'"); }),
+        "CHECK constraint failed: outcome IN");
+  }
+}
 
 TEST(Upgrade, leaves_a_view_of_the_user_s_own) {
   TemporaryFolder folder;
@@ -130,9 +158,10 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   EXPECT_EQ(upgrade.to, schema_version + 1);
   EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
   expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
-                  "newer Encore (version 7");
+                  "newer Encore (version " + std::to_string(schema_version + 1));
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
-                  "was made by a newer Encore (version 7, this one knows 6)");
+                  "was made by a newer Encore (version " + std::to_string(schema_version + 1) +
+                      ", this one knows " + std::to_string(schema_version) + ")");
 }
 
 TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
@@ -150,8 +179,9 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
     EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
     EXPECT_EQ(testing::dump(store().database()), before);
   }
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-6.backup"));
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-6-2.backup"));
+  const std::string copy = path().string() + ".version-" + std::to_string(schema_version);
+  EXPECT_TRUE(std::filesystem::exists(copy + ".backup"));
+  EXPECT_TRUE(std::filesystem::exists(copy + "-2.backup"));
 }
 
 TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {

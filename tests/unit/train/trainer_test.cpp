@@ -142,6 +142,29 @@ TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
   }
 }
 
+TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
+  const Specification of = specification({"train.evaluate_every=4"});
+  const Recorder whole = run("whole", of);
+  // Within an epoch, where one ends (its score is due too), behind what was reached before, and never.
+  std::size_t steps = 0;
+  for (const std::int64_t rung : {4, 8, 8, 12, 40}) {
+    Milestones milestones;
+    milestones.pause_after_step = rung;
+    const Recorder part =
+        testing::run_attempt(folder_ / "paused", of, ScriptedControl(), TokenCache{fs::path()}, milestones);
+    steps += part.steps.size();
+    EXPECT_EQ(part.ending, rung < 24 ? Ending::interrupted : Ending::completed) << rung;
+    EXPECT_EQ(steps, std::min<std::size_t>(static_cast<std::size_t>(rung), 24u));
+    if (rung > 24) continue;
+    EXPECT_EQ(part.reason, "trained as far as asked");
+    if (!part.steps.empty()) {
+      EXPECT_EQ(part.values.at("dev/f1").at(rung), whole.values.at("dev/f1").at(rung))
+          << "a trial is judged by the score at its rung";
+    }
+  }
+  EXPECT_EQ(newest_state("paused"), newest_state("whole"));
+}
+
 /// The shape of a BERT of 16 channels.
 const std::vector<std::string> bert_shape = {
     "model.positions=learned",   "model.max_positions=40",     "model.segments=2",

@@ -1,0 +1,215 @@
+// See search_budget.hpp.
+#include "report/search_budget.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "config/core_schema.hpp"
+#include "report/sweep_statistics.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A picture shows no more draws than these, and the sums take the square of their number.
+constexpr std::size_t most_draws = 200;
+/// With fewer random draws a curve of their best says nothing.
+constexpr std::size_t fewest_draws = 4;
+
+/// What no variable of the space sets, as the first run of the search has it.
+std::map<std::string, nlohmann::json> constants_of(const Material& material, const SearchView& view) {
+  std::map<std::string, nlohmann::json> constants;
+  for (const TrialRow& trial : view.record.trials) {
+    const auto params = trial.runs.empty() ? material.params.end() : material.params.find(trial.runs.front());
+    if (params == material.params.end()) continue;
+    for (const ParamRow& param : params->second) {
+      const bool varied = std::ranges::any_of(view.space, [&](const RandomVariable& variable) {
+        return param.key == variable.key || param.key.starts_with(variable.key + ".");
+      });
+      if (!varied && param.key != "seed" && !only_describes(param.key)) constants[param.key] = param.value;
+    }
+    break;
+  }
+  return constants;
+}
+
+/// Whether draws of the one are draws of the other too. Options that only one of the two runs has belong to a
+/// choice that they made differently.
+bool asks_the_same(const Material& material, const SearchView& a, const SearchView& b) {
+  if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
+      a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
+      a.options.objectives.front().metric != b.options.objectives.front().metric)
+    return false;
+  if (&a == &b) return true;
+  const auto of_a = constants_of(material, a), of_b = constants_of(material, b);
+  return !of_a.empty() && !of_b.empty() && std::ranges::all_of(of_a, [&](const auto& constant) {
+    const auto other = of_b.find(constant.first);
+    return other == of_b.end() || other->second == constant.second;
+  });
+}
+
+/// Scores of independent draws, each trained to its end; one that failed or diverged counts as the worst.
+struct Draws {
+  std::vector<double> values;
+  std::size_t without = 0;  ///< a score
+  std::set<std::string> searches;
+  bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
+};
+
+Draws random_draws(const Material& material, const SearchView& view, const std::deque<SearchView>& searches) {
+  Draws draws;
+  std::set<std::int64_t> seen;  // two searches with one seed draw the same runs
+  for (const SearchView& other : searches) {
+    if (!asks_the_same(material, view, other)) continue;
+    const std::vector<std::size_t> trials = random_trials(other);
+    if (other.options.pruning != search::Pruning::none) {
+      draws.pruned = draws.pruned || !trials.empty();
+      continue;
+    }
+    for (const std::size_t trial : trials) {
+      const search::TrialState& state = other.standing.states[trial];
+      const std::vector<std::int64_t>& runs = other.record.trials[trial].runs;
+      if (!state.last || state.last == search::Outcome::repeated) continue;
+      if (!runs.empty() && !seen.insert(runs.front()).second) continue;
+      draws.searches.insert(other.row.name);
+      const double value = state.has_values() ? state.measured.back()->values.front() : std::nan("");
+      if (std::isfinite(value))
+        draws.values.push_back(value);
+      else
+        ++draws.without;
+    }
+  }
+  if (draws.values.empty()) return draws;
+  const auto [low, high] = std::ranges::minmax(draws.values);
+  draws.values.resize(draws.values.size() + draws.without,
+                      view.options.objectives.front().maximize ? low : high);
+  return draws;
+}
+
+/// A step goes up where a trial has ended.
+Series observed_series(const std::vector<BudgetPoint>& points, const Unit& unit) {
+  Series series{"best so far", {}, {}};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0 && points[i].best != points[i - 1].best) {
+      series.x.push_back(points[i].trainings);
+      series.y.push_back(unit.factor * points[i - 1].best);
+    }
+    series.x.push_back(points[i].trainings);
+    series.y.push_back(unit.factor * points[i].best);
+  }
+  return series;
+}
+
+TableBlock budget_table(const SearchView& view, const Metric& metric, const std::vector<BudgetPoint>& points,
+                        const std::string& id) {
+  TableBlock table;
+  table.id = "budget-" + id;
+  table.caption = "Search " + view.row.name + ": the best " + metric.name +
+                  " of complete trials, whenever it rose, and at the end.";
+  table.columns = {
+      {"trainings", "", true}, {"training", "s", true}, {"best so far", unit_of(metric).name, true}};
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (i == 0 || i + 1 == points.size() || points[i].best != points[i - 1].best)
+      table.rows.push_back({number_cell(points[i].trainings), seconds_cell(points[i].seconds),
+                            value_cell(metric, points[i].best)});
+  return table;
+}
+
+TableBlock draws_table(const SearchView& view, const Metric& metric, const std::vector<double>& best,
+                       const std::vector<Interval>& intervals, const std::string& id) {
+  TableBlock table;
+  table.id = "random-best-" + id;
+  table.caption = "Search " + view.row.name + ": the best " + metric.name +
+                  " to be expected of so many random draws, with 95 % (bootstrap over the draws).";
+  const std::string& unit = unit_of(metric).name;
+  table.columns = {
+      {"draws", "", true}, {"expected best", unit, true}, {"from", unit, true}, {"to", unit, true}};
+  for (std::size_t n = 1; n <= best.size(); ++n)
+    if ((n & (n - 1)) == 0 || n == best.size())
+      table.rows.push_back({count_cell(static_cast<std::int64_t>(n)), value_cell(metric, best[n - 1]),
+                            value_cell(metric, intervals[n - 1].low),
+                            value_cell(metric, intervals[n - 1].high)});
+  return table;
+}
+
+/// What the two curves are, and why one is not there.
+std::string explanation(const SearchView& view, const Draws& draws) {
+  std::string text =
+      "A training is one trial to its end; what pruned and failed trials took counts by its length. The best "
+      "so far "
+      "is what this one search has found, in the order in which its trials ended: one path, without an "
+      "interval. ";
+  if (draws.values.size() >= fewest_draws) {
+    text += "Random search is the expected best of n independent draws (Dodge et al. 2019), from the " +
+            counted(draws.values.size(), "random trial") + " of " +
+            listed({draws.searches.begin(), draws.searches.end()});
+    if (view.options.method == search::Method::tpe && draws.searches.contains(view.row.name))
+      text += ", those among them that tpe began with";
+    text += draws.without > 0 ? "; " + std::to_string(draws.without) +
+                                    " of them ended without a score and count as the worst one seen. "
+                              : ". ";
+    return text +
+           "The curve ends where the draws end: nothing is known of draws beyond them. Both curves are "
+           "scores at "
+           "selection, too good in the same way.";
+  }
+  if (draws.pruned)
+    return text +
+           "Of random draws that were pruned nobody knows how good they would have become, so there is no "
+           "honest "
+           "curve of random search here; the same file with -S search.method=random -S search.pruning=none "
+           "gives "
+           "one.";
+  return text +
+         "There are too few random draws of this space for a curve of random search; the same file with -S "
+         "search.method=random gives one.";
+}
+
+}  // namespace
+
+std::vector<Block> budget_blocks(const Material& material, const SearchView& view,
+                                 const std::deque<SearchView>& searches, const std::string& id) {
+  if (view.options.objectives.size() != 1) return {};
+  const std::vector<BudgetPoint> points = best_so_far(view);
+  if (points.size() < 2) return {};
+  const search::Objective& objective = view.options.objectives.front();
+  const Metric metric = material.metrics.of(objective.metric);
+  const Unit unit = unit_of(metric);
+  LineChart chart{{"trainings", ""}, {metric.name, unit.name}, {observed_series(points, unit)}};
+  Figure figure;
+  figure.alternative = "A curve of the best so far, from " + metric_text(metric, points.front().best) +
+                       " to " + metric_text(metric, points.back().best) + " after " +
+                       number_text(points.back().trainings) + " trainings. ";
+  std::vector<Block> tables;
+  tables.push_back(budget_table(view, metric, points, id));
+  const Draws draws = random_draws(material, view, searches);
+  if (draws.values.size() >= fewest_draws) {
+    const std::size_t most = std::min(most_draws, draws.values.size());
+    const std::vector<double> best = expected_best(draws.values, objective.maximize, most);
+    const std::vector<Interval> intervals = expected_best_intervals(draws.values, objective.maximize, most);
+    Series random{"random search, expected, 95 %", {}, {}};
+    for (std::size_t n = 1; n <= most; ++n) {
+      random.x.push_back(static_cast<double>(n));
+      random.y.push_back(unit.factor * best[n - 1]);
+      random.low.push_back(unit.factor * intervals[n - 1].low);
+      random.high.push_back(unit.factor * intervals[n - 1].high);
+    }
+    figure.alternative += "Random search: from " + metric_text(metric, best.front()) + " with one draw to " +
+                          metric_text(metric, best.back()) + " with " + std::to_string(most) + ".";
+    chart.series.push_back(std::move(random));
+    tables.push_back(draws_table(view, metric, best, intervals, id));
+  }
+  figure.id = "figure-budget-" + id;
+  figure.caption = "Search " + view.row.name + ": the best " + metric.name + " against the budget.";
+  figure.chart = std::move(chart);
+  std::vector<Block> blocks;
+  blocks.push_back(std::move(figure));
+  blocks.push_back(Paragraph{explanation(view, draws)});
+  for (Block& table : tables) blocks.push_back(std::move(table));
+  return blocks;
+}
+
+}  // namespace encore
