@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Texts per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, ours and the peers' in turn.
+
+    python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 --texts test.conll \\
+        --decide dev.conll --peer infer.py --rounds 3 --out samples.json
+
+The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
+512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into pieces and
+writing the vectors count for us, and are outside of the peers' clock. --peer is a script that prints one JSON object with
+texts_per_second and distance (1 - cosine, at most) by engine; it is called with --model, --texts and --threads. Every sample is kept.
+"""
+import argparse, json, math, os, statistics, subprocess, sys, tempfile, time
+
+COUNT, TIMES = 512, 4
+PRECISIONS = ("float32", "bfloat16")
+
+
+def sentences(path):
+    """Lines of a text, or the sentences of a CoNLL file."""
+    if not path.endswith(".conll"):
+        return [line.strip() for line in open(path, encoding="utf-8") if line.strip()]
+    found, words = [], []
+    for line in open(path, encoding="utf-8"):
+        fields = line.split()
+        if fields:
+            words.append(fields[0])
+        elif words:
+            found.append(" ".join(words))
+            words = []
+    return found + ([" ".join(words)] if words else [])
+
+
+class Ours:
+    def __init__(self, arguments, folder):
+        self.exp, self.folder, self.threads = os.path.abspath(arguments.exp), folder, str(arguments.threads)
+        texts = sentences(arguments.texts)[:COUNT]
+        self.files = {}
+        for name, lines in {"once": texts, "often": texts * TIMES, "decide": sentences(arguments.decide)[:COUNT]}.items():
+            self.files[name] = os.path.join(folder, name + ".txt")
+            with open(self.files[name], "w", encoding="utf-8") as out:
+                out.write("\n".join(lines) + "\n")
+        self.texts = len(texts)
+        for precision in PRECISIONS:
+            self.call("import", os.path.abspath(arguments.model), "--name", precision, "-S", "train.precision=" + precision)
+            self.call("quantize", precision, "--texts", self.files["decide"])
+
+    def call(self, *words):
+        done = subprocess.run([self.exp, *words, "--db", "encore.db"], cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"exp {' '.join(words)}: {done.stderr}")
+        return done.stdout
+
+    def vectors(self, name, options, file):
+        begin = time.perf_counter()
+        answer = self.call("embed", name, "--texts", self.files[file], "--json", "--threads", self.threads, *options)
+        return time.perf_counter() - begin, answer
+
+    def speed(self, name, options):
+        once, _ = self.vectors(name, options, "once")
+        often, _ = self.vectors(name, options, "often")
+        return self.texts * (TIMES - 1) / (often - once)
+
+    def distance(self, name, options):
+        """The largest 1 - cosine from the vectors in float32."""
+        exact, other = ([each["vector"] for each in json.loads(self.vectors(*which, "once")[1])["vectors"]]
+                        for which in (("float32", []), (name, options)))
+        return max(1.0 - sum(x * y for x, y in zip(a, b)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+                   for a, b in zip(exact, other))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ("--exp", "--model", "--texts", "--decide", "--peer"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("--python", default=sys.executable, help="with the peer's packages")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", default="samples.json")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Ours(arguments, folder)
+        variants = {name + suffix: (name, options) for name in PRECISIONS for suffix, options in (("", []), (", int8", ["--int8"]))}
+        distances = {variant: ours.distance(*how) for variant, how in variants.items()}
+        rounds = []
+        for _ in range(arguments.rounds):
+            sample = {variant: ours.speed(*how) for variant, how in variants.items()}
+            peer = subprocess.run([arguments.python, arguments.peer, "--model", arguments.model, "--texts", arguments.texts, "--threads",
+                                   str(arguments.threads), "--onnx", folder], capture_output=True, text=True)
+            if peer.returncode != 0:
+                sys.exit(peer.stderr)
+            engines = {name: engine for name, engine in json.loads(peer.stdout.splitlines()[-1]).items() if isinstance(engine, dict)}
+            sample.update({"peer " + name: engine["texts_per_second"] for name, engine in engines.items()})
+            distances.update({"peer " + name: engine["distance"] for name, engine in engines.items()})
+            rounds.append(sample)
+            with open(arguments.out, "w") as out:
+                json.dump({"rounds": rounds, "distances": distances}, out, indent=1)
+    for name in rounds[0]:
+        speeds = [sample[name] for sample in rounds]
+        print(f"{name:18} {statistics.median(speeds):8.1f} texts/s ({min(speeds):.1f} to {max(speeds):.1f}), distance {distances[name]:.2g}")
+    best = [max(speed for name, speed in sample.items() if name.startswith("peer ")) for sample in rounds]
+    fastest = [max(sample["float32, int8"], sample["bfloat16, int8"]) for sample in rounds]
+    ratios = [a / b for a, b in zip(fastest, best)]
+    print(f"integers over the fastest peer: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+
+
+main()
