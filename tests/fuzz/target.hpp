@@ -35,6 +35,7 @@ std::unique_ptr<Target> make_spool_target();
 std::unique_ptr<Target> make_manifest_target();
 std::unique_ptr<Target> make_safetensors_target();
 std::unique_ptr<Target> make_sentencepiece_target();
+std::unique_ptr<Target> make_bundle_target();
 std::unique_ptr<Target> make_database_target();
 
 }  // namespace encore::fuzz
