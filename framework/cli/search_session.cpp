@@ -155,9 +155,7 @@ std::vector<RunTask> SearchSession::promote(const Decision& decision) {
 }
 
 std::vector<RunTask> SearchSession::confirm(const Decision& decision) {
-  const search::Trial& trial = planned_.record.history.trials[decision.trial];
-  PlannedRuns runs =
-      runs_of(store_, planned_, planned_.plan->make_fresh(trial.point, decision.limits.confirm_seeds));
+  PlannedRuns runs = runs_of(store_, planned_, replanned(decision.trial, decision.limits.confirm_seeds));
   record(decision, {}, {.problem = {}, .runs = {}, .confirmations = added(runs)});
   say(title(decision.trial) + " is trained again with " + std::to_string(decision.limits.confirm_seeds) +
       " fresh seeds");
@@ -179,15 +177,19 @@ void SearchSession::mark_as_pruned(std::size_t trial) {
     store_.set_pruned(run, "pruned by search " + planned_.row.name + " after " + length(last->epochs));
 }
 
-/// Of the trial's own seeds, or of fresh ones.
-PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_seeds) {
+/// A trial that was begun, with its own seeds or with fresh ones.
+search::TrialRuns SearchSession::replanned(std::size_t trial, std::int64_t fresh_seeds) {
   const search::Point& point = planned_.record.history.trials[trial].point;
-  search::TrialRuns made =
+  search::TrialRuns runs =
       fresh_seeds > 0 ? planned_.plan->make_fresh(point, fresh_seeds) : planned_.plan->make(point);
-  if (!made.problem.empty())
+  if (!runs.problem.empty())
     throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
-                " was begun, but can no longer be planned: " + made.problem);
-  PlannedRuns runs = runs_of(store_, planned_, std::move(made));
+                " was begun, but can no longer be planned: " + runs.problem);
+  return runs;
+}
+
+PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_seeds) {
+  PlannedRuns runs = runs_of(store_, planned_, replanned(trial, fresh_seeds));
   for (const PlannedRun& run : runs.runs)
     if (!run.before)
       throw Error(

@@ -55,6 +55,7 @@ class SearchSession final : public RunnerObserver {
   std::vector<RunTask> confirm(const search::Decision& decision);
   void mark_as_pruned(std::size_t trial);
   std::vector<RunTask> train(std::size_t trial, Work work, PlannedRuns runs);
+  search::TrialRuns replanned(std::size_t trial, std::int64_t fresh_seeds);
   PlannedRuns planned_runs(std::size_t trial, std::int64_t fresh_seeds = 0);
   std::vector<std::int64_t> added(PlannedRuns& runs);
   std::string worker_problem(const PlannedRuns& runs) const;

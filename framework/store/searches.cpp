@@ -132,9 +132,8 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
   }
   rows.reset();
   Statement& runs = store.database().cached(
-      "SELECT trial, run, confirms FROM search_run JOIN run ON run.number = run WHERE search = ? ORDER BY "
-      "trial, "
-      "seed, run");
+      "SELECT trial, run, confirms FROM search_run JOIN run ON run.number = run WHERE search = ? "
+      "ORDER BY trial, seed, run");
   runs.with(row.number);
   while (runs.step()) {
     TrialRow& trial = record.trials.at(static_cast<std::size_t>(runs.integer(0)));
