@@ -48,7 +48,7 @@ class SafetensorsTarget final : public Target {
     const Safetensors file(folder_ / "x.safetensors");
     unsigned sum = 0;
     for (const auto& [name, tensor] : file.tensors()) {
-      if (tensor.dtype) file.tensor(name, *tensor.dtype, tensor.shape);
+      if (tensor.dtype == DType::float32) file.tensor(name, DType::float32, tensor.shape);
       for (const std::byte byte : tensor.bytes) sum += static_cast<unsigned>(byte);
     }
     if (sum == 1) file.text("step");
