@@ -1,16 +1,14 @@
-// bundle: runs with all that shows what they are, as one file for a reviewer; bundle show: what such a file
-// holds. The layout is in bundle/bundle_index.hpp; docs/bundles.md is for users.
+// bundle: runs with all that shows what they are, as one file for a reviewer. The layout is in
+// bundle/bundle_index.hpp; docs/bundles.md is for users.
 #include <algorithm>
 #include <iostream>
-#include <map>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
-#include "bundle/found_data.hpp"
 #include "bundle/pack_bundle.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
+#include "cli/bundle_verb.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
@@ -92,6 +90,13 @@ std::vector<RunRow> runs_of(const CommandLine& line, Store& store, const std::op
   return runs;
 }
 
+/// What a process that is gone has left in its spool belongs to the record too.
+void settle(const CommandLine& line, Store& store, std::vector<RunRow>& runs) {
+  if (std::ranges::find(runs, RunState::lost, &RunRow::state) == runs.end()) return;
+  Store(line.database(), OpenMode::write).settle();
+  for (RunRow& run : runs) run = store.read_run(run.number);
+}
+
 /// "run a"; "sweep b, 12 runs"; "search c, 9 runs"
 std::string subject_of(const std::vector<RunRow>& runs, const std::optional<SearchRow>& search) {
   const std::string count = ", " + counted(runs.size(), "run");
@@ -145,6 +150,7 @@ int make_bundle(const Arguments& arguments) {
   ProgressLine progress;
   PackTask task;
   task.runs = runs_of(line, store, search);
+  settle(line, store, task.runs);
   if (search) task.searches = {search->name};
   task.subject = subject_of(task.runs, search);
   task.licence = line.has("licence") ? line.text("licence") : "not stated";
@@ -156,157 +162,6 @@ int make_bundle(const Arguments& arguments) {
   task.report = report_of(store, search ? selection_of(task.runs) : selection_from(line));
   task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
   print_packed(line, output, pack_bundle(store, task, output));
-  return exit_done;
-}
-
-// --- show ---
-
-CommandLine make_show_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "bundle show",
-      {"bundle show FILE [options]",
-       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is "
-       "not. Nothing\nof it is executed. Exit code 2: it is damaged, or no bundle.",
-       {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
-        {"exp bundle show quickstart.tar.zst --files", "and every file"},
-        {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
-  line.options()("files", po::bool_switch(), "list every file");
-  line.options()("diff", po::bool_switch(),
-                 "print what was changed in the recorded commit, and nothing else");
-  line.options()("json", po::bool_switch(), "as JSON");
-  line.positional("file");
-  return line;
-}
-
-/// A content that runs read, with all that reads it.
-struct ShownData {
-  std::string sha256, path;
-  std::set<std::string> roles;
-  bool packed = false;
-};
-
-std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, const BundleIndex& index) {
-  std::vector<ShownData> all;
-  for (const RunRow& run : runs)
-    for (const DatasetRow& row : store.read_datasets(run.number)) {
-      auto found = std::ranges::find(all, row.sha256, &ShownData::sha256);
-      if (found == all.end()) {
-        const std::string folder = bundle_data + row.sha256 + "/";
-        const bool packed = std::ranges::any_of(
-            index.files, [&](const BundleFile& file) { return file.path.starts_with(folder); });
-        all.push_back({row.sha256, row.path, {}, packed});
-        found = std::prev(all.end());
-      }
-      found->roles.insert(row.role);
-    }
-  return all;
-}
-
-/// Each plugin once.
-std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs) {
-  std::map<std::pair<std::string, std::string>, PluginRow> plugins;
-  for (const RunRow& run : runs)
-    for (const PluginRow& plugin : plugins_of(store, run)) plugins[{plugin.name, plugin.sha256}] = plugin;
-  std::vector<PluginRow> list;
-  for (const auto& [key, plugin] : plugins) list.push_back(plugin);
-  return list;
-}
-
-/// Every diff that was recorded, each once.
-std::vector<CodeVersion> all_code(Store& store, const std::vector<RunRow>& runs) {
-  std::vector<CodeVersion> codes;
-  for (const RunRow& run : runs)
-    for (const AttemptRow& attempt : store.read_attempts(run.number))
-      if (std::ranges::none_of(codes, [&](const CodeVersion& code) {
-            return code.commit == attempt.commit_hash && code.diff == attempt.diff;
-          }))
-        codes.push_back({attempt.commit_hash, attempt.diff});
-  return codes;
-}
-
-Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& store,
-               const std::vector<RunRow>& runs) {
-  const BundleIndex& index = bundle.unpacked().index();
-  Json rows = Json::array(), data = Json::array(), plugins = Json::array(), code = Json::array(),
-       files = Json::array();
-  for (const RunRow& run : runs)
-    rows.push_back({{"id", run.id},
-                    {"name", run.name},
-                    {"state", name_of(run.state)},
-                    {"backend", run.backend},
-                    {"question", run.question},
-                    {"digests", store.read_digests(run.number).size()},
-                    {"result", run.result}});
-  for (const ShownData& one : data_of(store, runs, index))
-    data.push_back(
-        {{"sha256", one.sha256}, {"path", one.path}, {"roles", one.roles}, {"packed", one.packed}});
-  for (const PluginRow& plugin : all_plugins(store, runs))
-    plugins.push_back({{"name", plugin.name}, {"version", plugin.version}, {"sha256", plugin.sha256}});
-  for (const CodeVersion& one : all_code(store, runs))
-    code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
-  for (const BundleFile& file : index.files)
-    files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-  return {{"file", archive},        {"subject", index.subject},
-          {"encore", index.encore}, {"licence", index.licence},
-          {"bytes", index.bytes()}, {"runs", rows},
-          {"data", data},           {"code", code},
-          {"plugins", plugins},     {"unproved", bundle.unproved()},
-          {"files", files}};
-}
-
-void print_runs(Store& store, const std::vector<RunRow>& runs) {
-  Table table({{"RUN"}, {"ID"}, {"STATE"}, {"BACKEND"}, {"DIGESTS", Align::right}});
-  for (const RunRow& run : runs)
-    table.add({run.name, run.id, state_cell(run.state), run.backend,
-               std::to_string(store.read_digests(run.number).size())});
-  table.print(std::cout, terminal_of(stdout), 2);
-}
-
-void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& store,
-                 const std::vector<RunRow>& runs) {
-  const BundleIndex& index = bundle.unpacked().index();
-  print_bundle(std::cout, archive, bundle);
-  std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
-            << '\n';
-  print_code(std::cout, store, runs);
-  print_runs(store, runs);
-  Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});
-  for (const ShownData& one : data_of(store, runs, index)) {
-    std::vector<std::string> roles(one.roles.begin(), one.roles.end());
-    data.add({listed(roles), one.sha256.substr(0, 16), one.packed ? "packed" : "not in it",
-              setting_text(one.path)});
-  }
-  data.print(std::cout, terminal_of(stdout), 2);
-  Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
-  for (const PluginRow& plugin : all_plugins(store, runs))
-    plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, 16)});
-  plugins.print(std::cout, terminal_of(stdout), 2);
-}
-
-int show_bundle(const Arguments& arguments) {
-  CommandLine line = make_show_line();
-  if (!line.parse(arguments)) return exit_done;
-  const std::string archive = line.required("file", "FILE" + std::string(bundle_ending));
-  const OpenedBundle bundle(archive);
-  const BundleIndex& index = bundle.unpacked().index();
-  Store store(bundle.unpacked().database(), OpenMode::read);
-  const std::vector<RunRow> runs = select_runs(store, {.sight = Sight::any}).runs;
-  if (line.flag("diff")) {
-    for (const CodeVersion& code : all_code(store, runs))
-      std::cout << "# commit " << printable(code.commit) << '\n' << printable_lines(code.diff);
-    return exit_done;
-  }
-  if (line.flag("json")) {
-    std::cout << show_json(archive, bundle, store, runs).dump(2) << '\n';
-    return exit_done;
-  }
-  print_shown(archive, bundle, store, runs);
-  if (!line.flag("files")) return exit_done;
-  Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
-  for (const BundleFile& file : index.files)
-    files.add({file.path, bytes_text(file.bytes), file.sha256.substr(0, 16)});
-  files.print(std::cout, terminal_of(stdout), 2);
   return exit_done;
 }
 

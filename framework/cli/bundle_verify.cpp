@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <iostream>
-#include <set>
 
 #include "bundle/check_bundle.hpp"
 #include "bundle/found_data.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/planned_search.hpp"
-#include "cli/progress_line.hpp"
 #include "cli/recorded_build.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/search_text.hpp"
@@ -47,7 +45,25 @@ class Missing {
  public:
   Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
 
-  void look(const RunRow& run) {
+  /// Throws Error where anything is missing.
+  void look(const CommandLine& line, const std::vector<RunRow>& runs) {
+    for (const RunRow& run : runs) {
+      look_for_data(run);
+      look_for_plugins(line, run);
+    }
+    if (!lines_.empty()) fail();
+  }
+
+  /// Where it is on this machine.
+  std::optional<fs::path> place_of(const DataFile& file) {
+    const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
+    const fs::path relative = fs::path(file.path).lexically_relative(runs);
+    if (!relative.empty() && *relative.begin() != ".." && fs::exists(file.path)) return file.path;
+    return data_.find(file);
+  }
+
+ private:
+  void look_for_data(const RunRow& run) {
     if (run.attempts == 0) return;
     Specification specification = Specification::load(store_.run_folder(run.id));
     find_parent_files(store_, run, specification);
@@ -70,16 +86,7 @@ class Missing {
             "; build it from its sources and name its folder with --plugin-path");
   }
 
-  /// Where it is on this machine.
-  std::optional<fs::path> place_of(const DataFile& file) {
-    const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
-    const fs::path relative = fs::path(file.path).lexically_relative(runs);
-    if (!relative.empty() && *relative.begin() != ".." && fs::exists(file.path)) return file.path;
-    return data_.find(file);
-  }
-
-  void require_none() const {
-    if (lines_.empty()) return;
+  [[noreturn]] void fail() const {
     std::string text = "this machine lacks what the bundle needs:";
     for (const std::string& one : lines_) text += "\n  " + printable(one);
     throw Error(
@@ -87,7 +94,6 @@ class Missing {
         "\nData are looked for in the bundle and, by the ends of these paths, in the folders of --data");
   }
 
- private:
   void add(const std::string& text) {
     if (std::ranges::find(lines_, text) == lines_.end()) lines_.push_back(text);
   }
@@ -124,6 +130,20 @@ int call(const fs::path& program, const Arguments& arguments) {
   return end.signal == 0 ? end.exit_code : exit_failed;
 }
 
+int verify_with_recorded(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
+                         const Arguments& arguments) {
+  const RecordedBuild build{.clone = line.text("clone"),
+                            .backend = line.has("backend") ? line.text("backend") : runs.front().backend,
+                            .with_diff = line.flag("with-diff")};
+  return call(build_recorded(recorded_code(store, runs), build), arguments);
+}
+
+void refuse_without_build(const CommandLine& line) {
+  if (line.flag("build")) return;
+  if (line.has("clone")) throw UsageError("--clone goes with --build");
+  if (line.flag("with-diff")) throw UsageError("--with-diff goes with --build");
+}
+
 }  // namespace
 
 void add_bundle_options(CommandLine& line) {
@@ -156,55 +176,39 @@ bool names_bundle(const CommandLine& line) {
 }
 
 int verify_bundle(const CommandLine& line, const Arguments& arguments) {
+  refuse_without_build(line);
   std::vector<std::string> words = line.texts("run");
   const std::string archive = words.front();
   words.erase(words.begin());
-  const bool quiet = line.flag("quiet") || line.flag("json");
-  if (!line.flag("build"))
-    for (const char* option : {"clone", "with-diff"})
-      if (line.has(option) && (option == std::string("clone") || line.flag(option)))
-        throw UsageError(std::string("--") + option + " goes with --build");
-
   const OpenedBundle bundle(archive);
   Store store(bundle.unpacked().database(), OpenMode::write);
-  FoundData data(bundle.unpacked().folder(), data_folders(line));
   if (line.flag("keep")) bundle.keep();
 
-  const auto search = named_search(store, words);
-  if (search) return verify_search(line, store, *search);
+  if (const auto search = named_search(store, words)) return verify_search(line, store, *search);
   const RunSelection selection = selection_from(line, words);
   const SelectedRuns selected = meant_runs(store, selection);
-  if (line.flag("build"))
-    return call(
-        build_recorded(recorded_code(store, selected.runs),
-                       {.clone = line.text("clone"),
-                        .backend = line.has("backend") ? line.text("backend") : selected.runs.front().backend,
-                        .with_diff = line.flag("with-diff")}),
-        arguments);
+  if (line.flag("build")) return verify_with_recorded(line, store, selected.runs, arguments);
 
+  FoundData data(bundle.unpacked().folder(), data_folders(line));
   Missing missing(store, data);
-  for (const RunRow& run : selected.runs) {
-    missing.look(run);
-    missing.look_for_plugins(line, run);
-  }
-  missing.require_none();
-  if (!quiet) {
+  missing.look(line, selected.runs);
+  if (!line.flag("quiet") && !line.flag("json")) {
     print_bundle(std::cout, archive, bundle);
     print_code(std::cout, store, selected.runs);
+    std::cout.flush();
   }
-  std::cout.flush();
   int exit_code = exit_done;
   // The decisions of a search first: nothing is trained for them.
   if (words.empty() && !selection.narrows() && !line.flag("json"))
     for (const SearchRow& row : list_searches(store))
       exit_code = std::max(exit_code, verify_search(line, store, row));
+  const bool one = asks_for_one(selection, selected) || selected.runs.size() == 1;
   const int verified =
-      verify_runs(line, store, selected.runs, asks_for_one(selection, selected) || selected.runs.size() == 1,
-                  [&](const RunRow&, Specification& specification) {
-                    specification.plugin_folders.clear();  // those of another machine, and anybody's
-                    for (auto& [role, file] : specification.data)
-                      if (const auto place = missing.place_of(file)) file.path = place->string();
-                  });
+      verify_runs(line, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
+        specification.plugin_folders.clear();  // those of another machine, and anybody's
+        for (auto& [role, file] : specification.data)
+          if (const auto place = missing.place_of(file)) file.path = place->string();
+      });
   return verified == exit_done ? exit_code : verified;
 }
 

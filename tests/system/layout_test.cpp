@@ -211,7 +211,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
        {"cli/db_check.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp", "store/garbage.cpp",
         "train/snapshots.cpp"}},
       {"result",
-       {"bundle/ro_crate.cpp", "cli/bundle_verb.cpp", "cli/db_check.cpp", "cli/dump_verb.cpp",
+       {"bundle/ro_crate.cpp", "cli/bundle_show.cpp", "cli/db_check.cpp", "cli/dump_verb.cpp",
         "cli/run_json.cpp", "cli/run_list.cpp"}},
       {"started", {"cli/run_json.cpp"}},
       {"step_seconds", {"base/host_measures.cpp", "report/bench_summary.cpp"}},

@@ -233,6 +233,20 @@ TEST_F(Bundle, TakesAlongTheRunThatOthersStartFrom) {
   EXPECT_TRUE(std::ranges::find(held, "encore.db.runs/" + parent + "/weights.safetensors") != held.end());
 }
 
+TEST_F(Bundle, OfARunWhoseProcessIsGoneTakesWhatItsSpoolSays) {
+  train();
+  const std::string points = sandbox_.one("SELECT count(*) FROM point");
+  sandbox_.change(
+      "DELETE FROM point; DELETE FROM digest; UPDATE run SET state = 'running', result = NULL, finished = "
+      "NULL; "
+      "UPDATE attempt SET state = 'running', process_start = 1, expires = 0, expires_uptime = 0, spool_bytes "
+      "= 0, "
+      "spool_records = 0, finished = NULL");
+  exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM point"), points);
+  EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "-q"}).output, "tiny equal: 6 digests"));
+}
+
 TEST_F(Bundle, NamesThePluginThatIsNotHere) {
   const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
   Manifest manifest = load_manifest(built_in / "constant_schedule.json");
