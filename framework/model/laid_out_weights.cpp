@@ -4,6 +4,18 @@
 
 namespace encore {
 
+std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
+                                                        const ParameterBlock& parameters) {
+  std::map<std::string, LaidOutWeight> weights;
+  for (const Node& node : network.nodes())
+    for (const ParameterSpec& spec : node.plan.parameters()) {
+      if (spec.shape.size() != 2 || spec.element != Element::activation) continue;
+      const ParameterSlice& slice = parameters.find(path_of(node, spec));
+      weights[slice.path] = {parameters.seen_by_passes(slice, spec.element), parameters.adapted(slice)};
+    }
+  return weights;
+}
+
 LaidOutWeights::LaidOutWeights(const Device& device, GemmLibrary& library, const ParameterBlock& parameters,
                                const std::vector<LaidOutWeight>& weights)
     : device_(device), library_(library), parameters_(parameters) {

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "kernels/gemm.hpp"
 #include "memory/device_memory.hpp"
 #include "memory/parameter_block.hpp"
+#include "model/network.hpp"
 
 namespace encore {
 
@@ -19,6 +22,10 @@ struct LaidOutWeight {
   Tensor seen;    ///< as passes see it: what products ask by
   Tensor values;  ///< what is laid out: the same, or what it was rounded from
 };
+
+/// Matrices (out, in) that products of a network may read, by path; some are read in another way.
+std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
+                                                        const ParameterBlock& parameters);
 
 class LaidOutWeights {
  public:

@@ -51,18 +51,6 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
           .weights = floats_of(device, weights)};
 }
 
-/// Matrices (out, in) that products may read, by path.
-std::map<std::string, LaidOutWeight> products_of(const Network& network, const ParameterBlock& parameters) {
-  std::map<std::string, LaidOutWeight> weights;
-  for (const Node& node : network.nodes())
-    for (const ParameterSpec& spec : node.plan.parameters()) {
-      if (spec.shape.size() != 2 || spec.element != Element::activation) continue;
-      const ParameterSlice& slice = parameters.find(path_of(node, spec));
-      weights[slice.path] = {parameters.seen_by_passes(slice, spec.element), parameters.adapted(slice)};
-    }
-  return weights;
-}
-
 }  // namespace
 
 Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry,
@@ -189,7 +177,7 @@ std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std
       std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity, generation_memory_);
   if (!laid_out_) {
     std::vector<LaidOutWeight> weights;
-    for (const auto& [path, weight] : products_of(*network_, *parameters_))
+    for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
       weights.push_back({weight.seen, weight.seen});
     laid_out_ = std::make_unique<LaidOutWeights>(device_, device_.gemm(), *parameters_, weights);
     use_laid_out();
@@ -208,7 +196,7 @@ void Model::refresh_weights() {
 
 std::vector<std::string> Model::product_weights() const {
   std::vector<std::string> paths;
-  for (const auto& [path, weight] : products_of(*network_, *parameters_)) paths.push_back(path);
+  for (const auto& [path, weight] : product_weights_of(*network_, *parameters_)) paths.push_back(path);
   return paths;
 }
 
@@ -221,7 +209,7 @@ void Model::quantize(std::span<const std::string> paths) {
   if (precision() == DType::float64)
     throw Error(
         "this model computes in float64, and 8-bit integers go with float32 and bfloat16 activations");
-  const std::map<std::string, LaidOutWeight> all = products_of(*network_, *parameters_);
+  const std::map<std::string, LaidOutWeight> all = product_weights_of(*network_, *parameters_);
   std::vector<LaidOutWeight> weights;
   for (const std::string& path : paths) {
     const auto weight = all.find(path);
@@ -237,7 +225,7 @@ void Model::quantize(std::span<const std::string> paths) {
 std::vector<std::string> Model::quantized_products() const {
   std::vector<std::string> paths;
   if (!quantized_) return paths;
-  for (const auto& [path, weight] : products_of(*network_, *parameters_))
+  for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
     if (quantized_->layouts().was_found(weight.seen)) paths.push_back(path);
   return paths;
 }
