@@ -23,9 +23,14 @@ struct Step {
   }
 };
 
+/// The power of ten below a number, within what doubles have: of 0 and of infinities too.
+int power_below(double number) {
+  return static_cast<int>(std::clamp(std::floor(std::log10(number) + 1e-9), -400.0, 400.0));
+}
+
 /// The smallest round step with which at most `most` - 1 steps cover the span.
 Step step_for(double span, int most) {
-  Step step{1, static_cast<int>(std::floor(std::log10(span / most))) - 1};
+  Step step{1, power_below(span / most) - 1};
   while (span / step.value() > (most - 1) * (1.0 + 1e-9)) {
     if (step.mantissa == 5) ++step.exponent;
     step.mantissa = step.mantissa == 1 ? 2 : step.mantissa == 2 ? 5 : 1;
@@ -51,11 +56,11 @@ Style style_for(double largest, double step) {
       break;
     }
   if (largest < 1e-3 || largest >= 1e16) {
-    const int power = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
+    const int power = power_below(largest);
     style.divisor = std::pow(10.0, power);
     style.suffix = "e" + std::to_string(power);
   }
-  style.digits = std::clamp(static_cast<int>(-std::floor(std::log10(step / style.divisor) + 1e-9)), 0, 15);
+  style.digits = std::clamp(-power_below(step / style.divisor), 0, 15);
   return style;
 }
 

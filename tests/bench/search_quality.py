@@ -11,6 +11,8 @@ minimum) after all trials, by repeat; the interval of the difference of medians 
 --asha reads trained points from a table, or from a database that it makes the table of (--out; search_table.toml says how): complete
 runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains half of them, drawn anew in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
 them in another order, and what counts is how many epochs it has spent when a trial is complete that is as good as random search's best.
+Then asha and Optuna's SuccessiveHalvingPruner get the same trials in the same order and a third of random search's epochs; of each the
+regret is the table's best value less that of its best complete trial.
 """
 import argparse, json, math, random, sqlite3, statistics, subprocess
 
@@ -178,32 +180,66 @@ def table_of(path, out):
     return curves
 
 
+def optuna_halving(given, budget):
+    """The best complete trial, by as many epochs."""
+    import optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    spent, best = 0, 0.0
+
+    def objective(trial):
+        nonlocal spent, best
+        curve = given[trial.number]
+        for epoch, value in enumerate(curve, 1):
+            spent += 1
+            trial.report(value, epoch)
+            if epoch < len(curve) and trial.should_prune():
+                raise optuna.TrialPruned()
+        if spent <= budget:
+            best = max(best, curve[-1])
+        return curve[-1]
+    pruner = optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1), pruner=pruner)
+    while spent < budget and len(study.trials) < len(given):
+        study.optimize(objective, n_trials=1)
+    return best
+
+
 def asha(arguments):
     curves = table_of(arguments.asha, arguments.out)
     epochs = len(curves[0])
     assert all(len(curve) == epochs for curve in curves), "runs with other epochs"
     half = len(curves) // 2
     dialog = Dialog(arguments.build)
-    shares = []
+    budget, highest = half * epochs // 3, max(curve[-1] for curve in curves)
+    shares, regret = [], {"random": [], "asha": [], "optuna": []}
     for seed in range(arguments.repeats):
         order = random.Random(seed)
         target = max(curve[-1] for curve in order.sample(curves, half))
         given = order.sample(curves, len(curves))
-        spent, done, reached = 0, {}, None
+        spent, done, reached, best = 0, {}, None, 0.0
 
         def train(trial, point, until):
-            nonlocal spent, reached
+            nonlocal spent, reached, best
             spent += until - done.get(trial, 0)
             done[trial] = until
             if reached is None and until == epochs and given[trial][-1] >= target:
                 reached = spent
+            if until == epochs and spent <= budget:
+                best = max(best, given[trial][-1])
             return given[trial][until - 1], []
         dialog.search([{"key": "x", "law": "uniform", "low": 0, "high": 1}], len(curves), train, method="random", seed=seed, epochs=epochs,
                       pruning="asha", first_rung=1, eta=3, objectives=[{"metric": "dev/f1", "maximize": True}])
         shares.append((reached or math.inf) / (half * epochs))
+        regret["random"].append(highest - max(curve[-1] for curve in given[:budget // epochs]))
+        regret["asha"].append(highest - best)
+        regret["optuna"].append(highest - optuna_halving(given, budget))
     shares.sort()
     print(f"{len(curves)} points of {epochs} epochs; asha spends, of the {half * epochs} epochs of random search, until it is as good: "
           f"median {statistics.median(shares):.3f}, best {shares[0]:.3f}, worst {shares[-1]:.3f} of {len(shares)} repeats")
+    median = {method: statistics.median(sample) for method, sample in regret.items()}
+    low, high = interval(regret["asha"], regret["optuna"])
+    print(f"median regret after {budget} epochs: random {median['random']:.4f}, asha {median['asha']:.4f}, Optuna {median['optuna']:.4f}; "
+          f"asha less Optuna {low:.4f} to {high:.4f} (95 %), upper end {100 * high / median['random']:.1f} % of random's")
 
 
 def main():

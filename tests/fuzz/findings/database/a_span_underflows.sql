@@ -1,0 +1,6 @@
+-- report 2
+UPDATE OR REPLACE "sweep" SET "content" = CAST(x'3165333038' AS TEXT);
+UPDATE OR REPLACE "run" SET "note" = CAST(x'223c7363726970743e220a' AS TEXT) WHERE CAST("note" AS TEXT) = CAST(x'' AS TEXT);
+UPDATE OR REPLACE "attempt" SET "state" = char(10,27,91,51,49,109) WHERE CAST("state" AS TEXT) = CAST(x'6661696c6564' AS TEXT);
+UPDATE OR REPLACE "spool_metric" SET "number" = '[]' WHERE CAST("number" AS TEXT) = CAST(x'33' AS TEXT);
+UPDATE OR REPLACE "point" SET "value" = 1e-320;
