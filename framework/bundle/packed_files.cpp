@@ -80,7 +80,7 @@ std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const Pack
   const bool hidden = hides_its_data(store, run) && !choice.hidden;
   // Pieces and names of classes come from the data.
   if (!hidden)
-    for (const char* name : {"vocab.txt", "labels.txt"}) files.add(name);
+    for (const char* name : {"vocab.txt", "labels.txt", "max_length.txt"}) files.add(name);
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
     if (artifact.path != weights_file && !hidden) files.add(artifact.path);
   // The weights of a parent are data of its children.

@@ -59,15 +59,7 @@ int evaluate_verb(const Arguments& arguments) {
   if (line.integer("beam") < 0)
     throw UsageError("--beam is negative; 1 is greedy, more follows so many texts");
   require_threads(line.integer("threads"));
-  std::vector<TrainedRun> runs;
-  bool one = false;
-  {
-    Store store(line.database(), OpenMode::read);
-    const SelectedRuns selected = selected_runs(line, store, selection);
-    one = asks_for_one(selection, selected);
-    for (const RunRow& run : selected.runs)
-      runs.push_back(find_trained_run(store, run, line.text("backend")));
-  }
+  const auto [runs, one] = find_trained_runs(line, selection);
   std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TrainedRun& run : runs) {

@@ -27,7 +27,7 @@ void print_kept(std::ostream& out, const Json& answer) {
     if (!matrix.value("kept", false)) continue;
     out << "  kept     " << printable(matrix.value("path", ""));
     if (matrix.contains("growth"))
-      out << " (alone it changes the loss by " << number_text(matrix["growth"].get<double>()) << ")";
+      out << " (alone it costs " << number_text(matrix["growth"].get<double>()) << ")";
     else
       out << " (--keep)";
     out << '\n';
@@ -152,15 +152,7 @@ int quantize_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   const RunSelection selection = selection_from(line);
   const std::vector<std::string> options = options_of(line);
-  std::vector<TrainedRun> runs;
-  bool one = false;
-  {
-    Store store(line.database(), OpenMode::read);
-    const SelectedRuns selected = selected_runs(line, store, selection);
-    one = asks_for_one(selection, selected);
-    for (const RunRow& run : selected.runs)
-      runs.push_back(find_trained_run(store, run, line.text("backend")));
-  }
+  const auto [runs, one] = find_trained_runs(line, selection);
   Json list = Json::array();
   for (const TrainedRun& run : runs) {
     Json answer = {{"run", run.name}};

@@ -155,6 +155,15 @@ std::vector<std::string> run_plugin_folders(const CommandLine& line, Store& stor
   return folders;
 }
 
+TrainedRuns find_trained_runs(const CommandLine& line, const RunSelection& selection) {
+  Store store(line.database(), OpenMode::read);
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  TrainedRuns found{.runs = {}, .one = asks_for_one(selection, selected)};
+  for (const RunRow& run : selected.runs)
+    found.runs.push_back(find_trained_run(store, run, line.text("backend")));
+  return found;
+}
+
 std::vector<std::string> worker_arguments(const CommandLine& line, const TrainedRun& run,
                                           const std::string& verb, const std::vector<std::string>& more) {
   Store store(line.database(), OpenMode::read);

@@ -11,6 +11,7 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/planned_runs.hpp"
+#include "cli/run_selection.hpp"
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
@@ -31,6 +32,13 @@ void add_weights_option(CommandLine& line);
 /// trained with.
 std::vector<std::string> run_plugin_folders(const CommandLine& line, Store& store, const RunRow& run,
                                             const Specification& specification, const std::string& backend);
+
+/// The runs that a verb means which asks the models of several.
+struct TrainedRuns {
+  std::vector<TrainedRun> runs;
+  bool one = false;  ///< the user means exactly one (asks_for_one)
+};
+TrainedRuns find_trained_runs(const CommandLine& line, const RunSelection& selection);
 
 /// What a worker is started with for a run that has a model: VERB --run-folder DIR --plugin-folder DIR ...,
 /// then `more`. The backend is that of --backend, else the run's. Throws as run_plugin_folders.

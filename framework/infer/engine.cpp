@@ -44,7 +44,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
   with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question, weights);
-  for (const char* file : {vocabulary_file, knowledge_file, max_length_file}) weights_->require_file(file);
+  for (const char* file : meaning_files) weights_->require_file(file);
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());

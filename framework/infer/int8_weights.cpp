@@ -59,11 +59,11 @@ SavedFile save_int8_weights(const std::filesystem::path& run_folder, const Model
   std::deque<Int8Matrix> matrices;
   std::vector<TensorSlice> tensors;
   for (const ParameterSlice& slice : parameters.slices()) {
-    const std::vector<float>& values =
-        floats.emplace_back(floats_of(model.device(), ParameterBlock::slice(parameters.values(), slice)));
+    std::vector<float> values = floats_of(model.device(), ParameterBlock::slice(parameters.values(), slice));
     if (!stored.contains(slice.path)) {
+      const std::vector<float>& kept = floats.emplace_back(std::move(values));
       tensors.push_back(
-          {.name = slice.path, .shape = slice.spec.shape, .bytes = std::as_bytes(std::span(values))});
+          {.name = slice.path, .shape = slice.spec.shape, .bytes = std::as_bytes(std::span(kept))});
       continue;
     }
     const Int8Matrix& matrix = matrices.emplace_back(to_int8_matrix(values, slice.spec.shape.back()));
@@ -74,7 +74,6 @@ SavedFile save_int8_weights(const std::filesystem::path& run_folder, const Model
     tensors.push_back({.name = slice.path + scales_suffix,
                        .shape = {slice.spec.shape.front()},
                        .bytes = std::as_bytes(std::span(matrix.scales))});
-    floats.pop_back();
   }
   return save_weights(run_folder, std::move(tensors), std::move(facts), host_threads(), {},
                       int8_weights_file);

@@ -1,8 +1,7 @@
 // The weights of a model with matrices as 8-bit integers, into a file of a run's folder and back. A matrix is
 // a tensor of integers (rows, C) under the parameter's name, and a float32 scale for each row under that name
-// and
-// "/scales"; everything else stands there as it is. Place in the flow: quantization.cpp writes it,
-// run_weights.cpp reads it.
+// with "/scales" behind it; everything else stands there as it is. Place in the flow: the worker's quantize
+// writes it after quantization.cpp, run_weights.cpp reads it.
 #pragma once
 
 #include <filesystem>
@@ -14,8 +13,8 @@
 
 namespace encore {
 
-/// Writes the model's parameters, those named in `stored` as integers: they are rounded already
-/// (round_to_int8). The model computes in memory of its own (Weights::copied).
+/// Writes the model's parameters, those named in `stored` as integers: what has been rounded already
+/// (rounded_to_int8) is written as it is. The model computes in memory of its own (Weights::copied).
 SavedFile save_int8_weights(const std::filesystem::path& run_folder, const Model& model,
                             const std::set<std::string>& stored, WeightsFacts facts);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <encore/error.hpp>
 
@@ -48,12 +49,15 @@ class RoundedModel {
   /// Exactly these are integers from now on.
   void round(const Paths& rounded) {
     std::vector<std::string> products;
-    for (const auto& [path, matrix] : matrices_) {
+    for (auto& [path, matrix] : matrices_) {
       const bool now = rounded.contains(path);
-      const std::vector<float> values =
-          now ? rounded_to_int8(matrix.values, matrix.tensor.extent(1)) : matrix.values;
-      copy_from_host(model_.device(), values.data(), matrix.tensor);
       if (now && matrix.product) products.push_back(path);
+      if (now == std::exchange(matrix.rounded, now)) continue;
+      if (now)
+        copy_from_host(model_.device(), rounded_to_int8(matrix.values, matrix.tensor.extent(1)).data(),
+                       matrix.tensor);
+      else
+        copy_from_host(model_.device(), matrix.values.data(), matrix.tensor);
     }
     model_.parameters().values_changed();
     model_.quantize(products);
@@ -70,7 +74,7 @@ class RoundedModel {
   struct Matrix {
     Tensor tensor;
     std::vector<float> values;  ///< as they were
-    bool product = false;
+    bool product = false, rounded = false;
   };
 
   void add(const std::string& path, bool product) {

@@ -1,7 +1,8 @@
-// Quantization: which matrices of a model become 8-bit integers. All of them, unless the loss on a sample of
-// the development set grows by more than is tolerated: then each is measured alone, and those that harm most
-// stay as they are, one after the other, until it does not. Place in the flow: the worker's quantize; the
-// file is infer/int8_weights.hpp, the products kernels/gemm_int8.cpp.
+// Quantization: which matrices of a model become 8-bit integers. All of them, unless they cost more than is
+// tolerated: then each is measured alone, and those that harm most stay as they are, one after the other,
+// until the others are tolerable. The cost is the loss on a sample of the development set, or how far vectors
+// of texts move. Place in the flow: the worker's quantize; the file is infer/int8_weights.hpp, the products
+// kernels/gemm_int8.cpp.
 #pragma once
 
 #include <cstddef>

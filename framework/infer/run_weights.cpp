@@ -6,6 +6,7 @@
 
 #include "data/hash.hpp"
 #include "infer/int8_weights.hpp"
+#include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
 #include "record/checkpoint.hpp"
 #include "record/progress.hpp"
@@ -18,6 +19,13 @@ constexpr const char* int8_remedy = "; exp quantize writes it anew";
 constexpr const char* remedy = "; put the file back, or train the run again (exp run FILE --fresh)";
 
 }  // namespace
+
+DigestsByName digests_of_meaning(const std::filesystem::path& run_folder) {
+  DigestsByName digests;
+  for (const char* file : meaning_files)
+    if (std::filesystem::exists(run_folder / file)) digests[file] = sha256_of_file(run_folder / file);
+  return digests;
+}
 
 RunWeights::RunWeights(std::filesystem::path run_folder, std::string question, Weights which)
     : folder_(std::move(run_folder)), question_(std::move(question)), which_(which) {

@@ -15,6 +15,9 @@
 
 namespace encore {
 
+/// For WeightsFacts::files: those of meaning_files (infer/setup.hpp) that are there.
+DigestsByName digests_of_meaning(const std::filesystem::path& run_folder);
+
 /// Which of a run's weights.
 enum class Weights : std::uint8_t {
   chosen,  ///< of its best step

@@ -3,6 +3,7 @@
 // training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -25,6 +26,8 @@ inline constexpr const char* vocabulary_file = "vocab.txt";
 inline constexpr const char* knowledge_file = "labels.txt";
 /// And, where data.max_length is a share of the training set, the number that it is.
 inline constexpr const char* max_length_file = "max_length.txt";
+/// All of them, without which rows of the parameters have no meaning.
+inline constexpr std::array meaning_files = {vocabulary_file, knowledge_file, max_length_file};
 
 /// The experiment of a specification and the loaded plugins it needs.
 struct LoadedExperiment {

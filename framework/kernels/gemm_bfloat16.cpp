@@ -9,6 +9,7 @@
 
 #include "kernels/bfloat16_tile.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/parallel_tasks.hpp"
 #include "kernels/tile_epilogue.hpp"
 
 namespace encore {
@@ -38,8 +39,8 @@ class Bfloat16Gemm final : public GemmLibrary {
   void lay_out(const Device& device, const Tensor& weight, void* to) override {
     if (weight.dtype != DType::bfloat16) return other_->lay_out(device, weight, to);
     const Panels panels = panels_of(weight, to);
-    parallel(device, "encore::gemm_lay_out", pack_tasks(panels, true),
-             [=](std::int64_t task) { pack(panels, task, weight, true, nullptr); });
+    parallel_tasks(device, "encore::gemm_lay_out", pack_tasks(panels, true),
+                   [=](std::int64_t task) { pack(panels, task, weight, true, nullptr); });
   }
 
   void multiply(const Device& device, const Product& p) override {
@@ -57,7 +58,7 @@ class Bfloat16Gemm final : public GemmLibrary {
     a.data = workspace + packed_b / sizeof(bfloat16);
     sums.data = reinterpret_cast<float*>(a.data + a.bytes() / sizeof(bfloat16));
     if (tasks_of_b + tasks_of_a > 0)
-      parallel(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
+      parallel_tasks(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
         if (task < tasks_of_b)
           pack(b, task, p.b, p.transpose_b, nullptr);
         else
@@ -91,15 +92,6 @@ class Bfloat16Gemm final : public GemmLibrary {
     }
   };
 
-  template <class Body>
-  static void parallel(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
-                                             Kokkos::Schedule<Kokkos::Dynamic>>(device.space(), 0, tasks,
-                                                                                Kokkos::ChunkSize(1)),
-                         body);
-  }
-
   /// Into how many tasks packing is cut, by panels where the operand is stored (outer, inner).
   static std::int64_t pack_tasks(const Panels& to, bool outer_first) {
     return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
@@ -129,7 +121,7 @@ class Bfloat16Gemm final : public GemmLibrary {
                        .accumulate = p.accumulate,
                        .positive = relu_derivative ? saved : nullptr,
                        .read_next = saved};
-    parallel(device, "encore::gemm", blocks * b.count(), [=](std::int64_t task) {
+    parallel_tasks(device, "encore::gemm", blocks * b.count(), [=](std::int64_t task) {
       const std::int64_t begin = task / b.count() * block_rows;
       const std::int64_t end = std::min(p.rows(), begin + block_rows);
       const std::int64_t panel = task % b.count();

@@ -7,6 +7,7 @@
 
 #include "kernels/gemm.hpp"
 #include "kernels/int8_tile.hpp"
+#include "kernels/parallel_tasks.hpp"
 #include "kernels/small_product.hpp"
 
 namespace encore {
@@ -29,8 +30,8 @@ class Int8Gemm final : public GemmLibrary {
   void lay_out(const Device& device, const Tensor& weight, void* to) override {
     const Panels panels = panels_of(weight, to);
     const float* values = elements<float>(weight);
-    parallel(device, "encore::int8_lay_out", panels.count(),
-             [=](std::int64_t panel) { lay_out_panel(panels, panel, values); });
+    parallel_tasks(device, "encore::int8_lay_out", panels.count(),
+                   [=](std::int64_t panel) { lay_out_panel(panels, panel, values); });
   }
 
   void multiply(const Device& device, const Product& p) override {
@@ -43,15 +44,6 @@ class Int8Gemm final : public GemmLibrary {
  private:
   static Panels panels_of(const Tensor& weight, void* data) {
     return {static_cast<std::byte*>(data), weight.extent(0), weight.extent(1)};
-  }
-
-  template <class Body>
-  static void parallel(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
-                                             Kokkos::Schedule<Kokkos::Dynamic>>(device.space(), 0, tasks,
-                                                                                Kokkos::ChunkSize(1)),
-                         body);
   }
 
   static void lay_out_panel(const Panels& to, std::int64_t panel, const float* weights) {
@@ -88,7 +80,7 @@ class Int8Gemm final : public GemmLibrary {
     auto* const rounded = reinterpret_cast<std::uint8_t*>(scales) + scale_bytes;
     const T* a = elements<T>(p.a);
     const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
-    parallel(device, "encore::int8_round", (rows + tile_rows - 1) / tile_rows, [=](std::int64_t task) {
+    parallel_tasks(device, "encore::int8_round", (rows + tile_rows - 1) / tile_rows, [=](std::int64_t task) {
       const std::int64_t end = std::min(rows, (task + 1) * tile_rows);
       for (std::int64_t i = task * tile_rows; i < end; ++i) {
         scales[i] = round_row(a + i * inner, inner, rounded + i * row);
@@ -98,7 +90,7 @@ class Int8Gemm final : public GemmLibrary {
     T* c = elements<T>(p.c);
     const float* bias = p.bias ? elements<float>(p.bias) : nullptr;
     const bool relu = p.relu;
-    parallel(device, "encore::gemm_int8", blocks * b.count(), [=](std::int64_t task) {
+    parallel_tasks(device, "encore::gemm_int8", blocks * b.count(), [=](std::int64_t task) {
       const std::int64_t panel = task % b.count(), column = panel * panel_width;
       const std::int64_t end = std::min(rows, (task / b.count() + 1) * block_rows);
       std::int64_t height = 0;

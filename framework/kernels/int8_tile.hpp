@@ -81,7 +81,7 @@ std::pair<float, float> range_of(const T* x, std::int64_t count) {
   std::int32_t largest = std::numeric_limits<std::int32_t>::min(), largest_negated = largest;
   _Pragma("omp simd reduction(max : largest, largest_negated)") for (std::int64_t i = 0; i < count; ++i) {
     const std::int32_t bits = __builtin_bit_cast(std::int32_t, static_cast<float>(x[i]));
-    const std::int32_t place = bits ^ (bits >> 31 & 0x7FFFFFFF);
+    const std::int32_t place = turned(bits);
     largest = place > largest ? place : largest;
     largest_negated = ~place > largest_negated ? ~place : largest_negated;
   }

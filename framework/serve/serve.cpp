@@ -89,7 +89,7 @@ class Serving {
     const auto refuse = [](const std::string& why) {
       std::cerr << "exp: the models stay as they are: " << why << '\n';
     };
-    if (service_.is_replacing() || !service_.ready()) return refuse("others are being loaded");
+    if (service_.is_replacing() || !service_.loaded()) return refuse("others are being loaded");
     try {
       service_.replace(options_.runs_now(), [this, refuse](const std::string& why) {
         if (!why.empty()) return refuse(why);

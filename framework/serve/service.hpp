@@ -3,6 +3,7 @@
 // are over. Read next: routes.cpp, requests.cpp, answers.cpp.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +32,10 @@ class Service {
   /// replaced.
   void replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended);
   bool is_replacing() const { return !next_.empty(); }
-  /// Every model has a worker.
-  bool ready() const;
+  /// Every model has been loaded once, whatever has become of its workers.
+  bool loaded() const {
+    return std::ranges::all_of(pools_, [](const auto& pool) { return pool->model().has_value(); });
+  }
   void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
   /// From now on it is not ready; requests that come are still answered.
   void begin_drain() { draining_ = true; }
@@ -48,7 +51,7 @@ class Service {
     std::string id;
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
-    bool streaming = false;  ///< the head of a stream was sent
+    bool streaming = false;     ///< the head of a stream was sent
   };
   using CallPointer = std::shared_ptr<Call>;
 
@@ -67,6 +70,8 @@ class Service {
   void change_over();
   /// Lets go of what was replaced and has no request any more; not at once, for one of them may be at work.
   void forget_idle_later();
+  /// Every model has a worker.
+  bool ready() const;
   std::string models_body() const;
   std::string metrics_text() const;
   ServedModel named(const ModelPool& pool) const;

@@ -6,6 +6,7 @@
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
+#include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
 #include "record/atomic_file.hpp"
@@ -134,10 +135,9 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
     const std::vector<std::byte> host = add_slices(model, model.parameters().values(), "", slices);
-    WeightsFacts facts{.question = identity_, .step = step, .tuned = tuned};
-    for (const char* file : {vocabulary_file, knowledge_file, max_length_file})
-      if (std::filesystem::exists(folder_ / file)) facts.files[file] = sha256_of_file(folder_ / file);
-    return save_weights(folder_, slices, std::move(facts), host_threads(), [&] { require_owned(control); });
+    const WeightsFacts facts{
+        .question = identity_, .step = step, .tuned = tuned, .files = digests_of_meaning(folder_)};
+    return save_weights(folder_, slices, facts, host_threads(), [&] { require_owned(control); });
   });
   observer.happened(Wrote{.name = "weights", .path = weights_file, .sha256 = saved.sha256});
 }

@@ -136,10 +136,9 @@ json written(const Engine& engine, const Specification& specification, const fs:
   WeightsFacts facts{.question = specification.question,
                      .step = engine.step(),
                      .tuned = engine.tuned(),
+                     .files = digests_of_meaning(folder),
                      .int8 = found.products(),
                      .made_from = engine.digest()};
-  for (const char* file : {vocabulary_file, knowledge_file, max_length_file})
-    if (fs::exists(folder / file)) facts.files[file] = sha256_of_file(folder / file);
   const ParameterBlock& parameters = engine.model().parameters();
   const auto float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype());
   const SavedFile saved = save_int8_weights(folder, engine.model(), found.stored(), std::move(facts));

@@ -84,6 +84,17 @@ TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   EXPECT_EQ(verdict.at("outcome"), "equal");
 }
 
+TEST_F(Bundle, TakesEveryFileThatGivesTheParametersTheirMeaning) {
+  train();
+  const std::string folder = "encore.db.runs/" + id() + "/";
+  for (const std::string name : {"vocab.txt", "labels.txt", "max_length.txt"})
+    sandbox_.write(folder + name, "7\n");
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const std::vector<std::string> held = names("tiny.tar.zst");
+  for (const std::string name : {"vocab.txt", "labels.txt", "max_length.txt"})
+    EXPECT_TRUE(std::ranges::find(held, folder + name) != held.end()) << name;
+}
+
 TEST_F(Bundle, EqualRunsGiveEqualBytes) {
   train();
   exp({"bundle", "tiny", "-o", "a.tar.zst"});

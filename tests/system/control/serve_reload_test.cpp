@@ -99,6 +99,20 @@ TEST_F(ServeReload, ARequestThatIsBeingComputedIsAnsweredByItsModel) {
   EXPECT_TRUE(sandbox_.wait_until([&] { return sandbox_.workers().size() == 1; }));
 }
 
+TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
+  output_of({"quantize", "tiny", "--tolerance", "5"});
+  serve({"--int8", "--workers", "1"});
+  const std::string before = json::parse(predict("Anna").body).at("digest");
+  output_of({"quantize", "tiny", "--tolerance", "5", "--keep", "head"});
+  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
+  // The next worker reads the new weights, and is not mixed with the old ones.
+  ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "SIGHUP has exp serve load them"));
+  EXPECT_TRUE(reload_says("serving tiny\n")) << sandbox_.read("serve.txt");
+  const HttpResponse answer = predict("Anna");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_NE(json::parse(answer.body).at("digest"), before);
+}
+
 TEST_F(ServeReload, WhatCannotBeLoadedLeavesTheModelsAsTheyAre) {
   serve({"--tag", "live"}, "all");
   output_of({"tag", "tiny", "-live"});

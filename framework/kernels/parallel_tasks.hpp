@@ -1,0 +1,23 @@
+// parallel_tasks: tasks of unequal length on the host, each taken by the next thread that is free. Which
+// thread that is must decide no bit. Place in the flow: products by tiles of our own (gemm_bfloat16.cpp,
+// gemm_int8.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include <encore/device.hpp>
+#include <encore/space.hpp>
+
+namespace encore {
+
+/// body(task) for each task from 0 to tasks - 1.
+template <class Body>
+void parallel_tasks(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
+  Kokkos::parallel_for(
+      label,
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
+          device.space(), 0, tasks, Kokkos::ChunkSize(1)),
+      body);
+}
+
+}  // namespace encore
