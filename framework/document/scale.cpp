@@ -23,9 +23,10 @@ struct Step {
   }
 };
 
-/// The power of ten below a number, within what doubles have: of 0 and of infinities too.
+/// The power of ten below a positive number. Never one whose own power is 0 or infinite: of 0, infinities and
+/// numbers at the edge of what doubles have, the nearest that can be divided by.
 int power_below(double number) {
-  return static_cast<int>(std::clamp(std::floor(std::log10(number) + 1e-9), -400.0, 400.0));
+  return static_cast<int>(std::clamp(std::floor(std::log10(number) + 1e-9), -300.0, 300.0));
 }
 
 /// The smallest round step with which at most `most` - 1 steps cover the span.
@@ -146,11 +147,11 @@ Range range_of(const Axis& given, const AxisRange& extent, bool round) {
   range.high = axis.high.value_or(extent.seen ? extent.high : 1.0);
   if (range.logarithmic && range.low <= 0.0) range.low = extent.seen ? extent.low : unset_low;
   // Numbers so large that their span overflows, or so small that steps vanish, are held at the edge.
-  range.low = std::clamp(range.low, -1e300, 1e300);
-  range.high = std::clamp(range.high, -1e300, 1e300);
+  range.low = std::clamp(range.low, range.logarithmic ? 1e-300 : -1e300, 1e300);
+  range.high = std::clamp(range.high, range.logarithmic ? 1e-300 : -1e300, 1e300);
   const double tiny = std::max(1e-300, 1e-12 * std::max(std::abs(range.low), std::abs(range.high)));
   if (range.high - range.low <= tiny) {
-    const double room = range.low == 0.0 ? 1.0 : std::abs(range.low) * 0.1;
+    const double room = std::abs(range.low) <= tiny ? 1.0 : std::abs(range.low) * 0.1;
     if (!axis.high) range.high = std::max(range.low, range.high) + room;
     if (!axis.low) range.low = range.logarithmic ? range.low / 1.5 : range.low - room;
     if (range.high - range.low <= tiny) range.high = range.low + room;

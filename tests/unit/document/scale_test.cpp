@@ -51,6 +51,26 @@ TEST(Ticks, LieInsideInOrderAndDiffer) {
       }
 }
 
+TEST(Ticks, OfTheSmallestAndLargestNumbersAreNumbers) {
+  for (const double value : {5e-324, 1e-320, 1e-310, 3e-301, 1e-299, 1e299, 1e300, 1.7e308, -5e-324, -1.7e308})
+    for (const bool logarithmic : {false, true}) {
+      AxisRange extent;
+      extent.logarithmic = logarithmic;
+      extent.add(value);
+      Axis axis;
+      if (logarithmic) axis.scale = Axis::Scale::logarithmic;
+      const Range range = range_of(axis, extent, true);
+      EXPECT_LT(range.low, range.high) << value;
+      const std::vector<Tick> found = ticks(range, 6);
+      EXPECT_GE(found.size(), 1u) << value << (logarithmic ? ", logarithmic" : "");
+      for (const Tick& tick : found) {
+        EXPECT_TRUE(std::isfinite(tick.value)) << value;
+        EXPECT_EQ(tick.label.find("nan"), std::string::npos) << value;
+        EXPECT_EQ(tick.label.find("inf"), std::string::npos) << value;
+      }
+    }
+}
+
 TEST(Scale, GoesFromEndToEnd) {
   const Scale linear{{2, 4}, 10, 30};
   EXPECT_DOUBLE_EQ(linear(2), 10);
