@@ -22,13 +22,12 @@ class DeviceGemm final : public GemmLibrary {
   std::string name() const override { return library_->name(); }
   bool multiplies(DType type) const override { return library_->multiplies(type); }
   std::int64_t prepared() const override { return library_->prepared(); }
-  std::size_t layout_bytes(const Tensor& weight) const override {
-    return invariant_ ? invariant_->layout_bytes(weight) : 0;
-  }
+  std::size_t layout_bytes(const Tensor& weight) const override { return library_->layout_bytes(weight); }
   void lay_out(const Device& device, const Tensor& weight, void* to) override {
-    if (invariant_) invariant_->lay_out(device, weight, to);
+    library_->lay_out(device, weight, to);
   }
 
+  GemmLibrary& invariant() override { return invariant_ ? *invariant_ : *library_; }
   GemmLibrary* quantized() override { return quantized_.get(); }
 
   void multiply(const Device& device, const Product& product) override {
@@ -37,7 +36,7 @@ class DeviceGemm final : public GemmLibrary {
         (with_layout.layout = layout_in(quantized_weights(), product)) != nullptr)
       return multiply(*quantized_, device, with_layout);
     const bool invariant = batch_invariant() && invariant_;
-    if (invariant) with_layout.layout = layout_in(layouts(), product);
+    with_layout.layout = layout_in(layouts(), product);
     multiply(invariant ? *invariant_ : *library_, device, with_layout);
   }
 
@@ -62,14 +61,18 @@ class DeviceGemm final : public GemmLibrary {
 
 }  // namespace
 
-const void* WeightLayouts::find(const Tensor& weight) const {
+bool WeightLayouts::contains(const Tensor& weight) const {
   const auto entry = entries_.find(weight.data);
-  if (entry == entries_.end()) return nullptr;
+  if (entry == entries_.end()) return false;
   const Tensor& known = entry->second.weight;
-  if (known.dtype != weight.dtype || known.rank != weight.rank || known.extents != weight.extents)
-    return nullptr;
-  entry->second.found = true;
-  return entry->second.layout;
+  return known.dtype == weight.dtype && known.rank == weight.rank && known.extents == weight.extents;
+}
+
+const void* WeightLayouts::find(const Tensor& weight) const {
+  if (!contains(weight)) return nullptr;
+  const Entry& entry = entries_.at(weight.data);
+  entry.found = true;
+  return entry.layout;
 }
 
 bool WeightLayouts::was_found(const Tensor& weight) const {

@@ -47,7 +47,9 @@ struct Product {
 class WeightLayouts {
  public:
   void add(const Tensor& weight, const void* layout) { entries_[weight.data] = {weight, layout}; }
-  /// Null where there is none of a matrix of this type and shape at this place.
+  /// Whether there is one of a matrix of this type and shape at this place.
+  bool contains(const Tensor& weight) const;
+  /// For a product: null where there is none.
   const void* find(const Tensor& weight) const;
   /// Whether find() has given it: a product was computed with it.
   bool was_found(const Tensor& weight) const;
@@ -80,18 +82,21 @@ class GemmLibrary {
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 
+  /// The products while a BatchInvariance lives, whose layout is their own.
+  virtual GemmLibrary& invariant() { return *this; }
   /// The products with weights of 8-bit integers, which are read in its layout alone; null: there are none.
   virtual GemmLibrary* quantized() { return nullptr; }
 
   /// Whether a BatchInvariance lives.
   bool batch_invariant() const { return batch_invariant_; }
-  /// Null: it was given none.
+  /// Of a LaidOutProducts that lives, else null.
   const WeightLayouts* layouts() const { return layouts_; }
   /// Of a QuantizedProducts that lives, else null.
   const WeightLayouts* quantized_weights() const { return quantized_weights_; }
 
  private:
   friend class BatchInvariance;
+  friend class LaidOutProducts;
   friend class QuantizedProducts;
   bool batch_invariant_ = false;
   const WeightLayouts* layouts_ = nullptr;
@@ -101,26 +106,39 @@ class GemmLibrary {
 /// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
 /// stand beside it, so that a text that is generated row by row has those of the whole text. Promised on the
 /// host, where products are then computed by tiles of our own: oneDNN chooses among its kernels by the number
-/// of rows. Weights that have a layout are read there. On a GPU nothing changes.
+/// of rows. On a GPU nothing changes.
 class BatchInvariance {
  public:
   /// Nothing changes unless `wanted`.
-  BatchInvariance(const Device& device, bool wanted, const WeightLayouts* layouts = nullptr)
-      : library_(device.gemm()), before_(library_.batch_invariant_), layouts_before_(library_.layouts_) {
+  BatchInvariance(const Device& device, bool wanted)
+      : library_(device.gemm()), before_(library_.batch_invariant_) {
     library_.batch_invariant_ = before_ || wanted;
-    if (wanted) library_.layouts_ = layouts;
   }
-  ~BatchInvariance() {
-    library_.batch_invariant_ = before_;
-    library_.layouts_ = layouts_before_;
-  }
+  ~BatchInvariance() { library_.batch_invariant_ = before_; }
   BatchInvariance(const BatchInvariance&) = delete;
   BatchInvariance& operator=(const BatchInvariance&) = delete;
 
  private:
   GemmLibrary& library_;
   bool before_;
-  const WeightLayouts* layouts_before_;
+};
+
+/// While it lives, weights that have a layout are read there. It is that of the products that are computed
+/// then: of GemmLibrary::invariant where a BatchInvariance lives.
+class LaidOutProducts {
+ public:
+  /// Null: all weights are read where they lie.
+  LaidOutProducts(const Device& device, const WeightLayouts* layouts)
+      : library_(device.gemm()), before_(library_.layouts_) {
+    library_.layouts_ = layouts;
+  }
+  ~LaidOutProducts() { library_.layouts_ = before_; }
+  LaidOutProducts(const LaidOutProducts&) = delete;
+  LaidOutProducts& operator=(const LaidOutProducts&) = delete;
+
+ private:
+  GemmLibrary& library_;
+  const WeightLayouts* before_;
 };
 
 /// While it lives, products with one of these weights, as GemmLibrary::quantized() lays them out, are

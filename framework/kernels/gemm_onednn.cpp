@@ -9,9 +9,13 @@
 // Weights that several tiles of rows meet are first brought into the order that oneDNN likes best: each tile
 // would otherwise do that again. In float32 that pays where they are transposed (12 % of the time of x W^T
 // with 896 rows). In bfloat16 oneDNN's fastest kernel wants them ordered by pairs and whole rows of c
-// besides, so there a tile is a strip of rows.
+// besides, so there a tile is a strip of rows. Weights of float32 that do not change are brought into it once
+// (lay_out), in the order for full tiles of rows, which tiles of every height then read. The bits are the
+// same where oneDNN computes by blocks of b, whatever their order is; without AVX-512 it chooses among
+// kernels by the height, and nothing is laid out.
 #ifdef ENCORE_HAVE_ONEDNN
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -100,19 +104,32 @@ class OneDnnGemm final : public GemmLibrary {
 
   std::int64_t prepared() const override { return prepared_; }
 
+  std::size_t layout_bytes(const Tensor& weight) const override {
+    if (!is_own(weight.dtype)) return other_->layout_bytes(weight);
+    if (weight.dtype != DType::float32) return 0;
+    const std::lock_guard lock(mutex_);
+    const Plan plan = plan_tiles(laid_out_by(weight));
+    return plan.by_blocks() ? plan.packed_bytes() : 0;
+  }
+
+  void lay_out(const Device& device, const Tensor& weight, void* to) override {
+    if (!is_own(weight.dtype)) return other_->lay_out(device, weight, to);
+    const std::lock_guard lock(mutex_);
+    const Product product = laid_out_by(weight);
+    Plan plan = plan_tiles(product);
+    plan.packed_b = static_cast<char*>(to);
+    pack(device, plan, product);
+  }
+
   void multiply(const Device& device, const Product& product) override {
     if (!is_own(product.a.dtype)) return other_->multiply(device, product);
     const std::lock_guard lock(mutex_);
-    const Plan plan = plan_product(product);
-    if (plan.packed) {
-      // Tiles in the last row may want another order of b than the others.
-      const std::int64_t pieces = plan.pieces();
-      const std::int64_t columns = plan.columns.tiles();
-      parallel(device, "encore::gemm_pack", plan.orders() * columns * pieces, plan,
-               [&](std::int64_t index, char* scratch) {
-                 pack_tile(plan, product, index / pieces % columns, index % pieces, index >= columns * pieces,
-                           scratch);
-               });
+    Plan plan = plan_tiles(product);
+    if (product.layout != nullptr) {
+      plan.packed_b = static_cast<char*>(const_cast<void*>(product.layout));  // it is only read
+    } else if (plan.packed) {
+      plan.packed_b = packed_.at_least(plan.packed_bytes());
+      pack(device, plan, product);
     }
     parallel(device, "encore::gemm", plan.rows.tiles() * plan.columns.tiles(), plan,
              [&](std::int64_t index, char* scratch) {
@@ -130,6 +147,17 @@ class OneDnnGemm final : public GemmLibrary {
   }
 
   static constexpr std::size_t most_primitives = 4096;
+  static constexpr std::int64_t full_rows = 128;  // of a tile of x W^T
+
+  /// A product with full tiles of rows, whose order of b is that in which the weight is laid out. It has no
+  /// data of its own.
+  static Product laid_out_by(const Tensor& weight) {
+    const std::int64_t out = weight.extent(0), in = weight.extent(1);
+    return {.a = Tensor(nullptr, weight.dtype, {2 * full_rows, in}),
+            .b = weight,
+            .c = Tensor(nullptr, weight.dtype, {2 * full_rows, out}),
+            .transpose_b = true};
+  }
 
   /// How one product is cut: the tiles and their primitives, where packed operands lie.
   struct Plan {
@@ -138,6 +166,7 @@ class OneDnnGemm final : public GemmLibrary {
     std::array<const TileProduct*, 4>
         tiles;  // an inner one, one in the last column, in the last row, in both
     bool packed;
+    bool laid_out = false;
     char* packed_b = nullptr;
     std::size_t packed_stride = 0;
     std::size_t scratch_bytes = 0;
@@ -153,6 +182,12 @@ class OneDnnGemm final : public GemmLibrary {
       const std::int64_t order = last_row ? orders() - 1 : 0;
       return packed_b + static_cast<std::size_t>(order * columns.tiles() + column) * packed_stride;
     }
+    bool by_blocks() const {
+      return std::ranges::all_of(tiles, [](const TileProduct* tile) { return tile->by_blocks; });
+    }
+    std::size_t packed_bytes() const {
+      return static_cast<std::size_t>(orders() * columns.tiles()) * packed_stride;
+    }
   };
 
   /// Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
@@ -160,28 +195,36 @@ class OneDnnGemm final : public GemmLibrary {
   static Plan cut(const Product& p) {
     if (p.transpose_a) return {equal_tiles(p.rows(), 192), equal_tiles(p.columns(), 384), {}, false};
     const bool strips = p.a.dtype == DType::bfloat16;
-    Plan plan{{p.rows(), strips ? 64 : 128}, equal_tiles(p.columns(), strips ? p.columns() : 192), {}, false};
-    plan.packed = (p.transpose_b || strips) && plan.rows.tiles() > 1;
+    Plan plan{
+        {p.rows(), strips ? 64 : full_rows}, equal_tiles(p.columns(), strips ? p.columns() : 192), {}, false};
+    plan.laid_out = p.layout != nullptr;
+    plan.packed = plan.laid_out || ((p.transpose_b || strips) && plan.rows.tiles() > 1);
     return plan;
   }
 
-  Plan plan_product(const Product& p) {
+  /// All but where packed operands lie.
+  Plan plan_tiles(const Product& p) const {
     Plan plan = cut(p);
-    if (products_.size() + plan.tiles.size() > most_primitives) products_.clear();
+    if (products_.size() + 2 * plan.tiles.size() > most_primitives) products_.clear();
     for (std::size_t corner = 0; corner < plan.tiles.size(); ++corner) {
       const std::int64_t height = plan.rows.extent(corner >= 2 ? plan.rows.tiles() - 1 : 0);
       const std::int64_t width = plan.columns.extent(corner % 2 == 1 ? plan.columns.tiles() - 1 : 0);
-      const TileShape shape{height,        width,         p.inner(),
-                            p.a.extent(1), p.b.extent(1), p.c.extent(1),
-                            p.transpose_a, p.transpose_b, static_cast<bool>(p.bias),
-                            p.relu,        p.accumulate,  plan.packed,
-                            p.a.dtype,     p.c.dtype};
-      auto found = products_.find(shape);
-      if (found == products_.end()) {
-        found = products_.emplace(shape, make_tile_product(cpu_, shape)).first;
-        ++prepared_;
-      }
-      const TileProduct& tile = found->second;
+      const TileShape shape{.rows = height,
+                            .columns = width,
+                            .inner = p.inner(),
+                            .a_row = p.a.extent(1),
+                            .b_row = p.b.extent(1),
+                            .c_row = p.c.extent(1),
+                            .transpose_a = p.transpose_a,
+                            .transpose_b = p.transpose_b,
+                            .bias = static_cast<bool>(p.bias),
+                            .relu = p.relu,
+                            .accumulate = p.accumulate,
+                            .packed = plan.packed && !plan.laid_out,
+                            .laid_out = plan.laid_out,
+                            .in = p.a.dtype,
+                            .out = p.c.dtype};
+      const TileProduct& tile = tile_of(shape);
       plan.tiles[corner] = &tile;
       plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.scratch.get_size()));
       if (!plan.packed) continue;
@@ -189,10 +232,30 @@ class OneDnnGemm final : public GemmLibrary {
         plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(pack.scratch.get_size()));
       plan.packed_stride = std::max(plan.packed_stride, whole_pages(tile.b.get_size()));
     }
-    if (plan.packed)
-      plan.packed_b = packed_.at_least(static_cast<std::size_t>(plan.orders() * plan.columns.tiles()) *
-                                       plan.packed_stride);
     return plan;
+  }
+
+  /// From those made before, which no other call removes.
+  const TileProduct& tile_of(const TileShape& shape) const {
+    if (const auto found = products_.find(shape); found != products_.end()) return found->second;
+    ++prepared_;
+    if (!shape.laid_out) return products_.emplace(shape, make_tile_product(cpu_, shape)).first->second;
+    TileShape full = shape;  // as laid_out_by and plan_tiles have it
+    full.rows = full_rows;
+    full.packed = true;
+    full.bias = full.relu = full.accumulate = full.laid_out = false;
+    const memory::desc order = tile_of(full).b;
+    return products_.emplace(shape, make_tile_product(cpu_, shape, order)).first->second;
+  }
+
+  /// Brings b into the order that the tiles want; those in the last row may want another one than the others.
+  void pack(const Device& device, const Plan& plan, const Product& product) {
+    const std::int64_t pieces = plan.pieces(), columns = plan.columns.tiles();
+    parallel(device, "encore::gemm_pack", plan.orders() * columns * pieces, plan,
+             [&](std::int64_t index, char* scratch) {
+               pack_tile(plan, product, index / pieces % columns, index % pieces, index >= columns * pieces,
+                         scratch);
+             });
   }
 
   /// Calls body(index, scratch) for each tile, with scratch memory of the thread.
@@ -274,9 +337,9 @@ class OneDnnGemm final : public GemmLibrary {
   std::unique_ptr<GemmLibrary> other_;
   dnnl::engine cpu_;
   bool has_bfloat16_;
-  std::mutex mutex_;  // one product at a time: they share memory
-  std::map<TileShape, TileProduct> products_;
-  std::int64_t prepared_ = 0;
+  mutable std::mutex mutex_;  // one product at a time: they share memory
+  mutable std::map<TileShape, TileProduct> products_;
+  mutable std::int64_t prepared_ = 0;
   Reserve scratch_;
   Reserve packed_;
 };

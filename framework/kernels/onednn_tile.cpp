@@ -4,6 +4,7 @@
 #include "kernels/onednn_tile.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <omp.h>
 
@@ -65,7 +66,7 @@ std::vector<Pack> make_packs(const dnnl::engine& cpu, const TileShape& s, const 
 
 }  // namespace
 
-TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
+TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s, const memory::desc& order) {
   const memory::desc a({s.rows, s.inner}, type_of(s.in),
                        s.transpose_a ? memory::dims{1, s.a_row} : memory::dims{s.a_row, 1});
   const memory::desc plain_b({s.inner, s.columns}, type_of(s.in),
@@ -83,17 +84,27 @@ TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
   attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
   attributes.set_post_ops(epilogue);
   const OneThread made_for_one_thread;
-  const auto description = describe(cpu, a, s.packed ? any_b : plain_b, bias, c, attributes);
-  TileProduct product{dnnl::matmul(description),     a, description.weights_desc(), c, bias,
-                      description.scratchpad_desc(), {}};
+  const auto description = describe(cpu, a,
+                                    s.laid_out ? order
+                                    : s.packed ? any_b
+                                               : plain_b,
+                                    bias, c, attributes);
+  TileProduct product{.primitive = dnnl::matmul(description),
+                      .a = a,
+                      .b = description.weights_desc(),
+                      .c = c,
+                      .bias = bias,
+                      .scratch = description.scratchpad_desc(),
+                      .packs = {},
+                      .by_blocks = std::string_view(description.impl_info_str()).starts_with("brg")};
   if (s.packed) product.packs = make_packs(cpu, s, product.b);
   return product;
 }
 
 bool can_make_bfloat16(const dnnl::engine& cpu) {
   try {
-    make_tile_product(cpu, {16, 16, 16, 16, 16, 16, false, false, false, false, false, false, DType::bfloat16,
-                            DType::bfloat16});
+    make_tile_product(cpu, {16, 16, 16, 16, 16, 16, false, false, false, false, false, false, false,
+                            DType::bfloat16, DType::bfloat16});
     return true;
   } catch (const dnnl::error&) {
     return false;

@@ -18,7 +18,8 @@ struct TileShape {
   std::int64_t rows, columns, inner;
   std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
   bool transpose_a, transpose_b, bias, relu, accumulate;
-  bool packed;  // b comes in the order that oneDNN chooses
+  bool packed;    // b comes in the order that oneDNN chooses for tiles of this shape
+  bool laid_out;  // or in the one that it chose for others; not both
   DType in, out;
   auto operator<=>(const TileShape&) const = default;
 };
@@ -34,10 +35,13 @@ struct TileProduct {
   dnnl::matmul primitive;
   dnnl::memory::desc a, b, c, bias, scratch;
   std::vector<Pack> packs;  // only where packed
+  /// Whether it is computed by blocks of b, each sum along the inner extent from its beginning to its end.
+  bool by_blocks;
 };
 
-/// Throws dnnl::error where oneDNN has no such product.
-TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape);
+/// `order`: of b, where it is laid out. Throws dnnl::error where oneDNN has no such product.
+TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape,
+                              const dnnl::memory::desc& order = {});
 
 /// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
 bool can_make_bfloat16(const dnnl::engine& cpu);

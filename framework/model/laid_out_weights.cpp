@@ -9,7 +9,7 @@ std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
   std::map<std::string, LaidOutWeight> weights;
   for (const Node& node : network.nodes())
     for (const ParameterSpec& spec : node.plan.parameters()) {
-      if (spec.shape.size() != 2 || spec.element != Element::activation) continue;
+      if (spec.shape.size() != 2 || spec.element != Element::activation || spec.token_rows) continue;
       const ParameterSlice& slice = parameters.find(path_of(node, spec));
       weights[slice.path] = {parameters.seen_by_passes(slice, spec.element), parameters.adapted(slice)};
     }

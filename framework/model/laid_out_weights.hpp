@@ -1,8 +1,9 @@
 // LaidOutWeights: a second copy of the weights of a model in the layout of the products that read them, for a
-// model that multiplies by the same ones many times: a decoder writes its texts row by row, and would bring
-// every matrix into that layout for each row; or for one whose products are computed with 8-bit integers.
-// Place in the flow: Model makes it with its first Generation, and where an Engine quantises it; passes of
-// inference hand it to their products (BatchInvariance and QuantizedProducts in kernels/gemm.hpp).
+// model that multiplies by the same ones many times: one for inference, whose weights stand still, and which
+// would bring every matrix into that layout for each text anew; or one whose products are computed with 8-bit
+// integers. Place in the flow: Model makes it when it plans for inference, with its first Generation, and
+// where an Engine quantises it; passes without gradients hand it to their products (LaidOutProducts and
+// QuantizedProducts in kernels/gemm.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct LaidOutWeight {
   Tensor values;  ///< what is laid out: the same, or what it was rounded from
 };
 
-/// Matrices (out, in) that products of a network may read, by path; some are read in another way.
+/// Matrices (out, in) that products of a network may read, by path; some are read in another way. Tables of
+/// token rows are among them only where another part ties to them.
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
                                                         const ParameterBlock& parameters);
 

@@ -79,7 +79,18 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   if (use_ == Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
+  if (use_ == Use::inference && !laid_out_) lay_out();
   use_laid_out();
+}
+
+void Model::lay_out() {
+  std::vector<LaidOutWeight> weights;
+  for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
+    if (!quantized_ || !quantized_->layouts().contains(weight.seen))
+      weights.push_back({weight.seen, weight.seen});
+  // Passes of a network that generates are batch-invariant.
+  GemmLibrary& library = network_->is_causal() ? device_.gemm().invariant() : device_.gemm();
+  laid_out_ = std::make_unique<LaidOutWeights>(device_, library, *parameters_, weights);
 }
 
 void Model::use_laid_out() {
@@ -176,10 +187,7 @@ std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std
   auto generation =
       std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity, generation_memory_);
   if (!laid_out_) {
-    std::vector<LaidOutWeight> weights;
-    for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
-      weights.push_back({weight.seen, weight.seen});
-    laid_out_ = std::make_unique<LaidOutWeights>(device_, device_.gemm(), *parameters_, weights);
+    lay_out();
     use_laid_out();
   }
   generation->use(*laid_out_, quantized_.get());
@@ -219,6 +227,7 @@ void Model::quantize(std::span<const std::string> paths) {
   quantized_.reset();
   if (!weights.empty())
     quantized_ = std::make_unique<LaidOutWeights>(device_, *library, *parameters_, weights);
+  if (laid_out_) lay_out();
   use_laid_out();
 }
 

@@ -59,8 +59,9 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   /// Lays out the memory of a step for training shards up to `training` and evaluation batches up to
-  /// `evaluation` (elementwise bounds); a size without tokens leaves that kind of pass out. May be called
-  /// again with other sizes.
+  /// `evaluation` (elementwise bounds); a size without tokens leaves that kind of pass out. A model for
+  /// inference gets a second copy of its weights, in the layout of the products. May be called again with
+  /// other sizes.
   void plan(const BatchSize& training, const BatchSize& evaluation);
 
   /// Sets every parameter from its initialiser, each from a stream of its own.
@@ -149,6 +150,8 @@ class Model {
   /// Before a pass without gradients: what passes see of the parameters is made anew, where they have
   /// changed.
   void refresh_weights();
+  /// Those weights that no product reads as integers.
+  void lay_out();
   /// Gives the evaluation pass the weights that are laid out.
   void use_laid_out();
   /// Launches the sums of a shard's losses, of which the pass has just computed the rows.
@@ -169,7 +172,7 @@ class Model {
   std::int64_t shards_;
   DeviceBuffer losses_;                        ///< doubles: (S, L) sums of the shards, then (L + 1) totals
   DeviceBuffer generation_memory_;             ///< of generations, between them
-  std::unique_ptr<LaidOutWeights> laid_out_;   ///< from the first generation on
+  std::unique_ptr<LaidOutWeights> laid_out_;   ///< null: products read the matrices
   std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;

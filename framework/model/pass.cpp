@@ -100,7 +100,8 @@ Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
 void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
   const CurrentWork work(bound.works[call].c_str());
-  const BatchInvariance products(device_, batch_invariant_, layouts_);
+  const BatchInvariance invariance(device_, batch_invariant_);
+  const LaidOutProducts products(device_, layouts_);
   const QuantizedProducts integers(device_, quantized_);
   try {
     run(network_.nodes()[node], bound);

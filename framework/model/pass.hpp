@@ -33,7 +33,7 @@ class Pass {
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
-  /// What its batch-invariant products read weights from, until another one is given; null: the matrices.
+  /// What its products read weights from, until another one is given; null: the matrices.
   void use(const WeightLayouts* layouts) { layouts_ = layouts; }
   /// The weights that its products read as 8-bit integers, until others are given; null: none.
   void use_quantized(const WeightLayouts* weights) { quantized_ = weights; }

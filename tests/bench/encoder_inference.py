@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Texts per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, ours and the peers' in turn.
+"""Texts per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, and how long one text alone takes, ours and the
+peers' in turn.
 
     python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 --texts test.conll \\
         --decide dev.conll --peer infer.py --rounds 3 --out samples.json
 
 The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
 512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into pieces and
-writing the vectors count for us, and are outside of the peers' clock. --peer is a script that prints one JSON object with
-texts_per_second and distance (1 - cosine, at most) by engine; it is called with --model, --texts and --threads. Every sample is kept.
+writing the vectors count for us, and are outside of the peers' clock. One text alone is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
+cutting, the vector as JSON and the client's own reading count for us, and the pass alone for the peers. --peer is a script that prints
+one JSON object with texts_per_second, p50 and p95 (milliseconds) of single texts, and distance (1 - cosine, at most) by engine; it is
+called with --model, --texts and --threads. Every sample is kept.
 """
-import argparse, json, math, os, statistics, subprocess, sys, tempfile, time
+import argparse, http.client, json, math, os, statistics, subprocess, sys, tempfile, time
+from serve_client import Server
 
-COUNT, TIMES = 512, 4
+COUNT, TIMES, SINGLE, WARM = 512, 4, 200, 20
 PRECISIONS = ("float32", "bfloat16")
 
 
@@ -39,7 +43,7 @@ class Ours:
             self.files[name] = os.path.join(folder, name + ".txt")
             with open(self.files[name], "w", encoding="utf-8") as out:
                 out.write("\n".join(lines) + "\n")
-        self.texts = len(texts)
+        self.texts, self.single = len(texts), texts[:SINGLE]
         for precision in PRECISIONS:
             self.call("import", os.path.abspath(arguments.model), "--name", precision, "-S", "train.precision=" + precision)
             self.call("quantize", precision, "--texts", self.files["decide"])
@@ -59,6 +63,23 @@ class Ours:
         once, _ = self.vectors(name, options, "once")
         often, _ = self.vectors(name, options, "often")
         return self.texts * (TIMES - 1) / (often - once)
+
+    def latency(self, name, options):
+        """p50 and p95 of single texts, in milliseconds."""
+        server = Server(self.exp, os.path.join(self.folder, "encore.db"), name, ["--workers", "1", "--threads", self.threads, *options])
+        connection, taken = http.client.HTTPConnection("127.0.0.1", server.port), []
+        for text in self.single[:WARM] + self.single:
+            begin = time.perf_counter()
+            connection.request("POST", "/v1/embeddings", json.dumps({"input": text, "truncate": True}), {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            body = answer.read()
+            taken.append(1000 * (time.perf_counter() - begin))
+            if answer.status != 200:
+                sys.exit(f"exp serve {name}: {answer.status} {body.decode()}")
+        connection.close()
+        server.stop()
+        cuts = statistics.quantiles(taken[WARM:], n=20, method="inclusive")
+        return {"p50": cuts[9], "p95": cuts[18]}
 
     def distance(self, name, options):
         """The largest 1 - cosine from the vectors in float32."""
@@ -81,22 +102,27 @@ def main():
         ours = Ours(arguments, folder)
         variants = {name + suffix: (name, options) for name in PRECISIONS for suffix, options in (("", []), (", int8", ["--int8"]))}
         distances = {variant: ours.distance(*how) for variant, how in variants.items()}
-        rounds = []
+        rounds, singles = [], []
         for _ in range(arguments.rounds):
             sample = {variant: ours.speed(*how) for variant, how in variants.items()}
+            single = {variant: ours.latency(*how) for variant, how in variants.items()}
             peer = subprocess.run([arguments.python, arguments.peer, "--model", arguments.model, "--texts", arguments.texts, "--threads",
                                    str(arguments.threads), "--onnx", folder], capture_output=True, text=True)
             if peer.returncode != 0:
                 sys.exit(peer.stderr)
             engines = {name: engine for name, engine in json.loads(peer.stdout.splitlines()[-1]).items() if isinstance(engine, dict)}
             sample.update({"peer " + name: engine["texts_per_second"] for name, engine in engines.items()})
+            single.update({"peer " + name: {key: engine[key] for key in ("p50", "p95")} for name, engine in engines.items()})
             distances.update({"peer " + name: engine["distance"] for name, engine in engines.items()})
             rounds.append(sample)
+            singles.append(single)
             with open(arguments.out, "w") as out:
-                json.dump({"rounds": rounds, "distances": distances}, out, indent=1)
+                json.dump({"rounds": rounds, "single": singles, "distances": distances}, out, indent=1)
     for name in rounds[0]:
         speeds = [sample[name] for sample in rounds]
-        print(f"{name:18} {statistics.median(speeds):8.1f} texts/s ({min(speeds):.1f} to {max(speeds):.1f}), distance {distances[name]:.2g}")
+        p50, p95 = (statistics.median(single[name][key] for single in singles) for key in ("p50", "p95"))
+        print(f"{name:18} {statistics.median(speeds):8.1f} texts/s ({min(speeds):.1f} to {max(speeds):.1f}), one text {p50:.2f} ms, "
+              f"p95 {p95:.2f} ms, distance {distances[name]:.2g}")
     best = [max(speed for name, speed in sample.items() if name.startswith("peer ")) for sample in rounds]
     fastest = [max(sample["float32, int8"], sample["bfloat16, int8"]) for sample in rounds]
     ratios = [a / b for a, b in zip(fastest, best)]
