@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::size_t log_tail_bytes = 2000;
 
-/// The last lines of a file, from the beginning of a line.
-std::string tail_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (text.size() <= log_tail_bytes) return text;
-  const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
-  return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
-}
-
 JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const std::filesystem::path& log) {
   JudgedEnd judged{.reason = last_word.reason, .paused = last_word.epochs.has_value()};
   switch (last_word.ending) {
@@ -76,6 +67,14 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   else
     judged.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
   return judged;
+}
+
+std::string tail_of(const std::filesystem::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (text.size() <= log_tail_bytes) return text;
+  const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
+  return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
 }
 
 std::string log_name(int attempt) {

@@ -46,7 +46,7 @@ std::filesystem::path order_file(const std::filesystem::path& run_folder, int at
 void save_order(const WorkOrder& order, const WorkerPlace& place) {
   const nlohmann::json json = {{"attempt", order.attempt},          {"token", order.token},
                                {"program", order.program.string()}, {"arguments", order.arguments},
-                               {"log", order.log.string()},         {"variables", place.variables}};
+                               {"output", order.log.string()},      {"variables", place.variables}};
   save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
 }
 
@@ -62,7 +62,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
     order.program = json.at("program").get<std::string>();
     order.arguments = json.at("arguments").get<std::vector<std::string>>();
     order.run_folder = file.parent_path();
-    order.log = json.at("log").get<std::string>();
+    order.log = json.at("output").get<std::string>();
     order.attempt = json.at("attempt").get<int>();
     order.token = json.at("token").get<std::string>();
     stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();

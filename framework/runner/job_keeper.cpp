@@ -2,8 +2,8 @@
 #include "runner/job_keeper.hpp"
 
 #include <chrono>
-#include <fstream>
 
+#include "config/input_file.hpp"
 #include "runner/job_files.hpp"
 #include "runner/stop_request.hpp"
 #include "store/lease_clock.hpp"
@@ -11,6 +11,10 @@
 namespace encore {
 
 namespace {
+
+/// Written by the store (store/attempts.cpp).
+constexpr const char* lease_name = "lease";
+constexpr std::size_t most_lease_bytes = 256;
 
 using KeeperClock = std::chrono::steady_clock;
 
@@ -56,9 +60,11 @@ class JobKeeper {
 
   /// Another attempt writes its own token there.
   bool owns_run() const {
-    std::ifstream in(order_.run_folder / "lease");
-    std::string token;
-    return in >> token && token == order_.token;
+    try {
+      return read_file(order_.run_folder / lease_name, most_lease_bytes) == order_.token + "\n";
+    } catch (const UnreadableFile&) {
+      return false;
+    }
   }
 
   void look() {

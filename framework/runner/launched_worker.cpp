@@ -2,9 +2,9 @@
 #include "runner/launched_worker.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
+#include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "runner/stop_request.hpp"
 
@@ -33,7 +33,7 @@ void replace_all_in(std::string& text, const std::string& from, const std::strin
 
 /// The last line of a log that is not empty.
 std::string last_line_of(const std::filesystem::path& log) {
-  std::ifstream in(log);
+  std::istringstream in(tail_of(log));
   std::string last;
   for (std::string line; std::getline(in, line);)
     if (!line.empty()) last = line;
