@@ -95,11 +95,7 @@ bool Runner::is_free(std::size_t seat) {
       return false;  // it is asked again
     }
   }
-  const bool own = std::ranges::any_of(seats_, [&](const Seat& other) {
-    return other.attempt &&
-           settings_.places[static_cast<std::size_t>(&other - seats_.data())].host == place.host;
-  });
-  return own || !busy_hosts_.contains(place.host);
+  return !busy_hosts_.contains(place.host);
 }
 
 bool Runner::all_closed() const {
@@ -250,6 +246,8 @@ void Runner::end(Seat& seat) {
   const std::unique_ptr<Attempt> attempt = std::move(seat.attempt);
   const RunOutcome& outcome = attempt->outcome();
   const std::size_t task = seat.task;
+  const std::string& host = settings_.places[static_cast<std::size_t>(&seat - seats_.data())].host;
+  busy_hosts_.erase(host);
   const bool crashed = outcome.state == RunState::lost && !outcome.taken_over && outcome.recorded;
   const bool going_on = !stopping_ && stop_requests_.load() == 0;
   const bool failed_launch = !outcome.launched && outcome.state == RunState::interrupted && going_on;
@@ -259,8 +257,7 @@ void Runner::end(Seat& seat) {
   if (retry) ++retried_[task];
   if (again) queue_.push_front(task);
   if (failed_launch)
-    observer_.noticed(settings_.places[static_cast<std::size_t>(&seat - seats_.data())].host +
-                      " takes no more runs of this exp run: a worker could not be started there");
+    observer_.noticed(host + " takes no more runs of this exp run: a worker could not be started there");
   tell_end(task, outcome, again);
   if (settings_.fail_fast && !again && !stopping_ && ended_badly(outcome))
     ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");
