@@ -104,8 +104,7 @@ std::string reason_of(Store& store, const PlannedRun& run) {
       text = known + " and is complete since " + time_text(before.finished.value_or(before.created));
       break;
     case Action::elsewhere:
-      text = known + "; process " + std::to_string(before.holder.pid) + " on " + before.holder.host +
-             " works on it now";
+      text = known + "; " + place_text(before.holder) + " works on it now";
       break;
     case Action::start:
       text = known + " and was never begun";

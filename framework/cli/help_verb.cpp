@@ -57,6 +57,7 @@ const std::vector<Verb>& verbs() {
       {"dump", "write runs as CSV, JSON or TensorBoard files", dump_verb},
       {"plugin", "list, explain, check, make and build plugins", plugin_verb, plugin_actions},
       {"db", "check, back up, shrink or upgrade the database", db_verb, db_actions},
+      {"doctor", "what this machine has and lacks, and what to do about it", doctor_verb},
       {"gc", "remove checkpoints and leftovers that nothing needs", gc_verb},
       {"completion", "a script that completes commands in bash or zsh", completion_verb},
       {"version", "versions of Encore and of its parts", version_verb},

@@ -16,6 +16,7 @@
 #include "config/nearest.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
 #include "runner/programs.hpp"
 
 namespace encore {
@@ -156,6 +157,7 @@ int import_verb(const Arguments& arguments) {
   session.works_on(planned.plan.name);
   Store store(line.database(), OpenMode::create);
   store.settle();
+  settle_launched(store);
   compare_with(store, planned);
   record_descriptions(store, planned);
   if (planned.to_do() == 0) {

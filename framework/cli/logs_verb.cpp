@@ -14,6 +14,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/spool_reader.hpp"
+#include "runner/launched_runs.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {
@@ -155,6 +156,7 @@ int logs_verb(const Arguments& arguments) {
   const RunLog* heard = nullptr;  // who spoke last
   for (;;) {
     bool running = false;
+    settle_launched_in_passing(line.database());
     for (RunLog& log : logs) {
       // Asked before reading: what was written before it ended is then printed for certain.
       running = store.read_run(log.number()).state == RunState::running || running;

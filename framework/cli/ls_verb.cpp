@@ -6,6 +6,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/search_text.hpp"
 #include "cli/verbs.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -112,6 +113,7 @@ int ls_verb(const Arguments& arguments) {
   if (line.flag("all") && !line.defaulted("number")) throw UsageError("--all and -n exclude each other");
   if (line.integer("number") < 0) throw UsageError("--number is negative; 0 means all");
 
+  settle_launched_in_passing(line.database());
   Store store(line.database(), OpenMode::read);
   if (line.flag("search")) {
     if (line.flag("csv")) throw UsageError("--search has no CSV; --json has everything");

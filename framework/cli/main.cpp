@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
   const std::string& first = arguments.front();
   if (first == "-h" || first == "--help") return encore::help_verb({});
   if (first == "--version") return encore::version_verb({});
+  if (first == "job") return encore::job_verb({arguments.begin() + 1, arguments.end()});  // for programs
   return encore::find_verb(first).run({arguments.begin() + 1, arguments.end()});
 }
 

@@ -41,7 +41,7 @@ std::string reason_of_action(const PlannedRun& run) {
     case Action::skip:
       return "complete since " + time_text(before.finished.value_or(before.created));
     case Action::elsewhere:
-      return "process " + std::to_string(before.holder.pid) + " on " + before.holder.host + " works on it";
+      return place_text(before.holder) + " works on it";
     case Action::start:
       return "planned before, never begun";
     case Action::resume:

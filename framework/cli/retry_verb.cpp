@@ -13,6 +13,7 @@
 #include "cli/verbs.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -151,6 +152,7 @@ int retry_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::write);
   Choice choice(line, store);
   store.settle();
+  settle_launched(store);
   const bool is_file = words.size() == 1 && std::filesystem::is_regular_file(words.front());
   if (is_file && selection.narrows())
     throw UsageError("--state, --tag, --sweep, --where and --best choose among runs of the database; \"" +

@@ -14,6 +14,8 @@
 #include "record/cores.hpp"
 #include "report/wording.hpp"
 #include "runner/code_state.hpp"
+#include "runner/launched_worker.hpp"
+#include "runner/programs.hpp"
 #include "runner/runner.hpp"
 #include "store/run_score.hpp"
 
@@ -206,6 +208,11 @@ void add_session_options(CommandLine& line) {
       "threads,t", po::value<int>()->value_name("N")->default_value(0),
       "threads of each worker; 0: its share of what this process may use (the bits of the result do not "
       "depend on it)");
+  line.options()("launcher", po::value<std::string>()->value_name("WHAT"),
+                 "have workers started elsewhere: ssh, or a command of your own with {command} and {host} in "
+                 "it; the database's folder must be shared, and runs go on while this exp is gone");
+  line.options()("hosts", po::value<std::string>()->value_name("LIST"),
+                 "the machines of --launcher, as node1,node2: each works on one run at a time");
   line.options()("devices", po::value<std::string>()->value_name("LIST"),
                  "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)");
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
@@ -228,12 +235,47 @@ void check_session_options(const CommandLine& line) {
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
   if (line.integer("step-timeout") < 0)
     throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
+  if (line.has("hosts") && !line.has("launcher"))
+    throw UsageError("--hosts needs --launcher, which says how a worker is started there: --launcher ssh");
   if (line.flag("keep-going") && line.flag("fail-fast"))
     throw UsageError("--keep-going and --fail-fast exclude each other");
 }
 
+namespace {
+
+/// One for each host, or as many as -j says where the command itself finds machines.
+std::vector<WorkerPlace> launched_places(const CommandLine& line) {
+  const std::string name = line.text("launcher");
+  if (line.has("devices"))
+    throw UsageError(
+        "--devices names GPUs of this machine, and --launcher starts workers elsewhere; set "
+        "CUDA_VISIBLE_DEVICES in its command");
+  WorkerPlace place;
+  place.launcher = make_launcher(name, installed_programs().folder / "exp");
+  place.threads = line.integer("threads");
+  if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  std::vector<WorkerPlace> places;
+  if (line.has("hosts")) {
+    const std::vector<std::string> hosts = parse_hosts(line.text("hosts"));
+    if (line.integer("jobs") > static_cast<int>(hosts.size()))
+      throw UsageError("-j " + std::to_string(line.integer("jobs")) + " needs as many hosts, --hosts names " +
+                       std::to_string(hosts.size()));
+    for (const std::string& host : hosts) places.emplace_back(place).host = host;
+    if (!line.defaulted("jobs")) places.resize(static_cast<std::size_t>(line.integer("jobs")));
+    return places;
+  }
+  if (name == "ssh" || name.find("{host}") != std::string::npos)
+    throw UsageError("--launcher \"" + name + "\" starts workers on hosts; name them: --hosts node1,node2");
+  for (int index = 1; index <= line.integer("jobs"); ++index)
+    places.emplace_back(place).host = "launcher-" + std::to_string(index);
+  return places;
+}
+
+}  // namespace
+
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
+  if (line.has("launcher")) return launched_places(line);
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")

@@ -12,6 +12,7 @@
 #include "cli/verbs.hpp"
 #include "config/input_file.hpp"
 #include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -21,8 +22,8 @@ void say_what_is_done(const PlannedRuns& planned) {
   for (const Problem& warning : planned.plan.warnings) std::cout << "warning: " << warning.text() << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.action == Action::elsewhere)
-      std::cout << run.before->name << " is running in process " << run.before->holder.pid << " on "
-                << run.before->holder.host << ", it is left alone\n";
+      std::cout << run.before->name << " is running in " << place_text(run.before->holder)
+                << ", it is left alone\n";
   if (const std::size_t complete = planned.count(Action::skip); complete > 0 && planned.to_do() > 0)
     std::cout << complete << " of " << planned.runs.size()
               << (planned.runs.size() == 1 ? " run is" : " runs are") << " complete, " << planned.to_do()
@@ -88,7 +89,9 @@ int run_verb(const Arguments& arguments) {
   if (std::filesystem::exists(line.database())) {
     // Another exp run may have made the file this moment, and its tables not yet.
     store = std::make_unique<Store>(line.database(), OpenMode::create);
-    for (const RunRow& run : store->settle())
+    std::vector<RunRow> settled = store->settle();
+    for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
+    for (const RunRow& run : settled)
       if (!line.flag("quiet"))
         std::cout << "what run " << run.name << " left behind is merged; it is " << name_of(run.state)
                   << '\n';

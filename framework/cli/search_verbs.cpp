@@ -16,6 +16,7 @@
 #include "record/file_descriptor.hpp"
 #include "record/run_paths.hpp"
 #include "runner/check.hpp"
+#include "runner/launched_runs.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -166,6 +167,7 @@ int run_search(const CommandLine& line) {
       session_places(line, planned->file.backend, static_cast<std::size_t>(line.integer("jobs")));
   Store store(line.database(), OpenMode::create);
   store.settle();
+  settle_launched(store);
   compare_with(store, *planned);
   const std::int64_t sweep = store.add_sweep(planned->file.plan.name, planned->file.file.string(),
                                              planned->file.sources.front().text, context_of(planned->file));

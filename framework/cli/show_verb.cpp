@@ -7,6 +7,7 @@
 #include "cli/search_text.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -26,6 +27,7 @@ int show_verb(const Arguments& arguments) {
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
+  settle_launched_in_passing(line.database());
   Store store(line.database(), OpenMode::read);
   if (const auto search = named_search(store, line.texts("run"))) {
     const Snapshot snapshot(store.database());

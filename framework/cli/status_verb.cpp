@@ -14,6 +14,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "config/json_text.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -26,6 +27,11 @@ std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
   const SelectedRuns selected = select_runs(store, selection);
   if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
   return selected.runs;
+}
+
+std::string where_text(const RunRow& run) {
+  if (run.attempts == 0) return "-";
+  return run.holder.is_job() ? run.holder.host : run.holder.host + ":" + std::to_string(run.holder.pid);
 }
 
 std::string table_text(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
@@ -63,8 +69,7 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
                score_text(score, score.latest ? score.latest : score.best, dev),
                score_text(score, score.best, dev),
                progress && moves ? count_text(progress->tokens_per_second) : "-",
-               progress && moves ? duration_text(progress->eta_seconds) : "-",
-               run.attempts > 0 ? run.holder.host + ":" + std::to_string(run.holder.pid) : "-"});
+               progress && moves ? duration_text(progress->eta_seconds) : "-", where_text(run)});
   }
   std::ostringstream out;
   table.print(out, terminal);
@@ -113,6 +118,7 @@ void watch(const CommandLine& line, const RunSelection& selection, const Termina
   std::string shown;
   bool idle = false;
   for (;;) {
+    settle_launched_in_passing(line.database());
     Store store(line.database(), OpenMode::read);
     const std::vector<RunRow> runs = watched_runs(store, selection);
     const bool running = std::any_of(runs.begin(), runs.end(),
@@ -154,6 +160,7 @@ int status_verb(const Arguments& arguments) {
 
   const RunSelection selection = selection_from(line);
   const Terminal terminal = terminal_of(stdout);
+  settle_launched_in_passing(line.database());
   if (line.flag("watch")) {
     watch(line, selection, terminal);
     return exit_done;

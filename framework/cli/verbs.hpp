@@ -43,6 +43,8 @@ int query_verb(const Arguments& arguments);
 int dump_verb(const Arguments& arguments);
 int plugin_verb(const Arguments& arguments);
 int db_verb(const Arguments& arguments);
+int doctor_verb(const Arguments& arguments);
+int job_verb(const Arguments& arguments);
 int completion_verb(const Arguments& arguments);
 int version_verb(const Arguments& arguments);
 int help_verb(const Arguments& arguments);

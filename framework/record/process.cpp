@@ -30,6 +30,10 @@ ProcessIdentity this_process() {
   return process_with(::getpid()).value_or(ProcessIdentity{host_name(), ::getpid(), 0, ""});
 }
 
+ProcessIdentity job_identity(const std::string& host) {
+  return {host, 0, 0, ""};
+}
+
 std::optional<ProcessIdentity> process_with(std::int64_t pid) {
   const std::string stat = read_line("/proc/" + std::to_string(pid) + "/stat");
   // The command in parentheses may itself hold blanks and parentheses: the fields count from the last ")".
@@ -46,9 +50,13 @@ std::optional<ProcessIdentity> process_with(std::int64_t pid) {
   return process;
 }
 
+std::string place_text(const ProcessIdentity& process) {
+  return (process.is_job() ? "a job" : "process " + std::to_string(process.pid)) + " on " + process.host;
+}
+
 Liveness liveness_of(const ProcessIdentity& process) {
   const ProcessIdentity here = this_process();
-  if (process.host != here.host) return Liveness::unknown;
+  if (process.is_job() || process.host != here.host) return Liveness::unknown;
   if (process.boot_id != here.boot_id) return Liveness::gone;
   const std::optional<ProcessIdentity> now = process_with(process.pid);
   return now && now->start_time == process.start_time ? Liveness::alive : Liveness::gone;

@@ -13,18 +13,25 @@ struct ProcessIdentity {
   std::int64_t start_time = 0;  ///< field 22 of /proc/<pid>/stat: clock ticks after boot
   std::string boot_id;          ///< /proc/sys/kernel/random/boot_id
 
+  /// No process that could be looked for, but work that was launched on a machine, or given to one.
+  bool is_job() const { return pid == 0; }
   bool operator==(const ProcessIdentity&) const = default;
 };
 
 /// This process.
 ProcessIdentity this_process();
+/// Of work that was launched there.
+ProcessIdentity job_identity(const std::string& host);
 /// A process of this host; nothing when there is none with this id (or only its zombie).
 std::optional<ProcessIdentity> process_with(std::int64_t pid);
+
+/// "process 12 on node1", "a job on node1"
+std::string place_text(const ProcessIdentity& process);
 
 enum class Liveness : std::uint8_t {
   alive,
   gone,     ///< ended, its id belongs to another process, or the host was started again
-  unknown,  ///< it runs on another host: only its heartbeat can tell
+  unknown,  ///< it runs on another host, or is a job: only its heartbeat can tell
 };
 
 Liveness liveness_of(const ProcessIdentity& process);

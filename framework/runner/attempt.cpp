@@ -2,11 +2,8 @@
 #include "runner/attempt.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "record/checkpoint.hpp"
-#include "record/crash_line.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"
 
@@ -16,21 +13,6 @@ namespace {
 
 /// A worker that lost its lease works for nobody: it may end by itself for so long.
 constexpr auto dispossessed_patience = std::chrono::seconds(10);
-constexpr std::size_t log_tail_bytes = 2000;
-
-std::string log_name(int attempt) {
-  std::string digits = std::to_string(attempt);
-  return "attempt-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + ".log";
-}
-
-/// The last lines of a file, from the beginning of a line.
-std::string tail_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (text.size() <= log_tail_bytes) return text;
-  const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
-  return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
-}
 
 }  // namespace
 
@@ -43,6 +25,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       log_(folder_ / log_name(lease.ordinal)),
       recorder_(store, lease_, observer),
       follower_(folder_ / spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}),
+      launched_(place.launcher != nullptr),
       step_timeout_(task.step_timeout) {
   outcome_.began = true;
   try {
@@ -71,7 +54,13 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
-  worker_.emplace(task.worker, std::move(arguments), log_, place);
+  worker_ = launcher_of(place).start({.program = task.worker,
+                                      .arguments = std::move(arguments),
+                                      .run_folder = folder_,
+                                      .log = log_,
+                                      .attempt = lease_.ordinal,
+                                      .token = lease_.token},
+                                     place);
 }
 
 bool Attempt::advance() {
@@ -81,14 +70,12 @@ bool Attempt::advance() {
   } catch (const LeaseLost& error) {
     dispossess(error);
   }
-  if (phase_ == Phase::dispossessed &&
-      (!worker_ || worker_->wait_for(std::chrono::milliseconds(0)) || Clock::now() > deadline_))
-    finish();
+  if (phase_ == Phase::dispossessed && (!worker_ || worker_->end() || Clock::now() > deadline_)) finish();
   return phase_ == Phase::over;
 }
 
 void Attempt::work() {
-  const std::optional<ProcessEnd> end = worker_->wait_for(std::chrono::milliseconds(0));
+  const std::optional<WorkerEnd> end = worker_->end();
   follower_.poll();
   if (end) {
     judge(*end);
@@ -150,48 +137,20 @@ void Attempt::kill() {
   if (worker_) worker_->kill();
 }
 
-/// What the worker's own last word and its exit say together.
-void Attempt::judge(const ProcessEnd& end) {
-  const std::optional<Ended>& last_word = follower_.ended();
-  if (!last_word) return judge_without_last_word(end);
-  outcome_.reason = last_word->reason;
-  outcome_.paused = last_word->epochs.has_value();
-  switch (last_word->ending) {
-    case Ending::completed:
-      outcome_.state = RunState::completed;
-      break;
-    case Ending::failed:
-      outcome_.state = RunState::failed;
-      outcome_.log_tail = tail_of(log_);
-      break;
-    case Ending::interrupted:
-      outcome_.state = asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
-      if (asked_ == StopCause::failure) outcome_.reason += " because another run ended badly (--fail-fast)";
-      break;
-  }
-}
-
-void Attempt::judge_without_last_word(const ProcessEnd& end) {
-  outcome_.log_tail = tail_of(log_);
-  const std::optional<CrashLine> crash = find_crash_line(outcome_.log_tail);
-  const std::string where = crash ? " during " + crash->work : "";
-  if (crash) outcome_.plugin = crash->plugin;
-  if (timed_out_) {
-    outcome_.state = RunState::failed;
-  } else if (asked_) {
-    outcome_.state = *asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
-  } else {
-    // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
-    // cannot.
-    const bool never_began = end.signal == 0 && end.exit_code != 0 && follower_.step() == 0;
-    outcome_.state = never_began ? RunState::failed : RunState::lost;
-  }
-  if (!ended_because_.empty())
-    outcome_.reason = ended_because_ + where;
-  else if (asked_)
-    outcome_.reason = "killed while it was asked to stop" + where;
-  else
-    outcome_.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
+void Attempt::judge(const WorkerEnd& end) {
+  JudgedEnd judged = judge_end({.last_word = follower_.ended(),
+                                .end = end,
+                                .asked = asked_,
+                                .ended_because = ended_because_,
+                                .timed_out = timed_out_,
+                                .step = follower_.step()},
+                               log_);
+  outcome_.state = judged.state;
+  outcome_.reason = std::move(judged.reason);
+  outcome_.paused = judged.paused;
+  outcome_.log_tail = std::move(judged.log_tail);
+  outcome_.plugin = std::move(judged.plugin);
+  outcome_.launched = end.launched;
 }
 
 void Attempt::record() {
@@ -212,7 +171,20 @@ void Attempt::record() {
   finish();
 }
 
+/// By an exp status, say, which was faster. What it has written is the end that this one would have written.
+bool Attempt::ended_in_passing() {
+  if (!launched_) return false;
+  const RunRow row = store_.read_run(lease_.run);
+  if (row.attempts != lease_.ordinal || row.state == RunState::running) return false;
+  follower_.poll();
+  outcome_.state = row.state;
+  outcome_.reason = row.reason;
+  finish();
+  return true;
+}
+
 void Attempt::dispossess(const LeaseLost& error) {
+  if (ended_in_passing()) return;
   outcome_.state = RunState::lost;
   outcome_.reason = error.what();
   outcome_.taken_over = true;

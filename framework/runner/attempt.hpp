@@ -10,10 +10,11 @@
 #include <optional>
 #include <string>
 
+#include "runner/attempt_end.hpp"
 #include "runner/recorder.hpp"
 #include "runner/run_observer.hpp"
 #include "runner/spool_follower.hpp"
-#include "runner/worker_process.hpp"
+#include "runner/worker.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -47,15 +48,9 @@ struct RunOutcome {
   std::string plugin;    ///< file of the plugin whose code ran when a signal ended the worker, or empty
   bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
   std::string not_recorded_because;
+  bool launched = true;     ///< false: its worker never came to work on that place
   bool taken_over = false;  ///< another process works on it now, because the lease had expired
   double seconds = 0.0;     ///< how long the attempt took
-};
-
-/// Why an attempt is asked to end.
-enum class StopCause {
-  user,     ///< Ctrl-C
-  command,  ///< exp stop
-  failure,  ///< another run ended badly, and --fail-fast was given
 };
 
 class Attempt {
@@ -87,10 +82,10 @@ class Attempt {
   void look_at_requests();
   void look_at_silence();
   void end_worker(const std::string& why);
-  void judge(const ProcessEnd& end);
-  void judge_without_last_word(const ProcessEnd& end);
+  void judge(const WorkerEnd& end);
   void record();
   void dispossess(const LeaseLost& error);
+  bool ended_in_passing();
   void finish();
 
   Store& store_;
@@ -100,10 +95,11 @@ class Attempt {
   const std::filesystem::path log_;
   Recorder recorder_;
   SpoolFollower follower_;
-  std::optional<WorkerProcess> worker_;
+  std::unique_ptr<Worker> worker_;
   RunOutcome outcome_;
   Phase phase_ = Phase::working;
   std::optional<StopCause> asked_;
+  const bool launched_;  ///< by a launcher: others may bring its end into the store (launched_runs.hpp)
   const std::chrono::seconds step_timeout_;
   bool timed_out_ = false;
   std::string ended_because_;                 ///< empty unless this side ended the worker

@@ -101,6 +101,12 @@ std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes) {
 }
 
 std::string places_text(const std::vector<WorkerPlace>& places, const std::string& unpinned) {
+  if (places.front().launcher) {
+    std::string hosts;
+    for (const WorkerPlace& place : places) hosts += (hosts.empty() ? "" : ", ") + place.host;
+    return std::to_string(places.size()) + (places.size() == 1 ? " worker" : " workers at once") +
+           ", launched on " + hosts;
+  }
   const WorkerPlace& first = places.front();
   const bool one = places.size() == 1;
   std::string text = std::to_string(places.size()) + (one ? " worker" : " workers at once");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runner/launched_runs.hpp"
 #include "runner/parent_weights.hpp"
 
 namespace encore {
@@ -15,6 +16,8 @@ namespace {
 constexpr auto glance = std::chrono::milliseconds(100);
 /// After a busy database.
 constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
+/// Whether a machine is free is looked up so often.
+constexpr auto host_look_interval = std::chrono::seconds(1);
 
 bool ended_badly(const RunOutcome& outcome) {
   return outcome.began && outcome.state != RunState::completed && outcome.state != RunState::stopped &&
@@ -35,7 +38,7 @@ std::size_t Runner::run(std::vector<RunTask> tasks) {
     fill();
     if (working() == 0 && queue_.empty()) look_again();
     if (working() == 0) ask_for_more();
-    if (working() == 0 && (queue_.empty() || stopping_)) break;
+    if (working() == 0 && (queue_.empty() || stopping_ || all_closed())) break;
     wait();
     collect();
     observer_.glanced();
@@ -64,7 +67,7 @@ std::size_t Runner::working() const {
 
 void Runner::fill() {
   for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
-    while (!seats_[seat].attempt && !stopping_ && !queue_.empty()) {
+    while (is_free(seat) && !stopping_ && !queue_.empty()) {
       if (std::chrono::steady_clock::now() < not_before_) return;
       const auto next =
           std::find_if(queue_.begin(), queue_.end(), [&](std::size_t task) { return !waits(task); });
@@ -74,6 +77,29 @@ void Runner::fill() {
       queue_.erase(std::find(queue_.begin(), queue_.end(), task));
     }
   }
+}
+
+/// On another machine an earlier exp run, which is gone, may have left a worker that still works.
+bool Runner::is_free(std::size_t seat) {
+  const WorkerPlace& place = settings_.places[seat];
+  if (seats_[seat].attempt || seats_[seat].closed) return false;
+  if (!place.launcher) return true;
+  if (const auto time = std::chrono::steady_clock::now(); time - hosts_looked_at_ > host_look_interval) {
+    hosts_looked_at_ = time;
+    try {
+      const ShortPatience patience(store_.database());
+      settle_launched(store_);
+      busy_hosts_.clear();
+      for (const HeldByJob& held : store_.attempts_of_jobs()) busy_hosts_.insert(held.holder.host);
+    } catch (const DatabaseError&) {
+      return false;  // it is asked again
+    }
+  }
+  return !busy_hosts_.contains(place.host);
+}
+
+bool Runner::all_closed() const {
+  return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.closed; });
 }
 
 /// For the run that it starts from.
@@ -89,13 +115,15 @@ void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
 
 /// False when the database did not answer in time: it is to be tried again.
 bool Runner::begin(std::size_t task, std::size_t seat) {
+  const WorkerPlace& place = settings_.places[seat];
   std::optional<Lease> lease;
   RunTask task_now = tasks_[task];
   task_now.from_start = task_now.from_start && retried_[task] == 0;
   try {
     const ShortPatience patience(store_.database());
     if (!provide_parent(task, task_now)) return true;
-    lease = store_.begin_attempt(tasks_[task].run, this_process(), seen_attempts_[task], code_);
+    lease =
+        store_.begin_attempt(tasks_[task].run, launcher_of(place).holder(place), seen_attempts_[task], code_);
     if (!lease) {
       RunOutcome outcome;
       const RunRow row = store_.read_run(tasks_[task].run);
@@ -127,8 +155,7 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   busy_.over();
   seen_attempts_[task] = lease->ordinal;
   RunObserver& observer = observer_.begun(task, retried_[task]);
-  seats_[seat] = {task,
-                  std::make_unique<Attempt>(store_, task_now, settings_.places[seat], *lease, observer)};
+  seats_[seat] = {task, std::make_unique<Attempt>(store_, task_now, place, *lease, observer)};
   return true;
 }
 
@@ -219,13 +246,18 @@ void Runner::end(Seat& seat) {
   const std::unique_ptr<Attempt> attempt = std::move(seat.attempt);
   const RunOutcome& outcome = attempt->outcome();
   const std::size_t task = seat.task;
+  const std::string& host = settings_.places[static_cast<std::size_t>(&seat - seats_.data())].host;
+  busy_hosts_.erase(host);
   const bool crashed = outcome.state == RunState::lost && !outcome.taken_over && outcome.recorded;
-  const bool again =
-      crashed && !stopping_ && stop_requests_.load() == 0 && retried_[task] < settings_.retries;
-  if (again) {
-    ++retried_[task];
-    queue_.push_front(task);
-  }
+  const bool going_on = !stopping_ && stop_requests_.load() == 0;
+  const bool failed_launch = !outcome.launched && outcome.state == RunState::interrupted && going_on;
+  seat.closed = failed_launch;
+  const bool retry = crashed && going_on && retried_[task] < settings_.retries;
+  const bool again = retry || (failed_launch && !all_closed());
+  if (retry) ++retried_[task];
+  if (again) queue_.push_front(task);
+  if (failed_launch)
+    observer_.noticed(host + " takes no more runs of this exp run: a worker could not be started there");
   tell_end(task, outcome, again);
   if (settings_.fail_fast && !again && !stopping_ && ended_badly(outcome))
     ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "runner/attempt.hpp"
@@ -63,6 +64,7 @@ class Runner {
   struct Seat {
     std::size_t task = 0;
     std::unique_ptr<Attempt> attempt;
+    bool closed = false;  ///< a worker could not be started there: its place takes no more runs
   };
 
   void add(std::vector<RunTask> tasks);
@@ -78,6 +80,8 @@ class Runner {
   void ask_all(StopCause cause, const std::string& why);
   void collect();
   void end(Seat& seat);
+  bool is_free(std::size_t seat);
+  bool all_closed() const;
   void wait() const;
   std::size_t working() const;
 
@@ -99,6 +103,8 @@ class Runner {
   std::chrono::steady_clock::time_point not_before_{};  ///< the database was busy when a run was to begin
   std::string told_;                                    ///< of the database
   BusySpell busy_;
+  std::set<std::string> busy_hosts_;  ///< by workers that an earlier exp run has launched
+  std::chrono::steady_clock::time_point hosts_looked_at_{};
 };
 
 }  // namespace encore

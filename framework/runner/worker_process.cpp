@@ -43,6 +43,13 @@ class SpawnSettings {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
   }
+  /// In a session of its own, without input, and with its output there.
+  void apart(const FileDescriptor& output) {
+    set_flags(POSIX_SPAWN_SETSID);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output.get(), STDERR_FILENO);
+  }
   void set_flags(int more) {
     posix_spawnattr_setflags(&attributes,
                              static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
@@ -221,10 +228,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   ControlPipe pipe = make_control_pipe();
   const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
-  settings.set_flags(POSIX_SPAWN_SETSID);
-  posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&settings.actions, output.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&settings.actions, output.get(), STDERR_FILENO);
+  settings.apart(output);
   posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control_descriptor);
   arguments.push_back("--control-fd");
   arguments.push_back(std::to_string(control_descriptor));
@@ -274,6 +278,19 @@ void WorkerProcess::kill() {
 
 void WorkerProcess::quit() {
   if (!end_) ::kill(pid_, SIGQUIT);
+}
+
+std::optional<ProcessEnd> DetachedProcess::end() {
+  if (!end_) end_ = end_if_ended(pid_);
+  return end_;
+}
+
+DetachedProcess start_detached(const std::filesystem::path& program,
+                               const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+  const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
+  SpawnSettings settings;
+  settings.apart(output);
+  return DetachedProcess(spawn(program, arguments, settings));
 }
 
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,

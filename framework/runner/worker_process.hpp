@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,15 @@ struct ProcessEnd {
   std::string text() const;
 };
 
-/// Where a worker works: its share of the machine (places.hpp makes them).
+class Launcher;
+
+/// Where a worker works: its share of the machine (places.hpp makes them), or another machine.
 struct WorkerPlace {
   std::vector<int> cores = {};  ///< numbers of the CPUs it may use; empty: those of this process
   int threads = 0;              ///< 0: the worker decides
   std::map<std::string, std::string> variables = {};  ///< added to its environment
+  std::string host = {};                              ///< on which it is launched; empty: this one
+  std::shared_ptr<const Launcher> launcher = {};  ///< who starts it there; none: this process (worker.hpp)
 };
 
 class WorkerProcess {
@@ -69,6 +74,21 @@ class WorkerProcess {
   ControlWriter control_;
   std::optional<ProcessEnd> end_;
 };
+
+/// A process that outlives this one: in a session of its own, without a pipe to it.
+class DetachedProcess {
+ public:
+  explicit DetachedProcess(pid_t pid) : pid_(pid) {}
+  /// Nothing while it runs; never waits.
+  std::optional<ProcessEnd> end();
+
+ private:
+  pid_t pid_;
+  std::optional<ProcessEnd> end_;
+};
+/// What it prints is appended to `log`. Throws Error when it cannot be started.
+DetachedProcess start_detached(const std::filesystem::path& program,
+                               const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
 struct ProgramOutput {
   ProcessEnd end;

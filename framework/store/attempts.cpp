@@ -2,6 +2,7 @@
 #include <random>
 #include <system_error>
 
+#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/spool.hpp"
 #include "store/store.hpp"
@@ -11,6 +12,9 @@ namespace encore {
 namespace {
 
 constexpr const char* lease_file = "lease";
+/// The last second of the year 9999: a job waits in a queue as long as it takes, and what it has written is
+/// what tells whether it lives (runner/launched_runs.hpp).
+constexpr double never = 253402300799.0;
 
 std::string random_token(int ordinal) {
   constexpr char digits[] = "0123456789abcdef";
@@ -162,9 +166,9 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
       ->cached(
           "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
           "process_start, boot_id, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(run, lease.ordinal, now_seconds(), lease.token, clock_.now() + lease_seconds_,
-           clock_.uptime() + lease_seconds_, holder.host, holder.pid, holder.start_time, holder.boot_id,
-           number_of(code));
+      .run(run, lease.ordinal, now_seconds(), lease.token,
+           holder.is_job() ? never : clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_,
+           holder.host, holder.pid, holder.start_time, holder.boot_id, number_of(code));
   lease.attempt = database_->last_row();
   database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
       .run(run);
@@ -198,11 +202,47 @@ MergeReport Store::merge(const Lease& lease) {
 MergeReport Store::merge(const Lease& lease, const std::function<void(const MergeReport&)>& conclude) {
   const auto check = [&] {
     require_lease(lease);
-    database_->cached("UPDATE attempt SET expires = ?, expires_uptime = ? WHERE number = ?")
+    database_->cached("UPDATE attempt SET expires = ?, expires_uptime = ? WHERE number = ? AND pid <> 0")
         .run(clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_, lease.attempt);
   };
   const bool is_over = static_cast<bool>(conclude);
   return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, is_over, check, conclude);
+}
+
+std::vector<HeldByJob> Store::attempts_of_jobs() {
+  std::vector<HeldByJob> held;
+  Statement& rows = database_->cached(
+      "SELECT attempt.run, run.id, attempt.number, ordinal, token, host_name, started FROM attempt JOIN run "
+      "ON "
+      "run.number = attempt.run WHERE attempt.state = 'running' AND pid = 0 ORDER BY attempt.number");
+  while (rows.step())
+    held.push_back({.lease = {.run = rows.integer(0),
+                              .run_id = rows.text(1),
+                              .attempt = rows.integer(2),
+                              .ordinal = static_cast<int>(rows.integer(3)),
+                              .token = rows.text(4)},
+                    .holder = job_identity(rows.text(5)),
+                    .started = rows.number(6)});
+  rows.reset();
+  return held;
+}
+
+nlohmann::json Store::read_note(const Lease& lease, const std::string& type) {
+  Statement& note = database_->cached(
+      "SELECT body FROM event WHERE attempt = ? AND sequence <= 0 AND type = ? ORDER BY sequence LIMIT 1");
+  nlohmann::json body;
+  if (note.with(lease.attempt, type).step()) body = json_or_null(note.text(0));
+  note.reset();
+  return body;
+}
+
+void Store::replace_note(const Lease& lease, const std::string& type, const nlohmann::json& body) {
+  Transaction transaction(*database_);
+  require_lease(lease);
+  database_->cached("DELETE FROM event WHERE attempt = ? AND sequence <= 0 AND type = ?")
+      .run(lease.attempt, type);
+  add_own_event(*database_, lease.attempt, type, body);
+  transaction.commit();
 }
 
 void Store::add_event(const Lease& lease, const std::string& type, const nlohmann::json& body) {

@@ -176,8 +176,8 @@ void Store::set_note(std::int64_t run, const std::string& note) {
 void Store::require_idle(std::int64_t run) {
   const RunRow row = read_run(run);
   if (row.state == RunState::running)
-    throw Error("run " + row.name + " is running in process " + std::to_string(row.holder.pid) + " on " +
-                row.holder.host + "; exp stop " + row.name + " ends it first");
+    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; exp stop " + row.name +
+                " ends it first");
 }
 
 void Store::set_pruned(std::int64_t run, const std::string& reason) {

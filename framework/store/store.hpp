@@ -105,6 +105,13 @@ struct Lease {
   std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
 };
 
+/// An attempt whose worker was launched, and goes on while no control program looks.
+struct HeldByJob {
+  Lease lease;
+  ProcessIdentity holder;
+  double started = 0.0;
+};
+
 /// Another process took the run over, because this one's lease had expired. The worker is to be stopped.
 class LeaseLost : public Error {
  public:
@@ -264,6 +271,11 @@ class Store {
                                      const CodeVersion& code = {});
   /// Merges what the spool has got since, and moves the lease's end on. Throws LeaseLost.
   MergeReport merge(const Lease& lease);
+  /// The running attempts that are held by a job, not by a control program.
+  std::vector<HeldByJob> attempts_of_jobs();
+  /// The newest event of that type, which takes the place of earlier ones; null where there is none.
+  nlohmann::json read_note(const Lease& lease, const std::string& type);
+  void replace_note(const Lease& lease, const std::string& type, const nlohmann::json& body);
   /// An event of the control program itself, not of the worker. Throws LeaseLost.
   void add_event(const Lease& lease, const std::string& type, const nlohmann::json& body);
   /// Merges the rest and writes the state in one transaction: completed only when every record is in the

@@ -228,9 +228,9 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
   const std::set<std::string> own = {
-      "cli/logs_verb.cpp",     "cli/plugin_new.cpp",     "cli/run_summary.cpp",      "record/cores.cpp",
-      "record/process.cpp",    "runner/attempt.cpp",     "runner/machine_noise.cpp", "store/lock_holders.cpp",
-      "worker/bench_verb.cpp", "worker/environment.cpp", "worker/train_verb.cpp"};
+      "cli/doctor_checks.cpp",  "cli/logs_verb.cpp",     "cli/plugin_new.cpp",     "cli/run_summary.cpp",
+      "record/cores.cpp",       "record/process.cpp",    "runner/attempt_end.cpp", "runner/machine_noise.cpp",
+      "store/lock_holders.cpp", "worker/bench_verb.cpp", "worker/environment.cpp", "worker/train_verb.cpp"};
   EXPECT_EQ(files_with("std::ifstream"), own);
 }
 

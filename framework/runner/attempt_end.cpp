@@ -1,0 +1,85 @@
+// See attempt_end.hpp.
+#include "runner/attempt_end.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "record/crash_line.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t log_tail_bytes = 2000;
+
+JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const std::filesystem::path& log) {
+  JudgedEnd judged{.reason = last_word.reason, .paused = last_word.epochs.has_value()};
+  switch (last_word.ending) {
+    case Ending::completed:
+      judged.state = RunState::completed;
+      break;
+    case Ending::failed:
+      judged.state = RunState::failed;
+      judged.log_tail = tail_of(log);
+      break;
+    case Ending::interrupted:
+      judged.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
+      if (known.asked == StopCause::failure)
+        judged.reason += " because another run ended badly (--fail-fast)";
+      break;
+  }
+  return judged;
+}
+
+/// Nothing is known against a run whose worker never began.
+JudgedEnd judge_failed_launch(const KnownEnd& known) {
+  return {.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted,
+          .reason = known.end.instead};
+}
+
+}  // namespace
+
+JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
+  if (known.last_word) return judge_last_word(known, *known.last_word, log);
+  if (!known.end.launched) return judge_failed_launch(known);
+  const ProcessEnd& end = known.end.process;
+  JudgedEnd judged;
+  judged.log_tail = tail_of(log);
+  const std::optional<CrashLine> crash = find_crash_line(judged.log_tail);
+  const std::string where = crash ? " during " + crash->work : "";
+  if (crash) judged.plugin = crash->plugin;
+  if (known.timed_out) {
+    judged.state = RunState::failed;
+  } else if (known.asked) {
+    judged.state = *known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
+  } else {
+    // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
+    // cannot.
+    const bool never_began = end.signal == 0 && end.exit_code != 0 && known.step == 0;
+    judged.state = never_began ? RunState::failed : RunState::lost;
+  }
+  if (!known.end.instead.empty())
+    judged.reason = known.end.instead;
+  else if (!known.ended_because.empty())
+    judged.reason = known.ended_because + where;
+  else if (known.asked)
+    judged.reason = "killed while it was asked to stop" + where;
+  else
+    judged.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
+  return judged;
+}
+
+std::string tail_of(const std::filesystem::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (text.size() <= log_tail_bytes) return text;
+  const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
+  return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
+}
+
+std::string log_name(int attempt) {
+  std::string digits = std::to_string(attempt);
+  return "attempt-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + ".log";
+}
+
+}  // namespace encore

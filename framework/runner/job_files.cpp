@@ -1,0 +1,117 @@
+// See job_files.hpp.
+#include "runner/job_files.hpp"
+
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "record/atomic_file.hpp"
+#include "record/spool.hpp"
+#include "runner/stop_request.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t most_job_bytes = std::size_t{1} << 20;
+
+std::filesystem::path beside_spool(const std::filesystem::path& run_folder, int attempt, const char* ending) {
+  return (run_folder / spool_name(attempt)).replace_extension(ending);
+}
+
+std::filesystem::path request_path(const std::filesystem::path& run_folder, int attempt,
+                                   ControlCommand command) {
+  return run_folder / (std::string(name_of(command)) + "-" + std::to_string(attempt));
+}
+
+/// null where there is nothing that can be read as JSON.
+nlohmann::json content_of_job_file(const std::filesystem::path& file) {
+  std::error_code unreadable;
+  if (!std::filesystem::is_regular_file(file, unreadable)) return nullptr;
+  try {
+    return json_or_null(read_file(file, most_job_bytes));
+  } catch (const UnreadableFile&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::filesystem::path order_file(const std::filesystem::path& run_folder, int attempt) {
+  return beside_spool(run_folder, attempt, ".order");
+}
+
+void save_order(const WorkOrder& order, const WorkerPlace& place) {
+  const nlohmann::json json = {{"attempt", order.attempt},          {"token", order.token},
+                               {"program", order.program.string()}, {"arguments", order.arguments},
+                               {"output", order.log.string()},      {"variables", place.variables}};
+  save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
+}
+
+StoredOrder load_order(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file))
+    throw Error("no order " + file.string() + " on " + this_process().host +
+                ": the folder of the database must lie on a file system that this machine shares with the "
+                "one where exp run was called, under the same path");
+  StoredOrder stored;
+  try {
+    const nlohmann::json json = parse_json(read_file(file, most_job_bytes));
+    WorkOrder& order = stored.order;
+    order.program = json.at("program").get<std::string>();
+    order.arguments = json.at("arguments").get<std::vector<std::string>>();
+    order.run_folder = file.parent_path();
+    order.log = json.at("output").get<std::string>();
+    order.attempt = json.at("attempt").get<int>();
+    order.token = json.at("token").get<std::string>();
+    stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(file.string() + " is no order of exp run: " + error.what());
+  } catch (const JsonError& error) {
+    throw Error(file.string() + " is no order of exp run: " + error.what());
+  }
+  return stored;
+}
+
+void write_report(const std::filesystem::path& run_folder, int attempt, const JobReport& report) {
+  nlohmann::json json = {{"token", report.token}, {"host", report.host}, {"pid", report.pid},
+                         {"beats", report.beats}, {"time", report.time}, {"problem", report.problem}};
+  if (report.end) json["end"] = {{"exit_code", report.end->exit_code}, {"signal", report.end->signal}};
+  replace_file(beside_spool(run_folder, attempt, ".job"), json.dump() + "\n");
+}
+
+std::optional<JobReport> read_report(const std::filesystem::path& run_folder, int attempt) {
+  const nlohmann::json json = content_of_job_file(beside_spool(run_folder, attempt, ".job"));
+  try {
+    if (!json.is_object()) return std::nullopt;
+    JobReport report{.token = json.at("token"),
+                     .host = json.at("host"),
+                     .pid = json.at("pid"),
+                     .beats = json.at("beats"),
+                     .time = json.at("time"),
+                     .problem = json.at("problem")};
+    if (json.contains("end")) report.end = ProcessEnd{json["end"].at("exit_code"), json["end"].at("signal")};
+    return report;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string silence_text(const std::string& host) {
+  return "no sign of life from " + host + " for more than " + std::to_string(longest_silence.count()) +
+         " s: the machine, or what it shares with this one, is down";
+}
+
+void request_command(const std::filesystem::path& run_folder, int attempt, ControlCommand command) {
+  if (command == ControlCommand::stop) return request_stop(run_folder, attempt, StopWish::checkpoint);
+  save_file(request_path(run_folder, attempt, command), "");
+}
+
+bool take_request(const std::filesystem::path& run_folder, int attempt, ControlCommand command) {
+  if (command == ControlCommand::stop) return requested_stop(run_folder, attempt) != StopWish::none;
+  std::error_code absent;
+  return std::filesystem::remove(request_path(run_folder, attempt, command), absent);
+}
+
+}  // namespace encore

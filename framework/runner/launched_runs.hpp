@@ -1,0 +1,21 @@
+// Launched runs: brings into the store what launched workers have told while no control program looked, and
+// the end of those that have ended. `exp run`, `status`, `ls`, `show` and `logs` do it in passing.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+/// Merges the spools of all running attempts that jobs hold. An attempt whose keeper has reported its
+/// worker's end is ended as if it had been followed. One whose keeper wrote no report between two looks of
+/// this machine, longest_silence apart or more, is lost. Returns the runs that have ended.
+std::vector<RunRow> settle_launched(Store& store);
+
+/// For a verb that otherwise only reads: does that where there is anything to settle and the database can be
+/// written, and nothing else. Never throws for what it cannot do.
+void settle_launched_in_passing(const std::filesystem::path& database);
+
+}  // namespace encore

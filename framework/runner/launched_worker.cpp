@@ -1,0 +1,153 @@
+// See launched_worker.hpp.
+#include "runner/launched_worker.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "runner/attempt_end.hpp"
+#include "runner/job_files.hpp"
+#include "runner/stop_request.hpp"
+
+namespace encore {
+
+namespace {
+
+using LaunchClock = std::chrono::steady_clock;
+
+/// A file that another machine wrote before its command ended may be seen so much later.
+constexpr auto report_patience = std::chrono::seconds(20);
+/// Reports are looked for so often; the spool is read more often.
+constexpr auto look_interval = std::chrono::milliseconds(250);
+
+/// As one word of a shell.
+std::string shell_quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
+
+void replace_all_in(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// The last line of a log that is not empty.
+std::string last_line_of(const std::filesystem::path& log) {
+  std::istringstream in(tail_of(log));
+  std::string last;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) last = line;
+  return last;
+}
+
+class LaunchedWorker final : public Worker {
+ public:
+  LaunchedWorker(const WorkOrder& order, const std::string& host, const std::string& command)
+      : folder_(order.run_folder),
+        log_(order.log),
+        attempt_(order.attempt),
+        token_(order.token),
+        host_(host),
+        command_(start_detached("/bin/sh", {"-c", command}, order.log)) {}
+
+  std::optional<WorkerEnd> end() override {
+    if (end_ || LaunchClock::now() - looked_ < look_interval) return end_;
+    looked_ = LaunchClock::now();
+    const std::optional<JobReport> report = read_report(folder_, attempt_);
+    if (report && report->token == token_) {
+      if (report->end)
+        end_ = WorkerEnd{.process = *report->end};
+      else if (!report->problem.empty())
+        end_ = WorkerEnd{.instead = report->problem, .launched = false};
+      else if (report->beats != beats_)
+        heard_ = LaunchClock::now();
+      beats_ = report->beats;
+      if (!end_ && LaunchClock::now() - heard_ > longest_silence)
+        end_ = WorkerEnd{.instead = silence_text(host_)};
+    } else if (const std::optional<ProcessEnd> end = command_.end()) {
+      if (!command_ended_) command_ended_ = LaunchClock::now();
+      if (!end->success() || LaunchClock::now() - *command_ended_ > report_patience)
+        end_ = WorkerEnd{.instead = failure_text(*end), .launched = false};
+    }
+    return end_;
+  }
+
+  void send(ControlCommand command) override { request_command(folder_, attempt_, command); }
+  void quit() override { request_stop(folder_, attempt_, StopWish::kill); }
+  void kill() override { request_stop(folder_, attempt_, StopWish::kill); }
+
+ private:
+  std::string failure_text(const ProcessEnd& end) const {
+    const std::string said = last_line_of(log_);
+    return "its worker could not be started on " + host_ + ": the launch command ended with " + end.text() +
+           (said.empty()
+                ? ", and nothing was written to the run's folder, which that machine must share with "
+                  "this one"
+                : ": " + said);
+  }
+
+  const std::filesystem::path folder_, log_;
+  const int attempt_;
+  const std::string token_, host_;
+  DetachedProcess command_;
+  std::optional<WorkerEnd> end_;
+  std::int64_t beats_ = 0;
+  LaunchClock::time_point looked_{}, heard_ = LaunchClock::now();
+  std::optional<LaunchClock::time_point> command_ended_;
+};
+
+}  // namespace
+
+CommandLauncher::CommandLauncher(std::string command, std::filesystem::path exp)
+    : command_(std::move(command)), exp_(std::move(exp)) {
+  if (command_.find("{command}") == std::string::npos)
+    throw Error(
+        "--launcher \"" + command_ +
+        "\": {command} is missing, the place of what is to be run on the host; known by name is ssh, a "
+        "command of your own looks like 'ssh -p 2222 {host} {command}'");
+}
+
+ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
+  return job_identity(place.host);
+}
+
+std::string CommandLauncher::command_for(const std::string& host, const std::filesystem::path& order) const {
+  const std::string job = "exec " + shell_quoted(exp_.string()) + " job " + shell_quoted(order.string());
+  std::string line = command_;
+  replace_all_in(line, "{host}", host);
+  replace_all_in(line, "{command}", shell_quoted(job));
+  return line;
+}
+
+std::unique_ptr<Worker> CommandLauncher::start(const WorkOrder& order, const WorkerPlace& place) const {
+  save_order(order, place);
+  return std::make_unique<LaunchedWorker>(
+      order, place.host, command_for(place.host, order_file(order.run_folder, order.attempt)));
+}
+
+std::shared_ptr<const Launcher> make_launcher(const std::string& name, const std::filesystem::path& exp) {
+  const bool ssh = name == "ssh";
+  // Without BatchMode ssh would ask for a password, on a terminal that nobody looks at.
+  return std::make_shared<CommandLauncher>(ssh ? "ssh -o BatchMode=yes {host} {command}" : name, exp);
+}
+
+std::vector<std::string> parse_hosts(const std::string& list) {
+  std::vector<std::string> hosts;
+  std::istringstream in(list);
+  for (std::string host; std::getline(in, host, ',');) {
+    const bool plain = host.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                           "._-@:[]") == std::string::npos;
+    if (host.empty() || host.front() == '-' || !plain)
+      throw Error("--hosts \"" + list + "\": \"" + host +
+                  "\" is no name of a host; names with commas between are (node1,node2)");
+    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
+      throw Error("--hosts \"" + list + "\": " + host +
+                  " stands twice; each host works on one run at a time");
+    hosts.push_back(host);
+  }
+  if (hosts.empty()) throw Error("--hosts is empty; name at least one host");
+  return hosts;
+}
+
+}  // namespace encore

@@ -1,0 +1,189 @@
+// exp run --launcher: workers that exp job starts elsewhere and that are reached by files only. `sh -c`
+// stands for ssh: the same command line, the same files, another session.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/hold.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::vector<std::string> launch = {"--launcher", "sh -c {command} # {host}", "--hosts", "one,two"};
+
+std::vector<std::string> launched(std::vector<std::string> words) {
+  words.insert(words.end(), launch.begin(), launch.end());
+  return words;
+}
+
+void write_sweep(const Sandbox& sandbox) {
+  std::string text = tiny_experiment("s");
+  text.replace(text.find("seed = 1"), 8, "seeds = [1, 2]");
+  sandbox.write("sweep.toml", text + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
+}
+
+constexpr const char* states =
+    "SELECT group_concat(n || ' ' || state, ', ') FROM (SELECT count(*) AS n, "
+    "state FROM run GROUP BY state ORDER BY state)";
+constexpr const char* last_digests =
+    "SELECT group_concat(text) FROM (SELECT run.name || ' ' || digest.scope || ' ' || value AS text FROM "
+    "digest "
+    "JOIN run ON run.number = digest.run WHERE step = (SELECT max(step) FROM digest AS other WHERE other.run "
+    "= "
+    "digest.run) ORDER BY text)";
+
+/// What one worker alone computes here.
+std::string local_digests(const std::vector<std::string>& run) {
+  const Sandbox sandbox;
+  write_sweep(sandbox);
+  sandbox.write("tiny.toml", tiny_experiment());
+  EXPECT_EQ(sandbox.exp(run).end.exit_code, 0);
+  return sandbox.one(last_digests);
+}
+
+TEST(Launcher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
+  const Sandbox sandbox;
+  write_sweep(sandbox);
+  const ProgramOutput output = sandbox.exp(launched({"run", "sweep.toml"}));
+  EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  EXPECT_TRUE(contains(output.output, "2 workers at once, launched on one, two")) << output.output;
+  EXPECT_EQ(sandbox.one(states), "6 completed");
+  EXPECT_EQ(
+      sandbox.one("SELECT group_concat(DISTINCT host_name) FROM (SELECT host_name FROM attempt ORDER BY 1)"),
+      "one,two");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "6");
+  const std::string digests = sandbox.one(last_digests);
+  EXPECT_FALSE(digests.empty());
+  EXPECT_EQ(digests, local_digests({"run", "sweep.toml"}));
+}
+
+TEST(Launcher, RunsGoOnWhileTheirExpIsGoneAndStatusBringsTheirEnd) {
+  Sandbox sandbox;
+  sandbox.write("tiny.toml", tiny_experiment());
+  Hold hold(sandbox, 8);
+  const pid_t exp = sandbox.start(launched({"run", "tiny.toml"}));
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
+  ::kill(exp, SIGKILL);
+  Sandbox::wait(exp);
+  EXPECT_TRUE(contains(sandbox.exp({"status"}).output, "running"));
+  EXPECT_EQ(sandbox.one("SELECT status FROM run_status"), "running") << "by its view too";
+  const ProgramOutput again = sandbox.exp(launched({"run", "tiny.toml"}));
+  EXPECT_TRUE(contains(again.output, "tiny is running in a job on one, it is left alone")) << again.output;
+  hold.release();
+  EXPECT_TRUE(eventually([&] {
+    sandbox.exp({"status"});
+    return sandbox.one(states) == "1 completed";
+  })) << sandbox.one(states);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
+  EXPECT_EQ(sandbox.one(last_digests), local_digests({"run", "tiny.toml"}));
+}
+
+TEST(Launcher, StopReachesAWorkerWhoseExpIsGone) {
+  Sandbox sandbox;
+  sandbox.write("tiny.toml", tiny_experiment());
+  Hold hold(sandbox, 8);
+  const pid_t exp = sandbox.start(launched({"run", "tiny.toml"}));
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
+  ::kill(exp, SIGKILL);
+  Sandbox::wait(exp);
+  const ProgramOutput stop = sandbox.exp({"stop", "tiny"});
+  EXPECT_TRUE(contains(stop.output, "was asked to stop; it writes a checkpoint first")) << stop.output;
+  EXPECT_TRUE(eventually([&] {
+    sandbox.exp({"ls"});
+    return sandbox.one(states) == "1 stopped";
+  })) << sandbox.one(states);
+  EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "1");
+  hold.release();
+  EXPECT_EQ(sandbox.exp(launched({"run", "tiny.toml"})).end.exit_code, 0);
+  EXPECT_EQ(sandbox.one(last_digests), local_digests({"run", "tiny.toml"}));
+}
+
+TEST(Launcher, AWorkerThatIsKilledIsLostWithItsSignal) {
+  Sandbox sandbox;
+  sandbox.write("tiny.toml", tiny_experiment());
+  sandbox.set("FAKE_CRASH_AT", "7");
+  sandbox.set("FAKE_CRASH_ATTEMPTS", "1");
+  const ProgramOutput output = sandbox.exp(launched({"run", "tiny.toml"}));
+  EXPECT_EQ(output.end.exit_code, 75);
+  EXPECT_TRUE(contains(output.errors, "the worker ended with signal 9")) << output.errors;
+  EXPECT_EQ(sandbox.one(states), "1 lost");
+  EXPECT_EQ(sandbox.exp(launched({"run", "tiny.toml"})).end.exit_code, 0);
+}
+
+TEST(Launcher, AHostWhereNothingStartsTakesNoMoreRunsAndTheOthersDoTheWork) {
+  const Sandbox sandbox;
+  write_sweep(sandbox);
+  const ProgramOutput output =
+      sandbox.exp({"run", "sweep.toml", "--launcher",
+                   "if [ {host} = dark ]; then echo no route to dark >&2; exit 255; fi; sh -c {command}",
+                   "--hosts", "dark,light"});
+  EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  EXPECT_TRUE(contains(output.errors,
+                       "its worker could not be started on dark: the launch command ended with exit "
+                       "code 255: no route to dark"))
+      << output.errors;
+  EXPECT_TRUE(contains(output.errors, "dark takes no more runs of this exp run")) << output.errors;
+  EXPECT_EQ(sandbox.one(states), "6 completed");
+}
+
+TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
+  const Sandbox sandbox;
+  sandbox.write("tiny.toml", tiny_experiment());
+  // What that machine would see: the path is not there.
+  const ProgramOutput output =
+      sandbox.exp({"run", "tiny.toml", "--launcher",
+                   "c={command}; sh -c \"$(echo \"$c\" | sed 's/encore.db.runs/gone/')\"", "-j", "1"});
+  EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
+  EXPECT_TRUE(contains(output.errors,
+                       "the folder of the database must lie on a file system that this machine shares"))
+      << output.errors;
+  EXPECT_EQ(sandbox.one(states), "1 interrupted");
+}
+
+TEST(Launcher, RefusesWhatCannotBeMeant) {
+  const Sandbox sandbox;
+  sandbox.write("tiny.toml", tiny_experiment());
+  const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
+    words.insert(words.begin(), {"run", "tiny.toml"});
+    const ProgramOutput output = sandbox.exp(words);
+    EXPECT_EQ(output.end.exit_code, 2) << message;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  };
+  expect_refused({"--hosts", "a"}, "--hosts needs --launcher");
+  expect_refused({"--launcher", "ssh"}, "name them: --hosts node1,node2");
+  expect_refused({"--launcher", "shs", "--hosts", "a"}, "{command} is missing");
+  expect_refused({"--launcher", "ssh", "--hosts", "-oProxyCommand=x"}, "is no name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a;b"}, "is no name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a stands twice");
+  expect_refused({"--launcher", "ssh", "--hosts", "a", "-j", "2"},
+                 "-j 2 needs as many hosts, --hosts names 1");
+  const ProgramOutput job = sandbox.exp({"job", "nowhere.order"});
+  EXPECT_EQ(job.end.exit_code, 2);
+  EXPECT_TRUE(contains(job.errors, "no order nowhere.order on ")) << job.errors;
+}
+
+TEST(Doctor, SaysOfEachWhatToDo) {
+  const Sandbox sandbox;
+  const ProgramOutput output = sandbox.exp({"doctor", "--json"});
+  const nlohmann::json findings = nlohmann::json::parse(output.output);
+  std::map<std::string, nlohmann::json> by_name;
+  for (const nlohmann::json& finding : findings) by_name[finding.at("what")] = finding;
+  for (const char* what : {"worker", "plugins", "GPU", "C++ compiler", "CMake", "MPI", "Slurm",
+                           "database's folder", "open files", "memory", "synchronised"}) {
+    ASSERT_TRUE(by_name.contains(what)) << what << output.output;
+    EXPECT_TRUE(by_name[what]["state"] == "ok" || by_name[what]["advice"] != "") << what;
+  }
+  Sandbox lame;
+  lame.set("ENCORE_WORKER", "/nowhere/worker");
+  const ProgramOutput missing = lame.exp({"doctor"});
+  EXPECT_EQ(missing.end.exit_code, 1) << missing.output << missing.errors;
+  EXPECT_TRUE(contains(missing.output, "problem")) << missing.output;
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,125 @@
+// What a look in passing makes of a launched run that nobody follows.
+#include "runner/launched_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runner/job_files.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+class LaunchedRunsTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    Specification specification = specification_of();
+    run_ = store().add_run(specification).run.number;
+    lease_ = *store().begin_attempt(run_, job_identity("n1"));
+  }
+
+  void report(std::int64_t beats, double time) {
+    write_report(store().run_folder(lease_.run_id), 1,
+                 {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
+  }
+
+  /// The last look was so many seconds ago.
+  void shift_last_look(double seconds, const std::string& by = this_process().host) {
+    nlohmann::json seen = store().read_note(lease_, "job");
+    seen["time"] = seen.at("time").get<double>() - seconds;
+    seen["by"] = by;
+    store().replace_note(lease_, "job", seen);
+  }
+
+  RunState state() { return store().read_run(run_).state; }
+  std::vector<EventRow> differences() { return store().read_events(run_, "clock_difference"); }
+
+  std::int64_t run_ = 0;
+  Lease lease_;
+};
+
+TEST_F(LaunchedRunsTest, no_clock_ends_the_lease_of_a_job) {
+  store().set_clock({.now = [] { return now_seconds() + 1e6; }, .uptime = [] { return 1e9; }});
+  EXPECT_TRUE(store().settle().empty());
+  EXPECT_EQ(state(), RunState::running);
+  EXPECT_FALSE(store().begin_attempt(run_)) << "the job holds it";
+}
+
+TEST_F(LaunchedRunsTest, a_job_that_is_silent_between_two_looks_of_one_machine_is_lost) {
+  report(3, now_seconds());
+  EXPECT_TRUE(settle_launched(store()).empty());
+  shift_last_look(89.0);
+  EXPECT_TRUE(settle_launched(store()).empty());
+  shift_last_look(10.0);
+  ASSERT_EQ(settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), RunState::lost);
+  EXPECT_NE(store().read_run(run_).reason.find("no sign of life from n1 for more than 90 s"),
+            std::string::npos);
+  EXPECT_TRUE(store().begin_attempt(run_)) << "another one takes it over";
+}
+
+TEST_F(LaunchedRunsTest, a_new_report_is_a_sign_of_life_however_late_the_look) {
+  report(3, now_seconds());
+  settle_launched(store());
+  shift_last_look(86400.0);
+  report(4, now_seconds());
+  EXPECT_TRUE(settle_launched(store()).empty());
+  EXPECT_EQ(state(), RunState::running);
+  EXPECT_TRUE(differences().empty());
+}
+
+TEST_F(LaunchedRunsTest, another_machines_look_starts_a_wait_of_its_own) {
+  report(3, now_seconds());
+  settle_launched(store());
+  shift_last_look(3600.0, "another-login-node");
+  EXPECT_TRUE(settle_launched(store()).empty());
+  EXPECT_EQ(state(), RunState::running);
+}
+
+TEST_F(LaunchedRunsTest, a_job_that_never_begins_is_interrupted_and_says_what_it_lacks) {
+  settle_launched(store());
+  shift_last_look(100.0);
+  EXPECT_EQ(settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), RunState::interrupted);
+  EXPECT_NE(store().read_run(run_).reason.find("nothing was written to the run's folder"), std::string::npos);
+}
+
+TEST_F(LaunchedRunsTest, clocks_an_hour_apart_are_named_once_and_kill_nobody) {
+  for (const double hour : {3600.0, -3600.0}) {
+    report(hour > 0 ? 1 : 10, now_seconds());
+    settle_launched(store());
+    for (int beat = 2; beat < 5; ++beat) {
+      shift_last_look(100.0);
+      report(hour > 0 ? beat : beat + 10, now_seconds() + (hour > 0 ? 3600.0 : -3600.0));
+      EXPECT_TRUE(settle_launched(store()).empty());
+    }
+  }
+  EXPECT_EQ(state(), RunState::running);
+  ASSERT_EQ(differences().size(), 2u) << "each once";
+  const auto text = [&](std::size_t index) {
+    return differences()[index].body.at("text").get<std::string>();
+  };
+  EXPECT_TRUE(text(0).starts_with("the clock of n1 is about 60 minutes ahead of") ||
+              text(1).starts_with("the clock of n1 is about 60 minutes ahead of"))
+      << text(0) << text(1);
+  EXPECT_NE((text(0) + text(1)).find(" minutes behind "), std::string::npos) << text(0) << text(1);
+}
+
+TEST_F(LaunchedRunsTest, the_report_of_another_token_is_not_this_attempts) {
+  write_report(store().run_folder(lease_.run_id), 1,
+               {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = ProcessEnd{0, 9}});
+  EXPECT_TRUE(settle_launched(store()).empty());
+  EXPECT_EQ(state(), RunState::running);
+}
+
+TEST_F(LaunchedRunsTest, the_end_that_was_reported_is_written) {
+  JobReport last{.token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = ProcessEnd{0, 9}};
+  write_report(store().run_folder(lease_.run_id), 1, last);
+  EXPECT_EQ(settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), RunState::lost);
+  EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) and without a last word");
+}
+
+}  // namespace
+}  // namespace encore::testing
