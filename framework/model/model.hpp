@@ -96,6 +96,8 @@ class Model {
 
   /// Throws Error where make_generation would, whatever the sizes.
   void require_generation() const;
+  /// Its nodes in the order of the forward pass.
+  const Network& network() const { return *network_; }
   /// Rows of the longest sequence, data.max_length.
   std::int64_t max_length() const { return network_->max_length(); }
   /// What it reads of a batch, and gives.

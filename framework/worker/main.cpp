@@ -38,7 +38,9 @@ constexpr const char* usage =
     "  quantize  --run-folder DIR --plugin-folder DIR... --tolerance X --examples N [--keep PATH...] "
     "[--texts FILE] "
     "[--threads T]\n"
-    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--dtype TYPE] [--threads T]\n"
+    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER --format huggingface|onnx|encore [--dtype "
+    "TYPE]\n"
+    "            [--external-data] [--threads T]\n"
     "            --int8 on those from predict to serve: with the weights that quantize has written\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
@@ -111,7 +113,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "generate") return generate_verb(run);
   if (verb == "serve") return serve_verb(run, values["socket-fd"].as<int>());
   if (verb == "export")
-    return export_verb(run, values["to"].as<std::string>(), values["dtype"].as<std::string>());
+    return export_verb(run, {values["to"].as<std::string>(), values["format"].as<std::string>(),
+                             values["dtype"].as<std::string>(), values["external-data"].as<bool>()});
   return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
 }
 
@@ -137,7 +140,7 @@ int run(int argc, char** argv) {
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
       "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
-      "stop-after", po::value<std::int64_t>()->default_value(0))(
+      "external-data", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
   for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels",
