@@ -195,7 +195,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
       {"checkpoint",
        {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp", "store/merged_rows.cpp"}},
       {"digest",
-       {"cli/plugin_check.cpp", "onnx/onnx_export.cpp", "serve/answers.cpp",
+       {"cli/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp", "serve/answers.cpp",
         "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
         "worker/check_plugin_verb.cpp"}},
       {"finished",
