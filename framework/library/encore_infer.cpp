@@ -120,6 +120,14 @@ encore_options options_of(const encore_options* given) {
   return options;
 }
 
+encore::Weights weights_of(int integer_bits) {
+  require(integer_bits == 0 || integer_bits == 4 || integer_bits == 8,
+          "encore_options.integer_bits is 0, 8 or 4");
+  return integer_bits == 8   ? encore::Weights::int8
+         : integer_bits == 4 ? encore::Weights::int4
+                             : encore::Weights::chosen;
+}
+
 /// What a folder holds that is no run's, as far as it can be told.
 void require_run(const std::string& folder) {
   if (fs::exists(fs::path(folder) / "specification.json")) return;
@@ -215,7 +223,8 @@ const char* encore_last_error(void) {
 }
 
 encore_options encore_default_options(void) {
-  return {.size = sizeof(encore_options), .plugin_path = nullptr, .threads = 0, .int8 = 0, .truncate = 0};
+  return {
+      .size = sizeof(encore_options), .plugin_path = nullptr, .threads = 0, .integer_bits = 0, .truncate = 0};
 }
 
 encore_status encore_open(const char* folder, const encore_options* options, encore_model** model) {
@@ -226,9 +235,8 @@ encore_status encore_open(const char* folder, const encore_options* options, enc
             "encore_options.threads is from 0 to 512");
     require_run(folder);
     open_kokkos(wishes.threads);
-    *model = std::make_unique<encore_model>(
-                 folder, plugin_folders(wishes.plugin_path),
-                 wishes.int8 != 0 ? encore::Weights::int8 : encore::Weights::chosen, wishes.truncate != 0)
+    *model = std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
+                                            weights_of(wishes.integer_bits), wishes.truncate != 0)
                  .release();
   });
 }

@@ -38,9 +38,9 @@ typedef struct encore_model encore_model;
 typedef struct encore_options {
   size_t size;             /* of this struct, as encore_default_options() sets it */
   const char* plugin_path; /* folders of plugins beside those of the installation, with colons; NULL: none */
-  int threads;  /* of the processor; 0: one for each core. The first model that a process opens decides */
-  int int8;     /* 1: the weights that `exp quantize` has written */
-  int truncate; /* 1: of a text longer than the model reads, its beginning counts; 0: it is refused */
+  int threads;             /* of the processor; 0: one for each core. The first model of a process decides */
+  int integer_bits;        /* 8 or 4: the weights that `exp quantize` has written; 0: those of training */
+  int truncate;            /* 1: of a text longer than the model reads its beginning counts; 0: it is refused */
 } encore_options;
 
 /* "0.1.0"; the pointer stays valid. */

@@ -51,7 +51,7 @@ nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_f
   if (!fs::exists(run_folder / weights_file))
     throw Error((run_folder / weights_file).string() +
                 " is missing, because the run was not concluded; resume it, or export it with --format onnx");
-  std::vector<const char*> files = {"specification.json", weights_file, int8_weights_file};
+  std::vector<const char*> files = {"specification.json", weights_file, int8_weights_file, int4_weights_file};
   files.insert(files.end(), meaning_files.begin(), meaning_files.end());
   for (const char* file : files)
     if (fs::exists(run_folder / file)) fs::copy_file(run_folder / file, arguments.folder / file);

@@ -41,6 +41,7 @@ struct SizeArguments {
 };
 
 struct QuantizeArguments {
+  int bits = 8;                   ///< or 4
   double tolerance = 0.0;         ///< by what share the cost may grow
   std::size_t examples = 0;       ///< of the development set or the texts, by which that is decided
   std::vector<std::string> keep;  ///< matrices that stay as they are
@@ -95,7 +96,7 @@ struct ExportArguments {
 /// Writes the model into the folder, for other programs; what it is as JSON on standard output.
 int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments);
 
-/// Writes the weights of the model as 8-bit integers into the run's folder; what was decided, and the scores
+/// Writes the weights of the model as integers into the run's folder; what was decided, and the scores
 /// before and after, as JSON on standard output.
 int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments);
 

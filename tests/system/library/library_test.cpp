@@ -113,6 +113,7 @@ TEST_F(Library, SaysWhatIsWrong) {
   EXPECT_EQ(line_of(said, "threads"), "1 encore_options.threads is from 0 to 512");
   EXPECT_TRUE(line_of(said, "size").starts_with("1 encore_options.size is not that of any version")) << said;
   EXPECT_TRUE(line_of(said, "int8").starts_with("2 ")) << said;
+  EXPECT_EQ(line_of(said, "bits"), "1 encore_options.integer_bits is 0, 8 or 4");
   EXPECT_EQ(line_of(said, "untouched"), "1");
   EXPECT_EQ(line_of(said, "open"), "0 ");
   EXPECT_EQ(line_of(said, "null text"), "1 one of the texts is NULL");

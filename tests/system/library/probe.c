@@ -36,8 +36,10 @@ int main(int argc, char** argv) {
   options.size = 1;
   say("size", encore_open(argv[1], &options, &model));
   options = encore_default_options();
-  options.int8 = 1;
+  options.integer_bits = 8;
   say("int8", encore_open(argv[1], &options, &model));
+  options.integer_bits = 1;
+  say("bits", encore_open(argv[1], &options, &model));
   printf("untouched: %d\n", model == NULL);
   say("open", encore_open(argv[1], NULL, &model));
   say("null text", encore_predict(model, none, 1, &text));
