@@ -22,7 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* only_format = "huggingface";
+constexpr const char* hugging_face = "huggingface";
+constexpr const char* onnx = "onnx";
+constexpr const char* encore_folder = "encore";
 
 void require_free(const fs::path& folder) {
   std::error_code failure;
@@ -65,6 +67,19 @@ class FolderAside {
   bool committed_ = false;
 };
 
+void require_format(const CommandLine& line) {
+  const std::string format = line.text("format");
+  if (format != hugging_face && format != onnx && format != encore_folder)
+    throw UsageError("--format is \"" + format + "\"; it must be " + hugging_face + ", " + onnx + " or " +
+                     encore_folder);
+  if (format != hugging_face && line.has("dtype"))
+    throw UsageError("--dtype is for --format huggingface; " +
+                     std::string(format == onnx ? "the weights of an ONNX graph are float32"
+                                                : "a folder of Encore has the weights as they are"));
+  if (format != onnx && line.flag("external-data"))
+    throw UsageError("--external-data is for --format onnx; no other format has such a limit");
+}
+
 CardModel card_model_from(const nlohmann::ordered_json& answer) {
   return {.architecture = answer.at("architecture"),
           .pipeline = answer.at("pipeline"),
@@ -72,7 +87,10 @@ CardModel card_model_from(const nlohmann::ordered_json& answer) {
           .dtype = answer.at("dtype"),
           .rounded_from = answer.at("rounded_from"),
           .step = answer.at("step"),
-          .weights_sha256 = answer.at("weights_sha256")};
+          .weights_file = answer.at("weights_file"),
+          .weights_sha256 = answer.at("weights_sha256"),
+          .library = answer.at("library"),
+          .use = answer.value("use", "")};
 }
 
 }  // namespace
@@ -82,25 +100,32 @@ int export_verb(const Arguments& arguments) {
   CommandLine line(
       "export",
       {"export RUN -o DIR [options]",
-       "Writes the best model of a run as a folder that the Python package transformers opens: config.json,\n"
-       "model.safetensors, the vocabulary, and a model card with data, scores, hashes and how to verify "
-       "them.",
+       "Writes the best model of a run as a folder for other programs: weights, the tokenizer's files, and a "
+       "model\n"
+       "card with data, scores, hashes and how to verify them.",
        {{"exp export minilm_wnut17-s1 -o minilm-names", "a folder for transformers, or for model.from"},
         {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"},
-        {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"}}});
+        {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"},
+        {"exp export quickstart --format onnx -o names-onnx",
+         "model.onnx for onnxruntime and others, and how to ask it"}}});
   line.options()("output,o", po::value<std::string>()->value_name("DIR"),
                  "the folder to write; it must not be there yet, or be empty");
-  line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value(only_format),
-                 "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it; another model is refused");
-  line.options()("dtype", po::value<std::string>()->value_name("TYPE"),
-                 "round the weights to float32, bfloat16 or float16 (default: as the run has them)");
+  line.options()(
+      "format", po::value<std::string>()->value_name("FORMAT")->default_value(hugging_face),
+      "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it, another model is refused; onnx: a "
+      "graph of ONNX, opset 17, of any model without a decoder; encore: for programs that embed the model "
+      "with libencore_infer.so");
+  line.options()(
+      "dtype", po::value<std::string>()->value_name("TYPE"),
+      "huggingface: round the weights to float32, bfloat16 or float16 (default: as the run has them)");
+  line.options()("external-data", po::bool_switch(),
+                 "onnx: weights in a file of their own, model.onnx.data, as they are from 2 GB on");
   line.options()("json", po::bool_switch(), "what was written, as JSON");
   add_model_options(line);
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
-  if (line.text("format") != only_format)
-    throw UsageError("--format is \"" + line.text("format") + "\"; it must be " + only_format);
+  require_format(line);
   const RunSelection selection = selection_from(line);
   const fs::path folder =
       fs::absolute(line.required("output", "a folder to write (-o DIR)")).lexically_normal();
@@ -112,8 +137,10 @@ int export_verb(const Arguments& arguments) {
   const RunRow row = selected_run(line, store, selection);
   const TrainedRun run = find_trained_run(store, row, line.text("backend"));
   FolderAside aside(target);
-  std::vector<std::string> options = {"--to", aside.path().string(), "--threads",
-                                      std::to_string(line.integer("threads"))};
+  std::vector<std::string> options = {"--to",      aside.path().string(),
+                                      "--format",  line.text("format"),
+                                      "--threads", std::to_string(line.integer("threads"))};
+  if (line.flag("external-data")) options.emplace_back("--external-data");
   if (line.has("dtype")) options.insert(options.end(), {"--dtype", line.text("dtype")});
   nlohmann::ordered_json answer = worker_answer(run.worker, worker_arguments(line, run, "export", options));
   const CardModel model = card_model_from(answer);

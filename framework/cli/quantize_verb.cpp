@@ -1,4 +1,4 @@
-// quantize: the weights of runs as 8-bit integers; the worker does the work and answers in JSON.
+// quantize: the weights of runs as integers; the worker does the work and answers in JSON.
 #include <iostream>
 #include <sstream>
 
@@ -78,20 +78,22 @@ std::string cost_text(const Json& answer) {
 
 std::string text_of(const std::string& run, const Json& answer) {
   std::ostringstream out;
-  std::size_t rounded = 0;
-  for (const Json& matrix : answer.at("matrices")) rounded += matrix.value("kept", false) ? 0 : 1;
+  std::size_t of_bits[9] = {};
+  for (const Json& matrix : answer.at("matrices")) ++of_bits[matrix.at("bits").get<std::size_t>() % 9];
+  const std::string bits = answer.at("bits").dump();
   const auto bytes = answer.at("bytes").get<std::uint64_t>(),
              float_bytes = answer.at("float_bytes").get<std::uint64_t>();
   char share[16];
   std::snprintf(share, sizeof share, "%.2f", static_cast<double>(bytes) / static_cast<double>(float_bytes));
-  out << printable(run) << " (step " << answer.at("step").dump() << "): " << rounded << " of "
-      << answer.at("matrices").size() << " matrices as 8-bit integers, " << bytes_text(bytes)
-      << " in place of " << bytes_text(float_bytes) << " (" << share << ")\n"
+  out << printable(run) << " (step " << answer.at("step").dump() << "): " << of_bits[bits == "4" ? 4 : 8]
+      << " of " << answer.at("matrices").size() << " matrices as " << bits << "-bit integers"
+      << (bits == "4" && of_bits[8] > 0 ? ", " + std::to_string(of_bits[8]) + " of 8 bits" : "") << ", "
+      << bytes_text(bytes) << " in place of " << bytes_text(float_bytes) << " (" << share << ")\n"
       << cost_text(answer);
   print_kept(out, answer);
   print_scores(out, answer);
   out << "\n  written  " << printable(answer.value("file", "")) << "\n  next     " << command_name()
-      << " predict " << run << " --int8 \"...\"\n";
+      << " predict " << run << " --int" << bits << " \"...\"\n";
   return out.str();
 }
 
@@ -102,9 +104,11 @@ std::vector<std::string> options_of(const CommandLine& line) {
     throw UsageError("--tolerance must be from 0 to 10: 0.01 lets the loss grow by a hundredth");
   if (examples < 1) throw UsageError("--examples must be at least 1");
   require_threads(line.integer("threads"));
-  std::vector<std::string> options = {"--tolerance", shortest(tolerance),
-                                      "--examples",  std::to_string(examples),
-                                      "--threads",   std::to_string(line.integer("threads"))};
+  const int bits = line.integer("bits");
+  if (bits != 4 && bits != 8) throw UsageError("--bits is " + std::to_string(bits) + "; it must be 8 or 4");
+  std::vector<std::string> options = {
+      "--bits",     std::to_string(bits),     "--tolerance", shortest(tolerance),
+      "--examples", std::to_string(examples), "--threads",   std::to_string(line.integer("threads"))};
   if (line.has("texts")) options.insert(options.end(), {"--texts", line.text("texts")});
   for (const std::string& path : line.texts("keep")) options.insert(options.end(), {"--keep", path});
   return options;
@@ -116,14 +120,19 @@ CommandLine make_quantize_line() {
       "quantize",
       {"quantize RUN... [options]",
        "Writes the best model of each run once more, with matrices of 8-bit integers: a quarter of the "
-       "space, and\n"
+       "space (with\n"
+       "--bits 4 an eighth), and\n"
        "faster products, for predict, evaluate, generate, embed and serve with --int8. Matrices that cost "
        "the\n"
        "development set's loss more than is tolerated stay as they are. What was trained is not touched.",
        {{"exp quantize quickstart", "writes weights_int8.safetensors, and says what it does to the scores"},
         {"exp quantize minilm_wnut17 --best dev/f1", "the best run of a sweep"},
         {"exp quantize quickstart --keep head --tolerance 0.05",
-         "the head stays as it is, and the loss may grow by a twentieth"}}});
+         "the head stays as it is, and the loss may grow by a twentieth"},
+        {"exp quantize shakespeare --bits 4",
+         "half of that again, for a decoder that writes texts; see --int4"}}});
+  line.options()("bits", po::value<int>()->value_name("N")->default_value(8),
+                 "8, or 4 with a scale for each 32 numbers; matrices that cost too much with 4 get 8");
   line.options()(
       "tolerance", po::value<double>()->value_name("SHARE")->default_value(0.01, "0.01"),
       "by what share of it the loss may grow; with --texts how far a vector may move (1 - cosine)");

@@ -124,6 +124,8 @@ void add_model_options(CommandLine& line) {
 void add_weights_option(CommandLine& line) {
   line.options()("int8", boost::program_options::bool_switch(),
                  "with the weights of 8-bit integers that exp quantize has written");
+  line.options()("int4", boost::program_options::bool_switch(),
+                 "with those of 4-bit integers, of exp quantize --bits 4");
 }
 
 void add_run_plugin_option(CommandLine& line) {
@@ -174,7 +176,11 @@ std::vector<std::string> worker_arguments(const CommandLine& line, const Trained
                           line.has("backend") ? line.text("backend") : row.backend))
     arguments.insert(arguments.end(), {"--plugin-folder", folder});
   arguments.insert(arguments.end(), more.begin(), more.end());
-  if (line.has("int8") && line.flag("int8")) arguments.emplace_back("--int8");
+  const auto asks = [&](const char* option) { return line.has(option) && line.flag(option); };
+  if (asks("int8") && asks("int4"))
+    throw UsageError("--int8 and --int4 ask for two kinds of weights; give one of them");
+  for (const std::string option : {"int8", "int4"})
+    if (asks(option.c_str())) arguments.push_back("--" + option);
   return arguments;
 }
 

@@ -23,7 +23,7 @@ void add_run_plugin_option(CommandLine& line);
 /// --backend, --plugin-path and --threads, for verbs that ask the model of a stored run.
 void add_model_options(CommandLine& line);
 
-/// --int8, for those of them that compute with the model; worker_arguments hands it on.
+/// --int8 and --int4, for those of them that compute with the model; worker_arguments hands it on.
 void add_weights_option(CommandLine& line);
 
 /// Where the plugins of the run are searched: in the folders of --plugin-path if it is given, else in those

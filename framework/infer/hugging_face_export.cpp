@@ -179,24 +179,25 @@ json config_json(const Target& target, StoredType dtype) {
   return config;
 }
 
-void write_tokenizer(const Target& target, const fs::path& folder) {
-  const Tokenizer& tokenizer = target.engine.tokenizer();
+}  // namespace
+
+std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const TokenizerFiles& files,
+                                                   const std::string& tokenizer_class) {
+  const Tokenizer& tokenizer = engine.tokenizer();
   const std::span<const std::string> pieces = tokenizer.vocabulary();
-  WrittenTokenizer written = {.tokenizer_class = target.family.tokenizer_class,
-                              .options = target.engine.experiment().tokenizer.options,
-                              .lines = target.engine.vocabulary_lines(),
+  WrittenTokenizer written = {.tokenizer_class = tokenizer_class,
+                              .options = engine.experiment().tokenizer.options,
+                              .lines = engine.vocabulary_lines(),
                               .specials = {},
                               .special_numbers = {},
-                              .max_length = target.engine.experiment().data.max_length};
+                              .max_length = engine.experiment().data.max_length};
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
       written.specials[static_cast<std::size_t>(role)] = pieces[static_cast<std::size_t>(*piece)];
       written.special_numbers.push_back(*piece);
     }
-  for (const auto& [name, text] : target.family.tokenizer->written(written)) save_file(folder / name, text);
+  return files.written(written);
 }
-
-}  // namespace
 
 ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folder, const std::string& dtype) {
   const DType own = engine.model().parameters().dtype();
@@ -208,7 +209,9 @@ ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folde
     for (TensorSlice& tensor : tensors) values.convert(tensor, stored);
   const SavedFile saved = save_safetensors(folder / tensors_file, tensors, {{"format", "pt"}});
   save_file(folder / config_file, json_file_text(config_json(target, stored)));
-  write_tokenizer(target, folder);
+  for (const auto& [name, text] :
+       tokenizer_texts(engine, *target.family.tokenizer, target.family.tokenizer_class))
+    save_file(folder / name, text);
   return {.architecture = target.architecture.name,
           .pipeline = target.architecture.pipeline,
           .tensors = static_cast<std::int64_t>(tensors.size()),

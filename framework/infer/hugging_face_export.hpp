@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "infer/engine.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore {
@@ -29,5 +31,10 @@ struct ExportedModel {
 /// tensor with a number that the type does not hold; then nothing is written.
 ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
                                      const std::string& dtype = "");
+
+/// The content of each file of the engine's tokenizer, by name, as these files are written; tokenizer_class:
+/// of tokenizer_config.json, "" for the usual one.
+std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const TokenizerFiles& files,
+                                                   const std::string& tokenizer_class);
 
 }  // namespace encore

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <encore/error.hpp>
 
 #include "config/value.hpp"
-#include "infer/int8_weights.hpp"
 #include "memory/device_memory.hpp"
 #include "model/floats.hpp"
 
@@ -47,14 +47,16 @@ class RoundedModel {
   }
 
   /// Exactly these are integers from now on.
-  void round(const Paths& rounded) {
-    std::vector<std::string> products;
+  void round(const IntegerBits& rounded) {
+    IntegerBits products;
     for (auto& [path, matrix] : matrices_) {
-      const bool now = rounded.contains(path);
-      if (now && matrix.product) products.push_back(path);
-      if (now == std::exchange(matrix.rounded, now)) continue;
-      if (now)
-        copy_from_host(model_.device(), rounded_to_int8(matrix.values, matrix.tensor.extent(1)).data(),
+      const auto asked = rounded.find(path);
+      const int bits = asked == rounded.end() ? 0 : asked->second;
+      if (bits != 0 && matrix.product) products[path] = bits;
+      if (bits == std::exchange(matrix.bits, bits)) continue;
+      if (bits != 0)
+        copy_from_host(model_.device(),
+                       rounded_to_integers(matrix.values, matrix.tensor.extent(1), bits).data(),
                        matrix.tensor);
       else
         copy_from_host(model_.device(), matrix.values.data(), matrix.tensor);
@@ -74,7 +76,8 @@ class RoundedModel {
   struct Matrix {
     Tensor tensor;
     std::vector<float> values;  ///< as they were
-    bool product = false, rounded = false;
+    bool product = false;
+    int bits = 0;  ///< as it is rounded; 0: it is not
   };
 
   void add(const std::string& path, bool product) {
@@ -91,7 +94,9 @@ class RoundedModel {
 
   /// What no product reads and no piece looks up is used in a way that is not known here.
   void forget_what_nothing_reads() {
-    round(paths());
+    IntegerBits all;
+    for (const std::string& path : paths()) all[path] = 8;
+    round(all);
     static_cast<void>(cost());
     const std::vector<std::string> read = model_.quantized_products();
     for (auto& [path, matrix] : matrices_) matrix.product = std::ranges::binary_search(read, path);
@@ -112,7 +117,8 @@ void keep_named(const std::vector<std::string>& keep, std::vector<QuantizedMatri
     bool known = false;
     for (QuantizedMatrix& matrix : matrices) {
       if (!names(name, matrix.path)) continue;
-      matrix.kept = known = true;
+      matrix.bits = 0;
+      known = true;
     }
     if (known) continue;
     std::string list;
@@ -121,12 +127,14 @@ void keep_named(const std::vector<std::string>& keep, std::vector<QuantizedMatri
   }
 }
 
-/// Measures each matrix alone, and keeps the most harmful until the cost is tolerable.
-void keep_harmful(RoundedModel& model, double most, Quantization& found, const std::function<void()>& seen) {
+/// Measures each matrix of so many bits alone, and gives the most harmful ones `more` (0: they stay as they
+/// are) until the cost is tolerable.
+void relieve(RoundedModel& model, double most, int bits, int more, Quantization& found,
+             const std::function<void()>& seen) {
   std::vector<QuantizedMatrix*> order;
   for (QuantizedMatrix& matrix : found.matrices) {
-    if (matrix.kept) continue;
-    model.round({matrix.path});
+    if (matrix.bits != bits) continue;
+    model.round({{matrix.path, bits}});
     matrix.growth = model.cost() - found.cost;
     order.push_back(&matrix);
     seen();
@@ -134,7 +142,7 @@ void keep_harmful(RoundedModel& model, double most, Quantization& found, const s
   std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return *a->growth > *b->growth; });
   for (QuantizedMatrix* matrix : order) {
     if (found.quantized_cost <= most) return;
-    matrix->kept = true;
+    matrix->bits = more;
     model.round(found.stored());
     found.quantized_cost = model.cost();
     seen();
@@ -143,17 +151,17 @@ void keep_harmful(RoundedModel& model, double most, Quantization& found, const s
 
 }  // namespace
 
-std::set<std::string> Quantization::stored() const {
-  std::set<std::string> paths;
+IntegerBits Quantization::stored() const {
+  IntegerBits bits;
   for (const QuantizedMatrix& matrix : matrices)
-    if (!matrix.kept) paths.insert(matrix.path);
-  return paths;
+    if (!matrix.kept()) bits[matrix.path] = matrix.bits;
+  return bits;
 }
 
 std::vector<std::string> Quantization::products() const {
   std::vector<std::string> paths;
   for (const QuantizedMatrix& matrix : matrices)
-    if (matrix.product && !matrix.kept) paths.push_back(matrix.path);
+    if (matrix.product && !matrix.kept()) paths.push_back(matrix.path);
   return paths;
 }
 
@@ -185,7 +193,10 @@ Quantization quantize(Engine& engine, const QuantizationCost& cost, const Quanti
   RoundedModel model(engine.model(), cost);
   Quantization found;
   found.adapted = model.adapted();
-  for (const std::string& path : model.paths()) found.matrices.push_back(model.described(path));
+  for (const std::string& path : model.paths()) {
+    found.matrices.push_back(model.described(path));
+    found.matrices.back().bits = options.bits;
+  }
   keep_named(options.keep, found.matrices);
   std::size_t done = 0, all = 2;
   const auto seen = [&] {
@@ -198,9 +209,10 @@ Quantization quantize(Engine& engine, const QuantizationCost& cost, const Quanti
   found.quantized_cost = model.cost();
   seen();
   const double most = found.cost + options.tolerance * std::max(std::abs(found.cost), cost.least);
-  if (found.quantized_cost > most) {
+  for (const int bits : {4, 8}) {
+    if (found.quantized_cost <= most || bits < options.bits) continue;
     all += 2 * found.stored().size();
-    keep_harmful(model, most, found, seen);
+    relieve(model, most, bits, bits == 4 ? 8 : 0, found, seen);
   }
   if (found.stored().empty())
     throw Error("no matrix can become integers within " + shortest(options.tolerance) +

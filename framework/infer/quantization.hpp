@@ -1,19 +1,19 @@
-// Quantization: which matrices of a model become 8-bit integers. All of them, unless they cost more than is
-// tolerated: then each is measured alone, and those that harm most stay as they are, one after the other,
-// until the others are tolerable. The cost is the loss on a sample of the development set, or how far vectors
-// of texts move. Place in the flow: the worker's quantize; the file is infer/int8_weights.hpp, the products
-// kernels/gemm_int8.cpp.
+// Quantization: which matrices of a model become integers of 8 or of 4 bits. All of them, unless they cost
+// more than is tolerated: then each is measured alone, and those that harm most stay as they are, one after
+// the other, until the others are tolerable; where 4 bits are asked for they get 8 first. The cost is the
+// loss on a sample of the development set, or how far vectors of texts move. Place in the flow: the worker's
+// quantize; the file is infer/integer_weights.hpp, the products kernels/gemm_integers.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "infer/engine.hpp"
+#include "infer/integer_weights.hpp"
 
 namespace encore {
 
@@ -30,6 +30,7 @@ QuantizationCost loss_on(Engine& engine, const EncodedSet& sample);
 QuantizationCost distance_of(Engine& engine, const ExampleSet& texts);
 
 struct QuantizationOptions {
+  int bits = 8;                        ///< or 4
   double tolerance = 0.01;             ///< by what share the cost may grow
   std::vector<std::string> keep = {};  ///< these stay: a path, or the beginning of one up to a point
 };
@@ -39,9 +40,12 @@ struct QuantizedMatrix {
   std::string path;
   std::int64_t parameters = 0;
   bool product = false;  ///< products read it; else its rows are looked up
-  bool kept = false;     ///< it stays as it is: it was asked for, or harms most
-  /// The cost with this matrix alone as integers, less that of the model; nothing where it was not measured.
+  int bits = 8;          ///< 8 or 4; 0: it stays as it is, because it was asked for, or harms most
+  /// The cost with this matrix alone as integers, of the bits that it has not got for it, less that of the
+  /// model; nothing where it was not measured.
   std::optional<double> growth = {};
+
+  bool kept() const { return bits == 0; }
 };
 
 struct Quantization {
@@ -50,7 +54,7 @@ struct Quantization {
   std::vector<std::string> adapted;       ///< matrices with an adapter: they stay as they are
 
   /// Those that are stored as integers, and those of them that products read.
-  std::set<std::string> stored() const;
+  IntegerBits stored() const;
   std::vector<std::string> products() const;
 };
 

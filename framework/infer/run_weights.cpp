@@ -5,7 +5,7 @@
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
-#include "infer/int8_weights.hpp"
+#include "infer/integer_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
 #include "record/checkpoint.hpp"
@@ -15,7 +15,18 @@
 namespace encore {
 namespace {
 
-constexpr const char* int8_remedy = "; exp quantize writes it anew";
+/// Whether the file is one that `exp quantize` writes; the others come from training.
+bool of_integers(Weights which) {
+  return which == Weights::int8 || which == Weights::int4;
+}
+const char* file_of(Weights which) {
+  return which == Weights::int8   ? int8_weights_file
+         : which == Weights::int4 ? int4_weights_file
+                                  : weights_file;
+}
+std::string integers_remedy(Weights which) {
+  return which == Weights::int4 ? "; exp quantize --bits 4 writes it anew" : "; exp quantize writes it anew";
+}
 constexpr const char* remedy = "; put the file back, or train the run again (exp run FILE --fresh)";
 
 }  // namespace
@@ -29,16 +40,16 @@ DigestsByName digests_of_meaning(const std::filesystem::path& run_folder) {
 
 RunWeights::RunWeights(std::filesystem::path run_folder, std::string question, Weights which)
     : folder_(std::move(run_folder)), question_(std::move(question)), which_(which) {
-  const bool int8 = which == Weights::int8;
-  const char* const name = int8 ? int8_weights_file : weights_file;
+  const bool integers = of_integers(which);
+  const char* const name = file_of(which);
   if (!std::filesystem::exists(folder_ / name)) {
-    if (int8) throw Error((folder_ / name).string() + " is missing" + int8_remedy);
+    if (integers) throw Error((folder_ / name).string() + " is missing" + integers_remedy(which));
     return;
   }
   try {
     file_.emplace(folder_, name);
   } catch (const Error& error) {
-    if (int8) throw Error(error.what() + std::string(int8_remedy));
+    if (integers) throw Error(error.what() + integers_remedy(which));
     damage_ = error.what();
     return;
   }
@@ -49,12 +60,13 @@ void RunWeights::require_of_this_run() const {
   const std::string path = file_->tensors().path().string();
   if (file_->facts().question != question_)
     throw Error(path + " belongs to another experiment (question " + file_->facts().question + ")" +
-                (which_ == Weights::int8
-                     ? int8_remedy
+                (of_integers(which_)
+                     ? integers_remedy(which_)
                      : "; put the run's own file back, or remove it: then the best checkpoint is used"));
-  if (which_ != Weights::int8 || !std::filesystem::exists(folder_ / weights_file)) return;
+  if (!of_integers(which_) || !std::filesystem::exists(folder_ / weights_file)) return;
   if (digest_of(WeightsFile(folder_).facts().tensors) != file_->facts().made_from)
-    throw Error(path + " was made from other weights than those that the run has now" + int8_remedy);
+    throw Error(path + " was made from other weights than those that the run has now" +
+                integers_remedy(which_));
 }
 
 void RunWeights::require_file(const std::string& name) const {
@@ -68,7 +80,7 @@ void RunWeights::require_file(const std::string& name) const {
 }
 
 std::int64_t RunWeights::load_into(Model& model, int threads) {
-  if (which_ == Weights::int8) return load_int8_file(model, threads);
+  if (of_integers(which_)) return load_integers_file(model, threads);
   try {
     if (file_) file_->require_whole(threads);
   } catch (const Error& error) {
@@ -94,13 +106,13 @@ std::string RunWeights::digest() const {
   return digest_of(digests);
 }
 
-std::int64_t RunWeights::load_int8_file(Model& model, int threads) {
+std::int64_t RunWeights::load_integers_file(Model& model, int threads) {
   try {
     file_->require_whole(threads);
   } catch (const Error& error) {
-    throw Error(error.what() + std::string(int8_remedy));
+    throw Error(error.what() + integers_remedy(which_));
   }
-  with_file(file_->tensors().path(), [&] { load_int8_weights(model, *file_); });
+  with_file(file_->tensors().path(), [&] { load_integer_weights(model, *file_); });
   tuned_ = file_->facts().tuned;
   return file_->facts().step;
 }

@@ -1,7 +1,7 @@
 // The parameters that a run has chosen, from its folder into a model: the weights file that was written when
 // the run concluded, where it lies in the page cache; else a copy of those of its best checkpoint; or, where
 // it is asked for, what `exp quantize` has made of them. Place in the flow: Engine -> run_weights ->
-// record/weights_file or record/checkpoint -> model/load_parameters or infer/int8_weights.
+// record/weights_file or record/checkpoint -> model/load_parameters or infer/integer_weights.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ enum class Weights : std::uint8_t {
   chosen,  ///< of its best step
   copied,  ///< the same in memory of the model, which may change them
   int8,    ///< with matrices of 8-bit integers, and products of them
+  int4,    ///< the same with 4-bit integers
 };
 
 class RunWeights {
  public:
   /// Looks at what is there and reads no tensor yet. `question` is that of the run. Throws Error where the
-  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count. Of 8-bit
-  /// weights there is no other copy: throws Error too where they are missing, damaged, or made from weights
-  /// that the run does not have any more.
+  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count. Of
+  /// integer weights there is no other copy: throws Error too where they are missing, damaged, or made from
+  /// weights that the run does not have any more.
   RunWeights(std::filesystem::path run_folder, std::string question, Weights which = Weights::chosen);
 
   /// Throws Error when a file of the run's folder is not the one that the weights were written with; known
@@ -54,7 +55,7 @@ class RunWeights {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  std::int64_t load_int8_file(Model& model, int threads);
+  std::int64_t load_integers_file(Model& model, int threads);
   std::int64_t load_file(Model& model);
   std::int64_t load_best_checkpoint(Model& model);
 

@@ -13,11 +13,15 @@ namespace {
 /// Chooses among libraries, and opens a region around each product while a tool listens.
 class DeviceGemm final : public GemmLibrary {
  public:
-  /// `invariant`: the one for batch-invariant products, `quantized`: for weights of 8-bit integers; null:
+  /// `invariant`: the one for batch-invariant products, `int8` and `int4`: for weights of integers; null:
   /// there is none.
   explicit DeviceGemm(std::unique_ptr<GemmLibrary> library, std::unique_ptr<GemmLibrary> invariant = nullptr,
-                      std::unique_ptr<GemmLibrary> quantized = nullptr)
-      : library_(std::move(library)), invariant_(std::move(invariant)), quantized_(std::move(quantized)) {}
+                      std::unique_ptr<GemmLibrary> int8 = nullptr,
+                      std::unique_ptr<GemmLibrary> int4 = nullptr)
+      : library_(std::move(library)),
+        invariant_(std::move(invariant)),
+        int8_(std::move(int8)),
+        int4_(std::move(int4)) {}
 
   std::string name() const override { return library_->name(); }
   bool multiplies(DType type) const override { return library_->multiplies(type); }
@@ -28,13 +32,13 @@ class DeviceGemm final : public GemmLibrary {
   }
 
   GemmLibrary& invariant() override { return invariant_ ? *invariant_ : *library_; }
-  GemmLibrary* quantized() override { return quantized_.get(); }
+  GemmLibrary* quantized(int bits) override { return bits == 4 ? int4_.get() : int8_.get(); }
 
   void multiply(const Device& device, const Product& product) override {
     Product with_layout = product;
     if (reads_activations(product) &&
         (with_layout.layout = layout_in(quantized_weights(), product)) != nullptr)
-      return multiply(*quantized_, device, with_layout);
+      return multiply(*quantized_weights()->library_of(product.b), device, with_layout);
     const bool invariant = batch_invariant() && invariant_;
     with_layout.layout = layout_in(layouts(), product);
     multiply(invariant ? *invariant_ : *library_, device, with_layout);
@@ -56,7 +60,7 @@ class DeviceGemm final : public GemmLibrary {
     library.multiply(device, product);
   }
 
-  std::unique_ptr<GemmLibrary> library_, invariant_, quantized_;
+  std::unique_ptr<GemmLibrary> library_, invariant_, int8_, int4_;
 };
 
 }  // namespace
@@ -94,7 +98,7 @@ std::unique_ptr<GemmLibrary> make_gemm_library() {
   library = make_bfloat16_gemm(std::move(library));
 #endif
   return std::make_unique<DeviceGemm>(std::move(library), make_bfloat16_gemm(make_portable_gemm()),
-                                      make_int8_gemm());
+                                      make_integer_gemm(8), make_integer_gemm(4));
 #endif
 }
 

@@ -42,15 +42,22 @@ struct Product {
   std::int64_t inner() const { return a.extent(transpose_a ? 0 : 1); }
 };
 
+class GemmLibrary;
+
 /// Where weights (N, K) lie in the layout of a library, beside where they lie as matrices. The memory is that
 /// of others (model/laid_out_weights.hpp).
 class WeightLayouts {
  public:
-  void add(const Tensor& weight, const void* layout) { entries_[weight.data] = {weight, layout}; }
+  /// `library`: of several for weights of integers the one that multiplies; null: the only one there is.
+  void add(const Tensor& weight, const void* layout, GemmLibrary* library = nullptr) {
+    entries_[weight.data] = {weight, layout, library};
+  }
   /// Whether there is one of a matrix of this type and shape at this place.
   bool contains(const Tensor& weight) const;
   /// For a product: null where there is none.
   const void* find(const Tensor& weight) const;
+  /// What add() was given with it.
+  GemmLibrary* library_of(const Tensor& weight) const { return entries_.at(weight.data).library; }
   /// Whether find() has given it: a product was computed with it.
   bool was_found(const Tensor& weight) const;
 
@@ -58,6 +65,7 @@ class WeightLayouts {
   struct Entry {
     Tensor weight;
     const void* layout = nullptr;
+    GemmLibrary* library = nullptr;
     mutable bool found = false;
   };
   std::unordered_map<const void*, Entry> entries_;
@@ -84,8 +92,9 @@ class GemmLibrary {
 
   /// The products while a BatchInvariance lives, whose layout is their own.
   virtual GemmLibrary& invariant() { return *this; }
-  /// The products with weights of 8-bit integers, which are read in its layout alone; null: there are none.
-  virtual GemmLibrary* quantized() { return nullptr; }
+  /// The products with weights of so many bits, 8 or 4, which are read in its layout alone; null: there are
+  /// none.
+  virtual GemmLibrary* quantized(int /*bits*/) { return nullptr; }
 
   /// Whether a BatchInvariance lives.
   bool batch_invariant() const { return batch_invariant_; }
@@ -141,7 +150,7 @@ class LaidOutProducts {
   const WeightLayouts* before_;
 };
 
-/// While it lives, products with one of these weights, as GemmLibrary::quantized() lays them out, are
+/// While it lives, products with one of these weights, each as a GemmLibrary::quantized() lays it out, are
 /// computed with its integers: those of passes forward, kernels::linear. They are batch-invariant.
 class QuantizedProducts {
  public:
@@ -171,8 +180,8 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
 /// is for has no instruction for pairs. Batch-invariant.
 std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
 
-/// float32 and bfloat16 activations times weights of 8-bit integers, on the host.
-std::unique_ptr<GemmLibrary> make_int8_gemm();
+/// float32 and bfloat16 activations times weights of integers of 8 or 4 bits, on the host.
+std::unique_ptr<GemmLibrary> make_integer_gemm(int bits);
 
 #ifdef ENCORE_HAVE_CUBLASLT
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();

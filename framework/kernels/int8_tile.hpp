@@ -3,15 +3,17 @@
 // and its largest number, for that is what AVX512_VNNI multiplies: four unsigned bytes by four signed ones,
 // added to a 32-bit integer. Sums of integers are exact, so no order of them decides anything: an element's
 // bits depend on its own row of a and column of b. Other processors compute the same integers by vectors of
-// 32-bit ones. Place in the flow: gemm_int8.cpp.
+// 32-bit ones. Place in the flow: gemm_integers.cpp.
 //
 //   a = low + step q    w = scale p    sum a w = step scale (sum q p) + low scale (sum p)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <encore/bfloat16.hpp>
 #include <encore/rows.hpp>
@@ -50,6 +52,12 @@ struct Panels {
   std::byte* data;
   std::int64_t columns, inner;
 
+  static constexpr int tile_rows = int8::tile_rows;
+  static constexpr std::int64_t most_inner = int8::most_inner;
+  static const char* name() { return "8-bit integers"; }
+
+  /// Bytes of a row of activations that are read.
+  std::int64_t row_bytes() const { return quad * quads(); }
   std::int64_t quads() const { return (inner + quad - 1) / quad; }
   std::int64_t count() const { return (columns + panel_width - 1) / panel_width; }
   std::int64_t extent(std::int64_t panel) const {
@@ -58,6 +66,7 @@ struct Panels {
   std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
   std::int64_t padded_columns() const { return rounded_up(columns, lane_count); }
   float* scales() const { return reinterpret_cast<float*>(data); }
+  const float* scales_at(std::int64_t column) const { return scales() + column; }
   float* sums() const { return scales() + padded_columns(); }
   std::int8_t* at(std::int64_t panel) const {
     return reinterpret_cast<std::int8_t*>(sums() + padded_columns()) + panel * panel_width * quad * quads();
@@ -67,6 +76,29 @@ struct Panels {
            (2 * sizeof(float) + static_cast<std::size_t>(quad * quads()));
   }
 };
+
+inline void lay_out_panel(const Panels& to, std::int64_t panel, const float* weights) {
+  const std::int64_t width = to.registers(panel) * lane_count, first = panel * panel_width;
+  std::vector<std::int8_t> row(static_cast<std::size_t>(quad * to.quads()));
+  for (std::int64_t c = 0; c < width; ++c) {
+    std::ranges::fill(row, std::int8_t{0});
+    float scale = 0.0F;
+    if (first + c < to.columns) {
+      const float* from = weights + (first + c) * to.inner;
+      scale = int8_scale(from, to.inner);
+      to_int8(from, to.inner, scale, row.data());
+    }
+    std::int32_t sum = 0;
+    for (std::int64_t l = 0; l < to.quads(); ++l)
+      for (std::int64_t k = 0; k < quad; ++k) {
+        const std::int8_t q = row[static_cast<std::size_t>(l * quad + k)];
+        to.at(panel)[(l * width + c) * quad + k] = q;
+        sum += q;
+      }
+    to.scales()[first + c] = scale;
+    to.sums()[first + c] = scale * static_cast<float>(sum);
+  }
+}
 
 /// What the bytes of a row of activations stand for.
 struct RowScale {
@@ -213,13 +245,13 @@ void multiply_tile(std::int64_t quads, const Rows& a, const std::int8_t* b, cons
 
 /// The same for `rows` rows, at most Tile: those that are left below the whole tiles.
 template <int Registers, int Tile = tile_rows, class C>
-void multiply_rows(std::int64_t rows, std::int64_t quads, const Rows& a, const std::int8_t* b,
+void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const Rows& a,
                    const TileEnd<C>& end) {
   if constexpr (Tile > 0) {
     if (rows == Tile)
-      multiply_tile<Tile, Registers>(quads, a, b, end);
+      multiply_tile<Tile, Registers>(b.quads(), a, b.at(panel), end);
     else
-      multiply_rows<Registers, Tile - 1>(rows, quads, a, b, end);
+      multiply_rows<Registers, Tile - 1>(rows, b, panel, a, end);
   }
 }
 

@@ -1,6 +1,6 @@
 // parallel_tasks: tasks of unequal length on the host, each taken by the next thread that is free. Which
 // thread that is must decide no bit. Place in the flow: products by tiles of our own (gemm_bfloat16.cpp,
-// gemm_int8.cpp).
+// gemm_integers.cpp).
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 
 #include "config/error.hpp"
 #include "memory/device_memory.hpp"
+#include "model/floats.hpp"
 
 namespace encore {
 namespace {
@@ -35,10 +37,10 @@ void part_halves(const Device& device, Tensor table) {
   copy_from_host(device, halves.data(), table);
 }
 
-class Embedding final : public Layer {
+class Embedding final : public Layer, public HasOnnxForm {
  public:
   Embedding(const Device& device, std::int64_t width, const EmbeddingOptions& options)
-      : width_(width), scale_(scale_of(width, options.scale)), options_(options) {
+      : device_(device), width_(width), scale_(scale_of(width, options.scale)), options_(options) {
     if (learned()) return;
     const auto bytes =
         static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
@@ -97,12 +99,29 @@ class Embedding final : public Layer {
       kernels::segments_backward(step.device(), step.rows(), dy, step.gradient(segments_));
   }
 
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue>) const override {
+    OnnxValue sum = graph.node("Gather", {graph.parameter(tokens_), graph.ids()});
+    if (scale_ != 1.0) sum = graph.multiply(sum, graph.number(scale_));
+    if (options_.positions != Positions::none) {
+      const OnnxValue table =
+          learned() ? graph.parameter(positions_)
+                    : graph.floats({options_.max_positions, width_}, floats_of(device_, fixed_positions()));
+      sum = graph.add(sum, graph.node("Gather", {table, graph.positions()}));
+    }
+    if (options_.segments == 1)  // that of every row
+      sum = graph.add(sum, graph.node("Gather", {graph.parameter(segments_), graph.integer(0)}));
+    if (options_.segments > 1)
+      sum = graph.add(sum, graph.node("Gather", {graph.parameter(segments_), graph.segments()}));
+    return sum;
+  }
+
  private:
   bool learned() const { return options_.positions == Positions::learned; }
   Tensor fixed_positions() const {
     return Tensor(fixed_.data(), sum_type(options_.precision), {options_.max_positions, width_});
   }
 
+  const Device& device_;
   std::int64_t width_;
   double scale_;
   EmbeddingOptions options_;
@@ -112,7 +131,7 @@ class Embedding final : public Layer {
   RandomStream stream_;
 };
 
-class Projection final : public Layer {
+class Projection final : public Layer, public HasOnnxForm {
  public:
   explicit Projection(std::int64_t input_width) : input_width_(input_width) {}
 
@@ -135,12 +154,16 @@ class Projection final : public Layer {
                                    input_gradients[0]);
   }
 
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    return graph.linear(inputs[0], weight_, bias_);
+  }
+
  private:
   std::int64_t input_width_;  ///< E
   Parameter weight_, bias_;
 };
 
-class EmbeddingDropout final : public Layer {
+class EmbeddingDropout final : public Layer, public HasOnnxForm {
  public:
   explicit EmbeddingDropout(double probability) : probability_(probability) {}
 
@@ -162,6 +185,8 @@ class EmbeddingDropout final : public Layer {
     kernels::dropout(step.device(), step.rows(), step.random(stream_), probability_, output_gradient,
                      input_gradients[0]);
   }
+
+  OnnxValue onnx_form(OnnxGraph&, std::span<const OnnxValue> inputs) const override { return inputs[0]; }
 
  private:
   double probability_;

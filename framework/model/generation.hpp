@@ -60,7 +60,7 @@ class Generation {
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
-  /// Products read the weights there, and those of `quantized` as 8-bit integers (null: none); both outlive
+  /// Products read the weights there, and those of `quantized` as integers (null: none); both outlive
   /// the generation too.
   void use(LaidOutWeights& weights, LaidOutWeights* quantized);
 

@@ -11,35 +11,36 @@ std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.shape.size() != 2 || spec.element != Element::activation || spec.token_rows) continue;
       const ParameterSlice& slice = parameters.find(path_of(node, spec));
-      weights[slice.path] = {parameters.seen_by_passes(slice, spec.element), parameters.adapted(slice)};
+      weights[slice.path] = {.seen = parameters.seen_by_passes(slice, spec.element),
+                             .values = parameters.adapted(slice)};
     }
   return weights;
 }
 
-LaidOutWeights::LaidOutWeights(const Device& device, GemmLibrary& library, const ParameterBlock& parameters,
+LaidOutWeights::LaidOutWeights(const Device& device, const ParameterBlock& parameters,
                                const std::vector<LaidOutWeight>& weights)
-    : device_(device), library_(library), parameters_(parameters) {
+    : device_(device), parameters_(parameters) {
   std::set<const void*> known;
   std::size_t bytes = 0;
   std::vector<std::pair<Tensor, std::size_t>> places;  // as it is seen, and where its layout begins
   for (const LaidOutWeight& weight : weights) {
-    const std::size_t more = library.layout_bytes(weight.values);
+    const std::size_t more = weight.library->layout_bytes(weight.values);
     if (more == 0 || !known.insert(weight.seen.data).second) continue;
-    laid_out_.push_back({weight.values});
+    laid_out_.push_back({weight.values, weight.library});
     places.emplace_back(weight.seen, bytes);
     bytes += aligned(more);
   }
   memory_ = DeviceBuffer("encore::laid_out_weights", bytes, Contents::undefined);
   for (std::size_t i = 0; i < laid_out_.size(); ++i) {
     laid_out_[i].data = memory_.data() + places[i].second;
-    layouts_.add(places[i].first, laid_out_[i].data);
+    layouts_.add(places[i].first, laid_out_[i].data, laid_out_[i].library);
   }
 }
 
 void LaidOutWeights::refresh() {
   if (version_ == parameters_.version()) return;
   version_ = parameters_.version();
-  for (const Layout& layout : laid_out_) library_.lay_out(device_, layout.values, layout.data);
+  for (const Layout& layout : laid_out_) layout.library->lay_out(device_, layout.values, layout.data);
 }
 
 }  // namespace encore

@@ -1,6 +1,6 @@
 // LaidOutWeights: a second copy of the weights of a model in the layout of the products that read them, for a
 // model that multiplies by the same ones many times: one for inference, whose weights stand still, and which
-// would bring every matrix into that layout for each text anew; or one whose products are computed with 8-bit
+// would bring every matrix into that layout for each text anew; or one whose products are computed with
 // integers. Place in the flow: Model makes it when it plans for inference, with its first Generation, and
 // where an Engine quantises it; passes without gradients hand it to their products (LaidOutProducts and
 // QuantizedProducts in kernels/gemm.hpp).
@@ -20,8 +20,9 @@ namespace encore {
 
 /// A matrix (out, in).
 struct LaidOutWeight {
-  Tensor seen;    ///< as passes see it: what products ask by
-  Tensor values;  ///< what is laid out: the same, or what it was rounded from
+  Tensor seen;                     ///< as passes see it: what products ask by
+  Tensor values;                   ///< what is laid out: the same, or what it was rounded from
+  GemmLibrary* library = nullptr;  ///< in whose layout
 };
 
 /// Matrices (out, in) that products of a network may read, by path; some are read in another way. Tables of
@@ -31,8 +32,8 @@ std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
 
 class LaidOutWeights {
  public:
-  /// In the layout of `library`; equal weights count once. All outlive this.
-  LaidOutWeights(const Device& device, GemmLibrary& library, const ParameterBlock& parameters,
+  /// Each in the layout of its library; equal weights count once. All outlive this.
+  LaidOutWeights(const Device& device, const ParameterBlock& parameters,
                  const std::vector<LaidOutWeight>& weights);
 
   /// Before a pass, after ParameterBlock::refresh_copies: lays them out anew if the values have changed.
@@ -43,11 +44,11 @@ class LaidOutWeights {
  private:
   struct Layout {
     Tensor values;
+    GemmLibrary* library = nullptr;
     std::byte* data = nullptr;
   };
 
   const Device& device_;
-  GemmLibrary& library_;
   const ParameterBlock& parameters_;
   DeviceBuffer memory_;
   std::vector<Layout> laid_out_;

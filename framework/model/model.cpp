@@ -84,19 +84,13 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
 }
 
 void Model::lay_out() {
+  // Passes of a network that generates are batch-invariant.
+  GemmLibrary& library = network_->is_causal() ? device_.gemm().invariant() : device_.gemm();
   std::vector<LaidOutWeight> weights;
   for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
     if (!quantized_ || !quantized_->layouts().contains(weight.seen))
-      weights.push_back({weight.seen, weight.seen});
-  // Passes of a network that generates are batch-invariant.
-  GemmLibrary& library = network_->is_causal() ? device_.gemm().invariant() : device_.gemm();
-  laid_out_ = std::make_unique<LaidOutWeights>(device_, library, *parameters_, weights);
-}
-
-void Model::use_laid_out() {
-  if (!evaluation_) return;
-  evaluation_->use(laid_out_ ? &laid_out_->layouts() : nullptr);
-  evaluation_->use_quantized(quantized_ ? &quantized_->layouts() : nullptr);
+      weights.push_back({weight.seen, weight.seen, &library});
+  laid_out_ = std::make_unique<LaidOutWeights>(device_, *parameters_, weights);
 }
 
 void Model::initialize(std::uint64_t seed) {
@@ -200,7 +194,7 @@ void Model::refresh_weights() {
   if (quantized_) quantized_->refresh();
 }
 
-// --- 8-bit integers ---
+// --- integers ---
 
 std::vector<std::string> Model::product_weights() const {
   std::vector<std::string> paths;
@@ -208,25 +202,22 @@ std::vector<std::string> Model::product_weights() const {
   return paths;
 }
 
-void Model::quantize(std::span<const std::string> paths) {
-  GemmLibrary* const library = device_.gemm().quantized();
-  if (library == nullptr)
-    throw Error(
-        "products with weights of 8-bit integers are computed on the host only; this is a worker for " +
-        device_.gemm().name());
+void Model::quantize(const std::map<std::string, int>& bits) {
+  if (device_.gemm().quantized(8) == nullptr)
+    throw Error("products with weights of integers are computed on the host only; this is a worker for " +
+                device_.gemm().name());
   if (precision() == DType::float64)
-    throw Error(
-        "this model computes in float64, and 8-bit integers go with float32 and bfloat16 activations");
+    throw Error("this model computes in float64, and integers go with float32 and bfloat16 activations");
   const std::map<std::string, LaidOutWeight> all = product_weights_of(*network_, *parameters_);
   std::vector<LaidOutWeight> weights;
-  for (const std::string& path : paths) {
+  for (const auto& [path, count] : bits) {
     const auto weight = all.find(path);
     if (weight == all.end()) throw Error("no product of the model reads a parameter \"" + path + "\"");
     weights.push_back(weight->second);
+    weights.back().library = device_.gemm().quantized(count);
   }
   quantized_.reset();
-  if (!weights.empty())
-    quantized_ = std::make_unique<LaidOutWeights>(device_, *library, *parameters_, weights);
+  if (!weights.empty()) quantized_ = std::make_unique<LaidOutWeights>(device_, *parameters_, weights);
   if (laid_out_) lay_out();
   use_laid_out();
 }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -97,6 +98,8 @@ class Model {
 
   /// Throws Error where make_generation would, whatever the sizes.
   void require_generation() const;
+  /// Its nodes in the order of the forward pass.
+  const Network& network() const { return *network_; }
   /// Rows of the longest sequence, data.max_length.
   std::int64_t max_length() const { return network_->max_length(); }
   /// What it reads of a batch, and gives.
@@ -108,10 +111,10 @@ class Model {
 
   /// Matrices (out, in) that products may read, by path; some are read in another way.
   std::vector<std::string> product_weights() const;
-  /// From now on passes without gradients compute products with these parameters by 8-bit integers
+  /// From now on passes without gradients compute products with these parameters by integers of 8 or 4 bits
   /// (QuantizedProducts); none of them: all in the model's precision. Throws Error where that cannot be. Not
   /// while a generation lives.
-  void quantize(std::span<const std::string> paths);
+  void quantize(const std::map<std::string, int>& bits);
   /// Those of quantize() that a product has read since.
   std::vector<std::string> quantized_products() const;
 

@@ -35,7 +35,7 @@ class Pass {
 
   /// What its products read weights from, until another one is given; null: the matrices.
   void use(const WeightLayouts* layouts) { layouts_ = layouts; }
-  /// The weights that its products read as 8-bit integers, until others are given; null: none.
+  /// The weights that its products read as integers, until others are given; null: none.
   void use_quantized(const WeightLayouts* weights) { quantized_ = weights; }
 
   /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random

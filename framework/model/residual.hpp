@@ -3,13 +3,14 @@
 
 #include <encore/kernels.hpp>
 #include <encore/layer.hpp>
+#include <encore/onnx_form.hpp>
 
 namespace encore {
 
 /// inputs: branch, trunk, both (N, C). The mask is drawn again in backward, so nothing is kept.
 /// The trunk's gradient is the output's gradient, and without dropout so is the branch's:
 /// Node::passed_inputs.
-class Residual final : public Layer {
+class Residual final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* stream = "dropout";  ///< the purpose of its random numbers
 
@@ -31,6 +32,10 @@ class Residual final : public Layer {
     if (dropout_ > 0.0)
       kernels::dropout(step.device(), step.rows(), step.random(stream_), dropout_, output_gradient,
                        input_gradients[0]);
+  }
+
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    return graph.add(inputs[0], inputs[1]);
   }
 
  private:

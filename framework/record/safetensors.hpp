@@ -22,7 +22,7 @@ namespace encore {
 
 /// The element type of a tensor in a file: one of those that are computed with, or float16, which files for
 /// and from elsewhere have (converted when they are read and written, model/convert_elements.hpp), or int8,
-/// as weights are stored in little space (infer/int8_weights.hpp).
+/// as weights are stored in little space (infer/integer_weights.hpp).
 class StoredType {
  public:
   enum Of : std::uint8_t { float32, float64, bfloat16, int32, int64, float16, int8 };

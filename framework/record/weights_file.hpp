@@ -19,8 +19,9 @@ namespace encore {
 
 /// In the run's folder.
 inline constexpr const char* weights_file = "weights.safetensors";
-/// Beside it, from `exp quantize`: the same parameters, matrices as 8-bit integers (infer/int8_weights.hpp).
+/// Beside it, from `exp quantize`: the same parameters, matrices as integers (infer/integer_weights.hpp).
 inline constexpr const char* int8_weights_file = "weights_int8.safetensors";
+inline constexpr const char* int4_weights_file = "weights_int4.safetensors";
 
 /// SHA-256 by name.
 using DigestsByName = std::map<std::string, std::string>;
@@ -31,7 +32,7 @@ struct WeightsFacts {
   std::string tuned = {};    ///< what the task chose by them on the development set (Task::tune); "": nothing
   DigestsByName files = {};  ///< of files in the run's folder: "vocab.txt", "labels.txt"
   DigestsByName tensors = {};  ///< of the bytes of each tensor; save_weights fills it in
-  /// Of 8-bit weights: the parameters that products read as integers, and digest_of the weights that they
+  /// Of integers: the parameters that products read as integers, and digest_of the weights that they
   /// were rounded from.
   std::vector<std::string> int8 = {};
   std::string made_from = {};

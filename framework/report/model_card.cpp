@@ -102,7 +102,7 @@ std::string proof(Store& store, const RunRow& run, const CardModel& model) {
   fact("parameters are those of step", std::to_string(model.step));
   fact("question, SHA-256 of settings and data", run.question);
   fact("the same without the seed", run.group);
-  fact("SHA-256 of model.safetensors", model.weights_sha256);
+  fact("SHA-256 of " + model.weights_file, model.weights_sha256);
   fact("backend", run.backend);
   fact("commit", commit_of(store, run));
   std::vector<std::string> verdicts;
@@ -129,6 +129,7 @@ std::string rounding(const CardModel& model) {
 }
 
 std::string use(const CardModel& model) {
+  if (!model.use.empty()) return "## Use\n\n" + model.use;
   return "## Use\n\n```python\nfrom transformers import AutoTokenizer, " + model.architecture +
          "\n\ntokenizer = AutoTokenizer.from_pretrained(DIR)\nmodel = " + model.architecture +
          ".from_pretrained(DIR)\n```\n";
@@ -162,9 +163,9 @@ std::vector<RunRow> replicates_of(Store& store, const RunRow& run) {
 
 std::string model_card(Store& store, const RunRow& run, const CardModel& model) {
   const std::vector<RunRow> replicates = replicates_of(store, run);
-  return "---\nlibrary_name: transformers\npipeline_tag: " + model.pipeline + "\ntags:\n- encore\n---\n\n# " +
-         markdown_text(run.name) + "\n\nA " + markdown_code(model.architecture, false) + " with " +
-         thousands(model.parameters) +
+  return "---\nlibrary_name: " + model.library + "\npipeline_tag: " + model.pipeline +
+         "\ntags:\n- encore\n---\n\n# " + markdown_text(run.name) + "\n\nA " +
+         markdown_code(model.architecture, false) + " with " + thousands(model.parameters) +
          " parameters, trained with Encore. What follows is from the database of the experiment.\n\n" +
          rounding(model) + scores(store, run, replicates) + data(store, run) + proof(store, run, model) +
          settings(store, run) + use(model);

@@ -18,7 +18,9 @@ struct CardModel {
   std::int64_t parameters = 0;
   std::string dtype, rounded_from;  ///< of the weights in the folder, and of those that were scored
   std::int64_t step = 0;
-  std::string weights_sha256;
+  std::string weights_file, weights_sha256;
+  std::string library = "transformers";  ///< as the hub calls what opens it: "onnx"
+  std::string use = {};                  ///< Markdown: how it is asked; of transformers the usual lines
 };
 
 /// The complete runs of the same question but for the seed, in the same numeric environment, this one

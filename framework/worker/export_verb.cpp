@@ -1,31 +1,94 @@
-// export: a run's best model as a folder that `transformers` opens.
+// export: a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or one that
+// embeds it with libencore_infer.so.
 #include <iostream>
+
+#include <filesystem>
 
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
 #include "infer/hugging_face_export.hpp"
+#include "onnx/onnx_export.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "record/weights_file.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
+namespace {
 
-int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder,
-                const std::string& dtype) {
-  if (folder.empty()) throw Error("export needs --to FOLDER");
+nlohmann::json as_hugging_face(const Engine& model, const ExportArguments& arguments) {
+  const ExportedModel exported = export_to_hugging_face(model, arguments.folder, arguments.dtype);
+  return {{"architecture", exported.architecture},
+          {"pipeline", exported.pipeline},
+          {"tensors", exported.tensors},
+          {"parameters", exported.parameters},
+          {"dtype", name_of(exported.dtype)},
+          {"rounded_from", name_of(exported.rounded_from)},
+          {"weights_file", tensors_file},
+          {"weights_sha256", exported.weights_sha256},
+          {"library", "transformers"}};
+}
+
+nlohmann::json as_onnx(const Engine& model, const ExportArguments& arguments) {
+  const ExportedOnnx exported = export_to_onnx(
+      model, arguments.folder, arguments.external_data ? OnnxWeights::beside : OnnxWeights::inside);
+  return {{"architecture", "graph of ONNX"},
+          {"pipeline", exported.pipeline},
+          {"tensors", exported.tensors},
+          {"parameters", exported.parameters},
+          {"dtype", name_of(DType::float32)},
+          {"rounded_from", name_of(model.model().parameters().dtype())},
+          {"weights_file", exported.weights_file},
+          {"weights_sha256", exported.weights_sha256},
+          {"library", "onnx"},
+          {"use", "```python\n" + exported.use + "```\n"}};
+}
+
+/// What an Engine reads of the run's folder, and nothing else of it.
+nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_folder,
+                         const ExportArguments& arguments) {
+  namespace fs = std::filesystem;
+  if (!fs::exists(run_folder / weights_file))
+    throw Error((run_folder / weights_file).string() +
+                " is missing, because the run was not concluded; resume it, or export it with --format onnx");
+  std::vector<const char*> files = {"specification.json", weights_file, int8_weights_file, int4_weights_file};
+  files.insert(files.end(), meaning_files.begin(), meaning_files.end());
+  for (const char* file : files)
+    if (fs::exists(run_folder / file)) fs::copy_file(run_folder / file, arguments.folder / file);
+  const WeightsFile written(arguments.folder);
+  const ParameterBlock& parameters = model.model().parameters();
+  return {{"architecture", "folder of Encore"},
+          {"pipeline", "other"},
+          {"tensors", parameters.slices().size()},
+          {"parameters", parameters.count()},
+          {"dtype", name_of(parameters.dtype())},
+          {"rounded_from", name_of(parameters.dtype())},
+          {"weights_file", weights_file},
+          {"weights_sha256", written.tensors().sha256()},
+          {"library", "encore"},
+          {"use",
+           "```c\nencore_model* model = NULL;\nchar* answers = NULL;\nconst char* texts[] = {\"a text\"};\n"
+           "if (encore_open(DIR, NULL, &model) != ENCORE_OK || encore_predict(model, texts, 1, &answers) != "
+           "ENCORE_OK)\n  puts(encore_last_error());\n```\n"}};
+}
+
+nlohmann::json exported(const Engine& model, const std::filesystem::path& run_folder,
+                        const ExportArguments& arguments) {
+  if (arguments.format == "onnx") return as_onnx(model, arguments);
+  if (arguments.format == "encore") return as_encore(model, run_folder, arguments);
+  return as_hugging_face(model, arguments);
+}
+
+}  // namespace
+
+int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments) {
+  if (arguments.folder.empty()) throw Error("export needs --to FOLDER");
   const Device device;
   const Engine model(run.folder, run.plugin_folders, device);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  const ExportedModel exported = export_to_hugging_face(model, folder, dtype);
-  std::cout << nlohmann::json{{"step", model.step()},
-                              {"architecture", exported.architecture},
-                              {"pipeline", exported.pipeline},
-                              {"tensors", exported.tensors},
-                              {"parameters", exported.parameters},
-                              {"dtype", name_of(exported.dtype)},
-                              {"rounded_from", name_of(exported.rounded_from)},
-                              {"weights_sha256", exported.weights_sha256}}
-                   .dump()
-            << '\n';
+  nlohmann::json answer = exported(model, run.folder, arguments);
+  answer["step"] = model.step();
+  std::cout << answer.dump() << '\n';
   return 0;
 }
 

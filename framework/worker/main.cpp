@@ -35,11 +35,16 @@ constexpr const char* usage =
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  serve     --run-folder DIR --plugin-folder DIR... --socket-fd FD [--threads T]\n"
-    "  quantize  --run-folder DIR --plugin-folder DIR... --tolerance X --examples N [--keep PATH...] "
+    "  quantize  --run-folder DIR --plugin-folder DIR... [--bits 8|4] --tolerance X --examples N [--keep "
+    "PATH...] "
     "[--texts FILE] "
     "[--threads T]\n"
-    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--dtype TYPE] [--threads T]\n"
-    "            --int8 on those from predict to serve: with the weights that quantize has written\n"
+    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER --format huggingface|onnx|encore "
+    "[--dtype "
+    "TYPE]\n"
+    "            [--external-data] [--threads T]\n"
+    "            --int8 or --int4 on those from predict to serve: with the weights that quantize has "
+    "written\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
@@ -99,19 +104,22 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>(),
-                                   values["int8"].as<bool>() ? Weights::int8 : Weights::chosen};
+                                   values["int8"].as<bool>()   ? Weights::int8
+                                   : values["int4"].as<bool>() ? Weights::int4
+                                                               : Weights::chosen};
   if (verb == "quantize")
     return quantize_verb(
-        run,
-        {values["tolerance"].as<double>(), static_cast<std::size_t>(values["examples"].as<std::int64_t>()),
-         values["keep"].as<std::vector<std::string>>(), values["texts"].as<std::string>()});
+        run, {static_cast<int>(values["bits"].as<std::int64_t>()), values["tolerance"].as<double>(),
+              static_cast<std::size_t>(values["examples"].as<std::int64_t>()),
+              values["keep"].as<std::vector<std::string>>(), values["texts"].as<std::string>()});
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
   if (verb == "embed") return embed_verb(run);
   if (verb == "attention") return attention_verb(run);
   if (verb == "generate") return generate_verb(run);
   if (verb == "serve") return serve_verb(run, values["socket-fd"].as<int>());
   if (verb == "export")
-    return export_verb(run, values["to"].as<std::string>(), values["dtype"].as<std::string>());
+    return export_verb(run, {values["to"].as<std::string>(), values["format"].as<std::string>(),
+                             values["dtype"].as<std::string>(), values["external-data"].as<bool>()});
   return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
 }
 
@@ -137,7 +145,7 @@ int run(int argc, char** argv) {
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
       "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
-      "stop-after", po::value<std::int64_t>()->default_value(0))(
+      "external-data", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
   for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels",
@@ -146,6 +154,7 @@ int run(int argc, char** argv) {
   options.add_options()("picked", po::value<double>()->default_value(0.0))(
       "tolerance", po::value<double>()->default_value(0.0))(
       "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
+      "int4", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
       "keep", po::value<std::vector<std::string>>()->default_value({}, ""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);

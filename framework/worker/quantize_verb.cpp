@@ -1,4 +1,4 @@
-// quantize: the weights of a run's best model with matrices of 8-bit integers, into a file beside the others;
+// quantize: the weights of a run's best model with matrices of integers, into a file beside the others;
 // and what the model's scores were before and are after.
 #include <iostream>
 #include <map>
@@ -13,7 +13,7 @@
 #include "base/measure_json.hpp"
 #include "data/file.hpp"
 #include "infer/engine.hpp"
-#include "infer/int8_weights.hpp"
+#include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"
 #include "record/specification.hpp"
 #include "worker/tell_progress.hpp"
@@ -73,7 +73,8 @@ json json_of(const Quantization& found) {
     matrices.push_back({{"path", matrix.path},
                         {"parameters", matrix.parameters},
                         {"product", matrix.product},
-                        {"kept", matrix.kept}});
+                        {"bits", matrix.bits},
+                        {"kept", matrix.kept()}});
     if (matrix.growth) matrices.back()["growth"] = *matrix.growth;
   }
   return {{"cost", {{"before", found.cost}, {"after", found.quantized_cost}}},
@@ -132,7 +133,7 @@ class Judges {
 
 /// The file, and what it says of itself.
 json written(const Engine& engine, const Specification& specification, const fs::path& folder,
-             const Quantization& found) {
+             const Quantization& found, const char* file) {
   WeightsFacts facts{.question = specification.question,
                      .step = engine.step(),
                      .tuned = engine.tuned(),
@@ -141,8 +142,9 @@ json written(const Engine& engine, const Specification& specification, const fs:
                      .made_from = engine.digest()};
   const ParameterBlock& parameters = engine.model().parameters();
   const auto float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype());
-  const SavedFile saved = save_int8_weights(folder, engine.model(), found.stored(), std::move(facts));
-  return {{"file", (folder / int8_weights_file).string()},
+  const SavedFile saved =
+      save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
+  return {{"file", (folder / file).string()},
           {"sha256", saved.sha256},
           {"bytes", saved.bytes},
           {"float_bytes", float_bytes}};
@@ -153,6 +155,9 @@ json written(const Engine& engine, const Specification& specification, const fs:
 int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments) {
   const Device device;
   const Specification specification = Specification::load(run.folder);
+  if (arguments.bits != 4 && arguments.bits != 8)
+    throw Error("--bits is " + std::to_string(arguments.bits) + "; it must be 8 or 4");
+  const bool half = arguments.bits == 4;
   std::optional<Judges> judges;
   json answer;
   {
@@ -160,18 +165,20 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
     for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
     judges.emplace(engine, specification, arguments);
     const Quantization found =
-        quantize(engine, judges->cost(engine), {arguments.tolerance, arguments.keep},
+        quantize(engine, judges->cost(engine), {arguments.bits, arguments.tolerance, arguments.keep},
                  [](std::size_t done, std::size_t all) {
                    tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
                  });
     answer = {{"step", engine.step()},
               {"judged_by", judges->judged_by()},
               {"sample", judges->examples()},
-              {"tolerance", arguments.tolerance}};
+              {"tolerance", arguments.tolerance},
+              {"bits", arguments.bits}};
     answer.update(json_of(found));
-    answer.update(written(engine, specification, run.folder, found));
+    answer.update(
+        written(engine, specification, run.folder, found, half ? int4_weights_file : int8_weights_file));
   }
-  Engine engine(run.folder, run.plugin_folders, device, Weights::int8);
+  Engine engine(run.folder, run.plugin_folders, device, half ? Weights::int4 : Weights::int8);
   answer["sets"] = judges->compare(engine);
   answer["definitions"] = json::array();
   for (const Measure& measure : engine.measures()) answer["definitions"].push_back(json_of(measure));

@@ -41,6 +41,7 @@ struct SizeArguments {
 };
 
 struct QuantizeArguments {
+  int bits = 8;                   ///< or 4
   double tolerance = 0.0;         ///< by what share the cost may grow
   std::size_t examples = 0;       ///< of the development set or the texts, by which that is decided
   std::vector<std::string> keep;  ///< matrices that stay as they are
@@ -85,12 +86,17 @@ int generate_verb(const TrainedRunArguments& run);
 /// Answers batches of texts that come over a socket (record/serve_messages.hpp) until it is closed.
 int serve_verb(const TrainedRunArguments& run, int socket_fd);
 
-/// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
-/// output.
-int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder,
-                const std::string& dtype);
+struct ExportArguments {
+  std::filesystem::path folder;  ///< which is there
+  std::string format;            ///< "huggingface", "onnx" or "encore"
+  std::string dtype;             ///< of the weights of a Hugging Face folder; "": as they are
+  bool external_data = false;    ///< weights of ONNX in a file of their own
+};
 
-/// Writes the weights of the model as 8-bit integers into the run's folder; what was decided, and the scores
+/// Writes the model into the folder, for other programs; what it is as JSON on standard output.
+int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments);
+
+/// Writes the weights of the model as integers into the run's folder; what was decided, and the scores
 /// before and after, as JSON on standard output.
 int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments);
 

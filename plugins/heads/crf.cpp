@@ -8,6 +8,7 @@
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -284,7 +285,7 @@ std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels)
   return allowed;
 }
 
-class CrfHead final : public Head {
+class CrfHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a linear-chain conditional random field over the labelled rows, Viterbi at prediction (Lafferty et "
@@ -376,6 +377,24 @@ class CrfHead final : public Head {
       crf_trace_back<Sum<T>>(device, step.rows(), step.parameter(end_), labelled, best, pointers,
                              step.output(predictions_));
     });
+  }
+
+  /// The emissions, and the chain for Viterbi over the rows that have labels: what may not follow each other
+  /// is far below everything else.
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    graph.output("emissions", graph.linear(inputs[0], weight_, bias_),
+                 {OnnxGraph::batch, OnnxGraph::length, classes_});
+    std::vector<float> barriers;
+    for (const std::int32_t allowed : allowed_classes_) barriers.push_back(allowed != 0 ? 0.0F : -1e9F);
+    const auto entries = barriers.end() - classes_;  // of what may be the first
+    graph.output("transitions",
+                 graph.add(graph.parameter(transitions_),
+                           graph.floats({classes_, classes_}, {barriers.begin(), entries})),
+                 {classes_, classes_});
+    graph.output("start",
+                 graph.add(graph.parameter(start_), graph.floats({classes_}, {entries, barriers.end()})),
+                 {classes_});
+    graph.output("end", graph.node("Identity", {graph.parameter(end_)}), {classes_});
   }
 
  private:

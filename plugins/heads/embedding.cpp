@@ -10,6 +10,7 @@
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -229,7 +230,7 @@ void similarity_backward(const Device& device, const Pairs<S>& pairs, double sca
       });
 }
 
-class EmbeddingHead final : public Head {
+class EmbeddingHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a vector for each text, the mean of its tokens or its first one; learns which texts belong together "
@@ -256,7 +257,7 @@ class EmbeddingHead final : public Head {
   }
 
   void declare(HeadPlan& plan) override {
-    const std::int64_t width = plan.width();
+    const std::int64_t width = width_ = plan.width();
     states_ = plan.read(space_);
     first_ = plan.column("first", Space::sequences);
     second_ = plan.column("second", Space::sequences);
@@ -324,6 +325,21 @@ class EmbeddingHead final : public Head {
     kernels::copy(step.device(), step.buffer(normalize_ ? units_ : pooled_), step.output(embedding_));
   }
 
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    OnnxValue pooled = inputs[0];
+    if (space_ == Space::tokens) {
+      const OnnxValue rows = graph.unsqueezed(graph.to_float(graph.mask()), {2});  // (batch, length, 1)
+      const auto sum = [&](const OnnxValue& x) {
+        return graph.node("ReduceSum", {x, graph.integers({1}, {1})}, {{"keepdims", std::int64_t{0}}});
+      };
+      pooled = graph.divide(sum(graph.multiply(inputs[0], rows)), sum(rows));
+    }
+    if (normalize_)
+      pooled =
+          graph.divide(pooled, graph.node("ReduceL2", {pooled}, {{"axes", std::vector<std::int64_t>{1}}}));
+    graph.output("embedding", pooled, {OnnxGraph::batch, width_});
+  }
+
  private:
   template <class S>
   Pairs<S> pairs(const HeadStep& step) const {
@@ -331,6 +347,7 @@ class EmbeddingHead final : public Head {
   }
 
   Space space_;
+  std::int64_t width_ = 0;  ///< C
   bool normalize_;
   double temperature_;
   bool learns_numbers_;

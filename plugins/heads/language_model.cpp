@@ -9,6 +9,7 @@
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -56,7 +57,7 @@ void shares_of(const Device& device, Tensor values, Tensor log_sums, Tensor shar
       });
 }
 
-class LanguageModel final : public Head {
+class LanguageModel final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a piece of the vocabulary for each row with a target by softmax over h E^T + b, E the table of the "
@@ -206,6 +207,19 @@ class LanguageModel final : public Head {
     });
     kernels::copy(step.device(), step.buffer(row_losses_), step.output(losses_));
     if (next_) next_->decode(step);
+  }
+
+  /// A table that is the embedding's stands in the file once.
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    OnnxValue x = inputs[0];
+    if (transform_)
+      x = graph.layer_norm(graph.activation("gelu", graph.linear(x, weight_, transform_bias_)), norm_gain_,
+                           norm_bias_, epsilon_);
+    if (scaled_) x = graph.multiply(x, graph.number(1.0 / std::sqrt(static_cast<double>(table_width_))));
+    x = graph.product(x, tied_ ? graph.transposed(graph.parameter(table_), {1, 0}) : graph.turned(table_));
+    if (has_bias_) x = graph.add(x, graph.parameter(bias_));
+    graph.output("logits", x, {OnnxGraph::batch, OnnxGraph::length, vocabulary_});
+    if (next_) next_->onnx_outputs(graph, inputs[1]);
   }
 
  private:

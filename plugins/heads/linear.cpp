@@ -5,6 +5,7 @@
 // et al. 2019). Where the task weighs its targets, each row's loss counts by its weight, and their sum is
 // divided by that of the weights (torch.nn.CrossEntropyLoss(weight=)).
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_linear_head {
@@ -12,7 +13,7 @@ namespace encore_linear_head {
 using namespace encore;
 using kernels::Activation;
 
-class LinearHead final : public Head {
+class LinearHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a class for each row with a target by softmax over x W^T + b, trained with cross-entropy";
@@ -162,6 +163,17 @@ class LinearHead final : public Head {
 
   void decode(const HeadStep& step) override {
     kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    OnnxValue x = inputs[0];
+    if (residual_norm_)
+      x = graph.layer_norm(graph.add(x, graph.linear(x, mix_weight_, mix_bias_)), norm_gain_, norm_bias_,
+                           epsilon_);
+    if (pooler_) x = graph.activation("tanh", graph.linear(x, pooler_weight_, pooler_bias_));
+    std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, classes_};
+    if (space_ == Space::sequences) shape = {OnnxGraph::batch, classes_};
+    graph.output("logits", graph.linear(x, weight_, bias_), shape);
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 
 namespace encore_language_model {
 
@@ -64,6 +65,11 @@ class NextText {
 
   void decode(const HeadStep& step) const {
     kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, const OnnxValue& first_rows) const {
+    const OnnxValue pooled = graph.activation("tanh", graph.linear(first_rows, pooler_weight_, pooler_bias_));
+    graph.output("next_logits", graph.linear(pooled, weight_, bias_), {OnnxGraph::batch, answers});
   }
 
  private:

@@ -2,13 +2,14 @@
 // column "targets" (a number for each row, over the space that the task chose) on the rows that the column
 // "known" marks, and gives y as "numbers". Read next: kernels::squared_error.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_regression_head {
 
 using namespace encore;
 
-class RegressionHead final : public Head {
+class RegressionHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary = "a number for each row, x w^T + b, trained with the squared error";
   static Schema options() { return {}; }
@@ -59,6 +60,12 @@ class RegressionHead final : public Head {
 
   void decode(const HeadStep& step) override {
     kernels::copy(step.device(), step.buffer(values_), one_column(step.output(numbers_)));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, 1};
+    if (space_ == Space::sequences) shape = {OnnxGraph::batch, 1};
+    graph.output("logits", graph.linear(inputs[0], weight_, bias_), shape);
   }
 
  private:

@@ -4,13 +4,14 @@
 // gives the probabilities as "scores". With pooler the states go through tanh(x Wpool^T + b) first, as BERT's
 // do before it classifies a sequence (Devlin et al. 2019). Read next: kernels::binary_cross_entropy.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_sigmoid_head {
 
 using namespace encore;
 
-class SigmoidHead final : public Head {
+class SigmoidHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a probability for each class by itself, sigmoid(x W^T + b), trained with binary cross-entropy";
@@ -86,6 +87,14 @@ class SigmoidHead final : public Head {
   void decode(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_);
     kernels::sigmoid(step.device(), logits, matrix_of(step.output(scores_), logits));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const OnnxValue x =
+        pooler_ ? graph.activation("tanh", graph.linear(inputs[0], pooler_weight_, pooler_bias_)) : inputs[0];
+    std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, classes_};
+    if (space_ == Space::sequences) shape = {OnnxGraph::batch, classes_};
+    graph.output("logits", graph.linear(x, weight_, bias_), shape);
   }
 
  private:

@@ -3,13 +3,14 @@
 // rows of each sequence; rows of padding lie in no sequence. The search for the best pair is the task's,
 // which knows which rows may be answers. Read next: framework/kernels/span_loss.cpp.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_span_head {
 
 using namespace encore;
 
-class SpanHead final : public Head {
+class SpanHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "where a part of a text begins and ends: two scores for each token by x W^T + b, trained with "
@@ -55,6 +56,14 @@ class SpanHead final : public Head {
 
   void decode(const HeadStep& step) override {
     kernels::copy(step.device(), step.buffer(logits_), step.output(spans_));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const OnnxValue logits = graph.linear(inputs[0], weight_, bias_);  // (batch, length, 2)
+    for (const std::int64_t side : {0, 1})
+      graph.output(side == 0 ? "start_logits" : "end_logits",
+                   graph.node("Gather", {logits, graph.integer(side)}, {{"axis", std::int64_t{2}}}),
+                   {OnnxGraph::batch, OnnxGraph::length});
   }
 
  private:

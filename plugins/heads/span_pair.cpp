@@ -5,6 +5,7 @@
 // pair is one row of for_rows, and so is each row's gradient: all sums have one order.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -82,7 +83,7 @@ void span_means_backward(const Device& device, const RowSet& rows, Tensor spans,
       });
 }
 
-class SpanPairHead final : public Head {
+class SpanPairHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a class for each sequence from the states of two spans of it, [a, b] W^T + b by softmax (Wu and He "
@@ -115,7 +116,8 @@ class SpanPairHead final : public Head {
   }
 
   void declare(HeadPlan& plan) override {
-    const std::int64_t width = 2 * plan.width();
+    states_width_ = plan.width();
+    const std::int64_t width = 2 * states_width_;
     states_ = plan.read(Space::tokens);
     spans_ = plan.column("spans", Space::sequences, ColumnType::integers, 0, 4);
     targets_ = plan.column(targets_column, Space::sequences, ColumnType::integers, classes_);
@@ -168,6 +170,25 @@ class SpanPairHead final : public Head {
     kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
   }
 
+  /// The means as a product of shares (batch, 2, length) and states; spans lie within their text, as the task
+  /// has them.
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const OnnxValue ends =
+        graph.reshaped(graph.input("spans", {OnnxGraph::batch, 4}), {-1, 2, 2});  // span, first and last
+    const auto end = [&](std::int64_t number) {                                   // (batch, 2, 1)
+      return graph.unsqueezed(
+          graph.node("Gather", {ends, graph.integer(number)}, {{"axis", std::int64_t{2}}}), {2});
+    };
+    const OnnxValue first = end(0), last = first_row_only_ ? first : end(1);
+    const OnnxValue within = graph.node("And", {graph.node("GreaterOrEqual", {graph.positions(), first}),
+                                                graph.node("LessOrEqual", {graph.positions(), last})});
+    const OnnxValue count = graph.to_float(graph.add(graph.subtract(last, first), graph.integer(1)));
+    const OnnxValue means = graph.product(graph.divide(graph.to_float(within), count), inputs[0]);
+    const std::int64_t width = 2 * states_width_;
+    graph.output("logits", graph.linear(graph.reshaped(means, {-1, width}), weight_, bias_),
+                 {OnnxGraph::batch, classes_});
+  }
+
  private:
   /// Of x (B, 2 C) in place; also its own backward.
   void drop(const HeadStep& step, Tensor x) const {
@@ -175,6 +196,7 @@ class SpanPairHead final : public Head {
                      dropout_, x, x);
   }
 
+  std::int64_t states_width_ = 0;  ///< C
   std::int64_t classes_;
   double label_smoothing_;
   bool first_row_only_;

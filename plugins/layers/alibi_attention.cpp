@@ -14,6 +14,20 @@ class AlibiAttention final : public encore_multi_head_attention::MultiHeadAttent
       "self_attention whose scores fall in a line with the distance, one slope per head (Press et al. 2022)";
   AlibiAttention(const Options& options, const LayerContext& context)
       : MultiHeadAttention(options, context, {.alibi = true}) {}
+
+ private:
+  OnnxValue onnx_bias(OnnxGraph& graph) const override {
+    std::vector<float> slopes;
+    std::int64_t power = 1;  // the largest power of two in the number of heads
+    while (2 * power <= heads().count) power *= 2;
+    for (std::int64_t head = 0; head < heads().count; ++head) {
+      const double exponent =
+          head < power ? static_cast<double>(head + 1) : static_cast<double>(head - power) + 0.5;
+      slopes.push_back(static_cast<float>(-std::exp2(-8.0 * exponent / static_cast<double>(power))));
+    }
+    const OnnxValue distances = graph.to_float(graph.node("Abs", {graph.distances()}));
+    return graph.multiply(graph.floats({heads().count, 1, 1}, slopes), distances);
+  }
 };
 
 }  // namespace encore_alibi_attention

@@ -103,6 +103,34 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
                   step.gradient(distances_), true);
   }
 
+  OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
+                           const OnnxValue& v) const override {
+    // (H, D, 2 R): queries or keys made of the table of distances
+    const auto of_distances = [&](Parameter weight, Parameter bias) {
+      const OnnxValue table = graph.parameter(distances_);
+      const OnnxValue made =
+          heads().bias ? graph.linear(table, weight, bias) : graph.linear(table, weight);  // (2 R, H D)
+      return graph.transposed(graph.reshaped(made, {places_, heads().count, heads().size}), {1, 2, 0});
+    };
+    // d(i, j) of the query in row i and the key in column j
+    const OnnxValue places =
+        graph.node("Clip", {graph.subtract(graph.integer(places_ / 2), graph.distances()), graph.integer(0),
+                            graph.integer(places_ - 1)});
+    const OnnxValue content = graph.product(q, graph.transposed(k, {0, 1, 3, 2}));
+    const OnnxValue shape = graph.node("Shape", {content});  // batch, H, length, length
+    const auto at = [&](const OnnxValue& scores, const OnnxValue& index) {
+      return graph.node("GatherElements", {scores, graph.node("Expand", {index, shape})},
+                        {{"axis", std::int64_t{-1}}});
+    };
+    const OnnxValue of_keys = at(graph.product(q, of_distances(key_weight_, key_bias_)), places);
+    const OnnxValue of_queries = at(graph.product(k, of_distances(query_weight_, query_bias_)),
+                                    graph.transposed(places, {1, 0}));  // row of the key first
+    const OnnxValue sum = graph.add(graph.add(content, of_keys), graph.transposed(of_queries, {0, 1, 3, 2}));
+    const double scale = 1.0 / std::sqrt(3.0 * static_cast<double>(heads().size));
+    return onnx_softmax(graph, graph.multiply(sum, graph.number(scale)), onnx_before(graph, options_.causal),
+                        v);
+  }
+
   kernels::AttentionOptions attention_options(const Step& step) const {
     kernels::AttentionOptions options = options_;
     options.training = step.training();

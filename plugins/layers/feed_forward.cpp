@@ -4,6 +4,7 @@
 // approximation that GPT-2 was trained with, is no part of the products and has passes of its own.
 #include <encore/gelu_tanh.hpp>
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -46,7 +47,7 @@ void gelu_tanh_backward(const Device& device, Tensor x, Tensor dy) {
       });
 }
 
-class FeedForward final : public Layer {
+class FeedForward final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary = "y = activation(x Wup^T + b) Wdown^T + b (Vaswani et al. 2017)";
   static Schema options() {
@@ -66,8 +67,9 @@ class FeedForward final : public Layer {
   FeedForward(const Options& options, const LayerContext&)
       : hidden_(options.integer("hidden")),
         has_bias_(options.flag("bias")),
-        activation_(activation_of(options.text("activation"))),
-        approximates_(options.text("activation") == "gelu_tanh"),
+        function_(options.text("activation")),
+        activation_(activation_of(function_)),
+        approximates_(function_ == "gelu_tanh"),
         keeps_input_(approximates_ || !kernels::derivative_reads_output(activation_)) {}
 
   void declare(LayerPlan& plan) override {
@@ -103,6 +105,10 @@ class FeedForward final : public Layer {
     up_.backward(step, dstates, inputs[0], input_gradients[0]);
   }
 
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    return down_.onnx_form(graph, graph.activation(function_, up_.onnx_form(graph, inputs[0])));
+  }
+
  private:
   void activate(const Device& device, Tensor up, Tensor states) const {
     if (approximates_)
@@ -121,6 +127,7 @@ class FeedForward final : public Layer {
 
   std::int64_t hidden_;
   bool has_bias_;
+  std::string function_;  ///< as the option names it
   Activation activation_;
   bool approximates_;  ///< gelu_tanh
   bool keeps_input_;   ///< what the activation is computed of, rather than its result

@@ -3,6 +3,7 @@
 // are one product, whose result (N, 2 F) is kept; backward computes the hidden states (N, F) again. F
 // channels cost 3 C F weights: for as many as feed_forward has with 2 C F, take two thirds.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 #include "product.hpp"
@@ -12,7 +13,7 @@ namespace encore_gated_feed_forward {
 using namespace encore;
 using kernels::Gate;
 
-class GatedFeedForward final : public Layer {
+class GatedFeedForward final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
       "y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b: GEGLU, SwiGLU and others (Shazeer 2020)";
@@ -68,7 +69,30 @@ class GatedFeedForward final : public Layer {
     to_gate_up_.backward(step, dgate_up, inputs[0], input_gradients[0]);
   }
 
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const std::vector<OnnxValue> parts =
+        graph.nodes("Split", {to_gate_up_.onnx_form(graph, inputs[0])}, {{"axis", std::int64_t{-1}}}, 2);
+    return down_.onnx_form(graph, graph.multiply(graph.activation(function_of(gate_), parts[0]), parts[1]));
+  }
+
  private:
+  static const char* function_of(Gate gate) {
+    switch (gate) {
+      case Gate::geglu:
+        return "gelu";
+      case Gate::swiglu:
+        return "silu";
+      case Gate::glu:
+        return "sigmoid";
+      case Gate::reglu:
+        return "relu";
+      case Gate::tanh_glu:
+        return "tanh";
+      default:
+        return "gelu_tanh";
+    }
+  }
+
   static Gate gate_of(const std::string& name) {
     if (name == "swiglu") return Gate::swiglu;
     if (name == "glu") return Gate::glu;

@@ -4,6 +4,7 @@
 // forward and backward, written as any plugin may write one.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -85,7 +86,7 @@ void mix_backward(const Device& device, Tensor x, Tensor candidate, Tensor trans
       });
 }
 
-class Highway final : public Layer {
+class Highway final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
       "y = t h(x) + (1 - t) x with a learned gate t (Srivastava et al. 2015)";
@@ -164,6 +165,14 @@ class Highway final : public Layer {
                   true);
     kernels::gemm(device, dtransform, Transpose::no, step.parameter(transform_weight_), Transpose::no, dx,
                   true);
+  }
+
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const OnnxValue x = inputs[0];
+    const OnnxValue candidate =
+        graph.activation(gelu_ ? "gelu" : "relu", graph.linear(x, candidate_weight_, candidate_bias_));
+    const OnnxValue t = graph.activation("sigmoid", graph.linear(x, transform_weight_, transform_bias_));
+    return graph.add(x, graph.multiply(t, graph.subtract(candidate, x)));
   }
 
  private:

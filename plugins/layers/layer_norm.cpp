@@ -1,13 +1,14 @@
 // Layer "layer_norm": y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016).
 // The smallest layer there is, and so a good one to copy.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_layer_norm {
 
 using namespace encore;
 
-class LayerNorm final : public Layer {
+class LayerNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
       "y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016)";
@@ -38,6 +39,10 @@ class LayerNorm final : public Layer {
     kernels::layer_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(mean_),
                                  step.buffer(rstd_), output_gradient, step.sum_gradient(input_gradients[0]),
                                  step.gradient(gain_), step.gradient(bias_));
+  }
+
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    return graph.layer_norm(inputs[0], gain_, bias_, epsilon_);
   }
 
  private:

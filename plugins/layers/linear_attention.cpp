@@ -53,6 +53,21 @@ class LinearAttention final : public encore_multi_head_attention::AttentionOverS
                                        step.buffer(dnorms_), part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
   }
 
+  OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
+                           const OnnxValue& v) const override {
+    const auto features = [&](const OnnxValue& x) {
+      return graph.add(graph.node("Elu", {x}), graph.number(1.0));
+    };
+    const OnnxValue queries = features(q);
+    const OnnxValue rows = graph.unsqueezed(graph.to_float(graph.mask()), {1, 3});  // (batch, 1, length, 1)
+    const OnnxValue keys = graph.multiply(features(k), rows);
+    const OnnxValue turned = graph.transposed(keys, {0, 1, 3, 2});
+    const OnnxValue sums = graph.product(turned, v);       // (batch, H, D, D)
+    const OnnxValue totals = graph.product(turned, rows);  // (batch, H, D, 1)
+    const OnnxValue norms = graph.add(graph.product(queries, totals), graph.number(1e-6));
+    return graph.divide(graph.product(queries, sums), norms);
+  }
+
   Buffer features_, sums_, norms_, dsums_, dnorms_;
 };
 

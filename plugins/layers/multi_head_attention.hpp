@@ -10,11 +10,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <encore/attention_weights.hpp>
 #include <encore/kernels.hpp>
 #include <encore/multiplies_rows.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 #include "product.hpp"
@@ -80,7 +82,7 @@ inline Heads heads_of(const Options& options, const LayerContext& context) {
 }
 
 /// Both products; what stands between them is the derived class's.
-class AttentionOverSelf : public Layer, public MultipliesRows {
+class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxForm {
  public:
   explicit AttentionOverSelf(const Heads& heads) : heads_(heads) {}
 
@@ -113,8 +115,31 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
     to_qkv_.backward(step, dqkv, inputs[0], input_gradients[0]);
   }
 
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    std::vector<OnnxValue> parts =
+        graph.nodes("Split", {to_qkv_.onnx_form(graph, inputs[0])}, {{"axis", std::int64_t{-1}}}, 3);
+    for (OnnxValue& part : parts)
+      part = graph.transposed(graph.reshaped(part, {0, 0, heads_.count, heads_.size}), {0, 2, 1, 3});
+    const OnnxValue context = onnx_attention(graph, parts[0], parts[1], parts[2]);
+    return out_.onnx_form(graph,
+                          graph.reshaped(graph.transposed(context, {0, 2, 1, 3}), {0, 0, heads_.width()}));
+  }
+
  protected:
   const Heads& heads() const { return heads_; }
+  /// weights v of softmax attention with these scores (batch, H, length, length) in a graph; seen: whether a
+  /// query sees a key, (length, length) bool, beside the mask of what is no text; "": it always does.
+  static OnnxValue onnx_softmax(OnnxGraph& graph, const OnnxValue& scores, const OnnxValue& seen,
+                                const OnnxValue& v) {
+    OnnxValue keys = graph.unsqueezed(graph.mask(), {1, 2});  // (batch, 1, 1, length)
+    if (!seen.empty()) keys = graph.node("And", {keys, seen});
+    const OnnxValue masked = graph.node("Where", {keys, scores, graph.number(-1e9)});
+    return graph.product(graph.node("Softmax", {masked}, {{"axis", std::int64_t{-1}}}), v);
+  }
+  /// Of a decoder; "" elsewhere.
+  static OnnxValue onnx_before(OnnxGraph& graph, bool causal) {
+    return causal ? graph.node("LessOrEqual", {graph.distances(), graph.integer(0)}) : OnnxValue();
+  }
   /// Queries (0), keys (1) or values (2) in qkv (N, 3 H D).
   static kernels::Slice part(Tensor qkv, std::int64_t number) {
     const std::int64_t inner = qkv.extent(1) / 3;
@@ -134,6 +159,9 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
   /// dqkv (N, 3 H D) from dcontext (N, H D).
   virtual void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext,
                                Tensor dqkv) = 0;
+  /// The context from queries, keys and values in a graph, all (batch, H, length, D).
+  virtual OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
+                                   const OnnxValue& v) const = 0;
 
   Heads heads_;
   encore_layers::Product to_qkv_, out_;
@@ -216,6 +244,33 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
   /// What is added to the scores, and where its gradient goes, as kernels.hpp has it; empty: nothing is.
   virtual Tensor bias(const Step&) const { return {}; }
   virtual Tensor bias_gradient(const Step&) const { return {}; }
+
+  OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
+                           const OnnxValue& v) const override {
+    const OnnxValue turned_keys = graph.transposed(onnx_turned(graph, k), {0, 1, 3, 2});
+    OnnxValue scores = graph.product(onnx_turned(graph, q), turned_keys);
+    if (pattern_.scaled)
+      scores = graph.multiply(scores, graph.number(1.0 / std::sqrt(static_cast<double>(heads().size))));
+    if (const OnnxValue bias = onnx_bias(graph); !bias.empty()) scores = graph.add(scores, bias);
+    return onnx_softmax(graph, scores, onnx_seen(graph), v);
+  }
+  /// turn() and bias() in a graph: of queries or keys (batch, H, length, D); (H, length, length), or "".
+  virtual OnnxValue onnx_turned(OnnxGraph&, const OnnxValue& x) const { return x; }
+  virtual OnnxValue onnx_bias(OnnxGraph&) const { return {}; }
+  /// What the pattern lets a query see.
+  OnnxValue onnx_seen(OnnxGraph& graph) const {
+    OnnxValue seen;
+    if (pattern_.window > 0) {
+      const OnnxValue distances = graph.distances();
+      seen = graph.node("LessOrEqual", {graph.node("Abs", {distances}), graph.integer(pattern_.window)});
+      if (pattern_.stride > 0) {
+        const OnnxValue over = graph.node("Mod", {distances, graph.integer(pattern_.stride)});
+        seen = graph.node("Or", {seen, graph.node("Equal", {over, graph.integer(0)})});
+      }
+    }
+    const OnnxValue before = onnx_before(graph, pattern_.causal);
+    return seen.empty() ? before : before.empty() ? seen : graph.node("And", {seen, before});
+  }
 
   kernels::AttentionOptions attention_options(const Step& step) const {
     kernels::AttentionOptions options = pattern_;

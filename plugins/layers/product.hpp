@@ -5,6 +5,7 @@
 #include <string>
 
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_layers {
@@ -30,6 +31,10 @@ class Product {
                kernels::Activation activation = kernels::Activation::none) const {
     kernels::linear(step.device(), x, step.parameter(weight_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     activation, y);
+  }
+  /// The same in a graph, without an activation.
+  OnnxValue onnx_form(OnnxGraph& graph, const OnnxValue& x) const {
+    return has_bias_ ? graph.linear(x, weight_, bias_) : graph.linear(x, weight_);
   }
   /// The gradients of W and b += those from dy (R, out) and x (R, in).
   void backward_parameters(const Step& step, Tensor dy, Tensor x) const {

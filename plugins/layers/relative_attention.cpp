@@ -73,6 +73,17 @@ class RelativeAttention final : public MultiHeadAttention {
  private:
   Tensor bias(const Step& step) const override { return step.buffer(bias_); }
   Tensor bias_gradient(const Step& step) const override { return step.buffer(dbias_); }
+  OnnxValue onnx_bias(OnnxGraph& graph) const override {
+    const std::int64_t farthest = buckets_.farthest;  // from where on all distances share a bucket
+    std::vector<std::int64_t> bucket_at;
+    for (std::int64_t distance = -farthest; distance <= farthest; ++distance)
+      bucket_at.push_back(kernels::bucket_of(buckets_, distance));
+    const OnnxValue near =
+        graph.node("Clip", {graph.distances(), graph.integer(-farthest), graph.integer(farthest)});
+    const OnnxValue buckets = graph.node(
+        "Gather", {graph.integers({2 * farthest + 1}, bucket_at), graph.add(near, graph.integer(farthest))});
+    return graph.transposed(graph.node("Gather", {graph.parameter(table_), buckets}), {2, 0, 1});
+  }
 
   kernels::DistanceBuckets buckets_;
   std::int64_t max_length_;

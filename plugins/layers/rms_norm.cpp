@@ -1,13 +1,14 @@
 // Layer "rms_norm": y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019):
 // layer_norm without the mean and without a bias.
 #include <encore/kernels.hpp>
+#include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_rms_norm {
 
 using namespace encore;
 
-class RmsNorm final : public Layer {
+class RmsNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
       "y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019)";
@@ -35,6 +36,14 @@ class RmsNorm final : public Layer {
                 std::span<const Tensor> input_gradients) override {
     kernels::rms_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(rrms_),
                                output_gradient, step.sum_gradient(input_gradients[0]), step.gradient(gain_));
+  }
+
+  OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    const OnnxValue x = inputs[0];
+    const OnnxValue squares =
+        graph.node("ReduceMean", {graph.multiply(x, x)}, {{"axes", std::vector<std::int64_t>{-1}}});
+    const OnnxValue root = graph.node("Sqrt", {graph.add(squares, graph.number(epsilon_))});
+    return graph.multiply(graph.divide(x, root), graph.parameter(gain_));
   }
 
  private:

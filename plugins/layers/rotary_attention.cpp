@@ -18,7 +18,7 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
   }
 
   RotaryAttention(const Options& options, const LayerContext& context)
-      : MultiHeadAttention(options, context), base_(options.number("base")) {
+      : MultiHeadAttention(options, context), base_(options.number("base")), max_length_(context.max_length) {
     const std::int64_t size = heads().size;
     if (size % 2 == 0) return;
     if (options.has("head_size"))
@@ -43,9 +43,29 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
   void turn_backward(const Step& step, Tensor dqkv) const override {
     kernels::rotary(step.device(), step.rows(), 2 * heads().count, base_, true, queries_and_keys(dqkv));
   }
+  /// With sines and cosines as constants (data.max_length, D / 2): computed in double as in forward.
+  OnnxValue onnx_turned(OnnxGraph& graph, const OnnxValue& x) const override {
+    const std::int64_t half = heads().size / 2;
+    std::vector<float> sines, cosines;
+    for (std::int64_t position = 0; position < max_length_; ++position)
+      for (std::int64_t d = 0; d < half; ++d) {
+        const double rate = std::pow(base_, -static_cast<double>(d) / static_cast<double>(half));
+        sines.push_back(static_cast<float>(std::sin(static_cast<double>(position) * rate)));
+        cosines.push_back(static_cast<float>(std::cos(static_cast<double>(position) * rate)));
+      }
+    const auto at_positions = [&](const std::vector<float>& table) {  // (length, D / 2)
+      return graph.node("Gather", {graph.floats({max_length_, half}, table), graph.positions()});
+    };
+    const OnnxValue sine = at_positions(sines), cosine = at_positions(cosines);
+    const std::vector<OnnxValue> pairs = graph.nodes("Split", {x}, {{"axis", std::int64_t{-1}}}, 2);
+    const OnnxValue first = graph.subtract(graph.multiply(pairs[0], cosine), graph.multiply(pairs[1], sine));
+    const OnnxValue second = graph.add(graph.multiply(pairs[0], sine), graph.multiply(pairs[1], cosine));
+    return graph.node("Concat", {first, second}, {{"axis", std::int64_t{-1}}});
+  }
   static kernels::Slice queries_and_keys(Tensor qkv) { return {qkv, 0, qkv.extent(1) / 3 * 2}; }
 
   double base_;
+  std::int64_t max_length_;
 };
 
 }  // namespace encore_rotary_attention

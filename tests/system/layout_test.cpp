@@ -26,8 +26,8 @@ using Names = std::vector<std::string>;
 // shared one.
 const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
 const Names control_folders = {"plan", "store", "runner", "document", "report", "bundle", "serve", "cli"};
-const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "model",
-                              "tasks",       "infer",  "train",   "bench",    "worker"};
+const Names worker_folders = {"plugin_host", "memory",  "kernels", "contract", "model", "tasks",
+                              "infer",       "library", "onnx",    "train",    "bench", "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
@@ -195,8 +195,9 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
       {"checkpoint",
        {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp", "store/merged_rows.cpp"}},
       {"digest",
-       {"cli/plugin_check.cpp", "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp",
-        "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
+       {"cli/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp", "serve/answers.cpp",
+        "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
+        "worker/check_plugin_verb.cpp"}},
       {"finished",
        {"cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp", "store/run_columns.cpp",
         "worker/check_plugin_verb.cpp"}},

@@ -241,11 +241,46 @@ TEST_F(Export, RefusesAPlaceThatIsTaken) {
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "file.txt"}),
                        "file.txt is there and is no folder; name one that is not there yet"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert"}), "a folder to write (-o DIR)"));
-  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "onnx"}),
-                       "--format is \"onnx\"; it must be huggingface"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "pdf"}),
+                       "--format is \"pdf\"; it must be huggingface, onnx or encore"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "onnx", "--dtype", "float16"}),
+                       "--dtype is for --format huggingface; the weights of an ONNX graph are float32"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--external-data"}),
+                       "--external-data is for --format onnx; no other format has such a limit"));
   fs::create_directory(sandbox_.folder() / "empty");
   output_of({"export", "bert", "-o", "empty/"});
   EXPECT_TRUE(fs::exists(sandbox_.folder() / "empty/config.json"));
+}
+
+/// What another program computes with the graph is compared in tests/system/peers/compare_onnx.py.
+TEST_F(Export, WritesAGraphWithWhatItsNumbersMean) {
+  train("bert", bert_experiment("bert"));
+  const json answer = json::parse(output_of({"export", "bert", "--format", "onnx", "-o", "out", "--json"}));
+  EXPECT_EQ(answer.at("weights_file"), "model.onnx");
+  EXPECT_EQ(answer.at("weights_sha256"), sha256_of_file(sandbox_.folder() / "out/model.onnx"));
+  EXPECT_EQ(answer.at("pipeline"), "token-classification");
+  const json facts = json_in("out/model.json");
+  EXPECT_EQ(facts.at("task"), "ner");
+  EXPECT_EQ(facts.at("max_length"), 32);
+  EXPECT_EQ(facts.at("inputs"), json::parse(R"({"input_ids": ["batch", "length"],
+      "attention_mask": ["batch", "length"], "token_type_ids": ["batch", "length"]})"));
+  EXPECT_EQ(facts.at("outputs").at("logits"), json({"batch", "length", facts.at("labels").size()}));
+  EXPECT_EQ(facts.at("outputs").at("last_hidden_state"), json({"batch", "length", 16}));
+  EXPECT_EQ(json_in("out/tokenizer_config.json").at("do_lower_case"), true);
+  const std::string card = sandbox_.read("out/README.md");
+  EXPECT_TRUE(card.starts_with("---\nlibrary_name: onnx\npipeline_tag: token-classification\n")) << card;
+  EXPECT_TRUE(contains(card, "SHA-256 of model.onnx") && contains(card, "onnxruntime.InferenceSession(DIR"))
+      << card;
+
+  output_of({"export", "bert", "--format", "onnx", "-o", "again"});
+  for (const std::string file : {"model.onnx", "model.json", "vocab.txt"})
+    EXPECT_EQ(sandbox_.read("out/" + file), sandbox_.read("again/" + file)) << "equal bytes";
+  const json beside = json::parse(
+      output_of({"export", "bert", "--format", "onnx", "-o", "beside", "--external-data", "--json"}));
+  EXPECT_EQ(beside.at("weights_file"), "model.onnx.data");
+  EXPECT_EQ(beside.at("weights_sha256"), sha256_of_file(sandbox_.folder() / "beside/model.onnx.data"));
+  EXPECT_LT(fs::file_size(sandbox_.folder() / "beside/model.onnx"),
+            fs::file_size(sandbox_.folder() / "out/model.onnx"));
 }
 
 TEST_F(Export, APlanNamesWhatIsWrongWithAFolder) {

@@ -83,6 +83,26 @@ TEST_F(QuantizeVerb, EveryVerbThatAsksTheModelComputesWithThem) {
       << sandbox_.read("serve.txt");
 }
 
+TEST_F(QuantizeVerb, OfFourBitsLiesBesideTheOther) {
+  const json eight = quantized(), four = quantized({"--bits", "4"});
+  EXPECT_LT(four.at("bytes"), eight.at("bytes"));
+  EXPECT_EQ(four.at("bits"), 4);
+  for (const json& matrix : four.at("matrices")) EXPECT_EQ(matrix.at("bits"), 4);
+  const auto loss = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"evaluate", "tiny", "test.conll", "--json"});
+    return json::parse(output_of(options)).at("measures").at("loss");
+  };
+  EXPECT_EQ(loss({"--int4"}), four.at("sets").at("test").at("loss").at("after"));
+  EXPECT_EQ(loss({"--int8"}), eight.at("sets").at("test").at("loss").at("after"));
+  EXPECT_EQ(loss({"--int4", "--threads", "1"}), loss({"--int4", "--threads", "2"}));
+  const std::string text = output_of({"quantize", "tiny", "--bits", "4", "--tolerance", "5"});
+  EXPECT_TRUE(contains(text, " matrices as 4-bit integers, ") && contains(text, " predict tiny --int4 "))
+      << text;
+  EXPECT_TRUE(contains(failure({"predict", "tiny", "--int4", "--int8", "Anna"}),
+                       "--int8 and --int4 ask for two kinds of weights; give one of them"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--bits", "5"}), "--bits is 5; it must be 8 or 4"));
+}
+
 TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
   sandbox_.write("lines.txt", "Anna lives in Lund\n\nBerg lives\n");
   const json answer = quantized({"--texts", "lines.txt"});
@@ -95,6 +115,8 @@ TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
 TEST_F(QuantizeVerb, RefusesWithTheReason) {
   EXPECT_TRUE(contains(failure({"predict", "tiny", "--int8", "Anna"}, 1),
                        "weights_int8.safetensors is missing; exp quantize writes it anew"));
+  EXPECT_TRUE(contains(failure({"predict", "tiny", "--int4", "Anna"}, 1),
+                       "weights_int4.safetensors is missing; exp quantize --bits 4 writes it anew"));
   EXPECT_TRUE(
       contains(failure({"quantize", "tiny", "--tolerance", "-1"}), "--tolerance must be from 0 to 10"));
   EXPECT_TRUE(contains(failure({"quantize", "tiny", "--examples", "0"}), "--examples must be at least 1"));

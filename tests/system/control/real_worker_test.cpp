@@ -220,6 +220,13 @@ std::string digest_with(const std::string& first, const std::string& second) {
   }
   const ProgramOutput output = sandbox.exp({"run", "scales.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  const ProgramOutput graph = sandbox.exp({"export", "tiny", "--format", "onnx", "-o", "out"});
+  EXPECT_EQ(graph.end.exit_code, 2);
+  EXPECT_TRUE(contains(graph.errors, "the layer \"" + first + "\" of plugin ") &&
+              contains(graph.errors,
+                       "(encoder.0.one) has no ONNX form; let it inherit HasOnnxForm "
+                       "(encore/onnx_form.hpp); export it with --format huggingface where"))
+      << graph.errors;
   const std::size_t plugins = first == second ? 1 : 2;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM plugin WHERE name LIKE 'scale_%'"), std::to_string(plugins));
   return sandbox.one(digests);

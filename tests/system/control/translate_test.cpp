@@ -40,6 +40,17 @@ TEST_F(Translation, LearnsFromTwoFiles) {
       << predicted.errors;
 }
 
+TEST_F(Translation, IsNoGraphOfOnnx) {
+  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
+  EXPECT_TRUE(contains(
+      refusal_of({"export", "days", "--format", "onnx", "-o", "out"}),
+      "a model with a decoder over a second text (model.decoder) writes pass by pass, which is no one ONNX "
+      "graph; export it with --format huggingface where there is a family for it, or serve it with exp "
+      "serve"));
+  EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out"));
+}
+
 TEST_F(Translation, ShowsWhatEachPieceLooksAt) {
   sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=2"});

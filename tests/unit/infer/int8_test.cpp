@@ -1,5 +1,6 @@
-// Weights as 8-bit integers: what is rounded, what stays, and that file and model agree to the bit.
-#include "infer/int8_weights.hpp"
+// Weights as integers of 8 and of 4 bits: what is rounded, what stays, and that file and model agree to the
+// bit.
+#include "infer/integer_weights.hpp"
 
 #include "infer/quantization.hpp"
 #include "unit/infer/engine_fixture.hpp"
@@ -21,11 +22,12 @@ class Int8Test : public EngineTest {
     const EncodedSet set = sample(engine);
     Quantization found = quantize(engine, loss_on(engine, set), options);
     rounded_loss_ = engine.loss(set);
-    save_int8_weights(run_, engine.model(), found.stored(),
-                      {.question = Specification::load(run_).question,
-                       .step = engine.step(),
-                       .int8 = found.products(),
-                       .made_from = engine.digest()});
+    save_integer_weights(run_, options.bits == 4 ? int4_weights_file : int8_weights_file, engine.model(),
+                         found.stored(),
+                         {.question = Specification::load(run_).question,
+                          .step = engine.step(),
+                          .int8 = found.products(),
+                          .made_from = engine.digest()});
     return found;
   }
   std::string refused(const QuantizationOptions& options) {
@@ -63,8 +65,63 @@ TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfPiecesAreRounded) {
     const ParameterSlice& slice = model.model().parameters().find(matrix.path);
     EXPECT_EQ(slice.spec.shape.size(), 2U) << matrix.path;
     EXPECT_EQ(matrix.product, !slice.spec.token_rows) << matrix.path;
-    EXPECT_FALSE(matrix.kept);
+    EXPECT_FALSE(matrix.kept());
   }
+}
+
+TEST_F(Int8Test, OfFourBitsTheFileGivesTheModelThatWasMeasured) {
+  for (const std::string precision : {"float32", "bfloat16"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    train({"train.precision=" + precision});
+    const Quantization found = write({.bits = 4, .tolerance = 10.0});
+    for (const QuantizedMatrix& matrix : found.matrices) EXPECT_EQ(matrix.bits, 4) << matrix.path;
+    Engine read = engine(Weights::int4);
+    EXPECT_EQ(read.loss(sample(read)), rounded_loss_) << precision;
+    EXPECT_EQ(read.model().quantized_products(), found.products()) << precision;
+    const Quantization bytes = write({.tolerance = 10.0});
+    EXPECT_NE(found.quantized_cost, bytes.quantized_cost) << precision;
+    EXPECT_LT(fs::file_size(file(int4_weights_file)), fs::file_size(int8_file())) << precision;
+  }
+}
+
+TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
+  train();
+  const std::vector<std::string> texts = {"Anna lives in Lund", "Berg met Anna"};
+  const auto quantized = [&](int bits, double tolerance) {
+    Engine engine = this->engine(Weights::copied);
+    const EncodedTexts encoded = engine.encode_texts(texts);
+    return quantize(engine, distance_of(engine, encoded.set), {.bits = bits, .tolerance = tolerance});
+  };
+  const double four = quantized(4, 10.0).quantized_cost, eight = quantized(8, 10.0).quantized_cost;
+  ASSERT_GT(four, eight);
+  // Between the two some matrices get eight bits, and none has to stay as it is.
+  const double between = (four + eight) / 2;
+  const Quantization mixed = quantized(4, between);
+  std::map<int, int> count;
+  for (const QuantizedMatrix& matrix : mixed.matrices) {
+    ++count[matrix.bits];
+    EXPECT_TRUE(matrix.growth.has_value());
+  }
+  EXPECT_GT(count[4], 0);
+  EXPECT_GT(count[8], 0);
+  EXPECT_EQ(count[0], 0);
+  EXPECT_LE(mixed.quantized_cost, between);
+  // Below both some have to stay.
+  const Quantization strict = quantized(4, eight / 2);
+  EXPECT_TRUE(std::ranges::any_of(strict.matrices, &QuantizedMatrix::kept));
+  EXPECT_LE(strict.quantized_cost, eight / 2);
+
+  Engine engine = this->engine(Weights::copied);
+  const EncodedTexts encoded = engine.encode_texts(texts);
+  static_cast<void>(quantize(engine, distance_of(engine, encoded.set), {.bits = 4, .tolerance = between}));
+  save_integer_weights(run_, int4_weights_file, engine.model(), mixed.stored(),
+                       {.question = Specification::load(run_).question,
+                        .step = engine.step(),
+                        .int8 = mixed.products(),
+                        .made_from = engine.digest()});
+  Engine read = this->engine(Weights::int4);
+  EXPECT_EQ(read.embed(encoded.set).values, engine.embed(encoded.set).values) << "of both kinds in one file";
 }
 
 TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
@@ -87,6 +144,8 @@ TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
 TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   train();
   EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it anew");
+  EXPECT_EQ(refusal(Weights::int4),
+            file(int4_weights_file) + " is missing; exp quantize --bits 4 writes it anew");
   write({.tolerance = 10.0});
   const std::string whole = read_bytes(int8_file());
   damage(int8_file());
@@ -143,7 +202,7 @@ TEST_F(Int8Test, VectorsDecideWhereThereIsNoSet) {
 TEST_F(Int8Test, DoublesAreRefused) {
   train({"train.precision=float64"});
   EXPECT_EQ(refused({}),
-            "this model computes in float64, and 8-bit integers go with float32 and bfloat16 activations");
+            "this model computes in float64, and integers go with float32 and bfloat16 activations");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products with weights of 8-bit integers: against the sums of integers computed one by one, with every
-// epilogue; rows do not depend on each other; the portable way gives the integers of the instruction.
+// Products with weights of 8-bit and 4-bit integers: against the sums of integers computed one by one, with
+// every epilogue; rows do not depend on each other; the portable way gives the integers of the instruction.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "kernels/gemm.hpp"
+#include "kernels/int4_weights.hpp"
 #include "kernels/int8_tile.hpp"
 
 namespace encore::test {
@@ -56,12 +57,12 @@ Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
 /// A weight whose products are computed by integers as long as this lives.
 class Quantized {
  public:
-  explicit Quantized(const OwnedTensor& seen, const OwnedTensor& values)
-      : memory_(device().gemm().quantized()->layout_bytes(values.tensor()) + 64) {
+  Quantized(const OwnedTensor& seen, const OwnedTensor& values, int bits = 8)
+      : memory_(device().gemm().quantized(bits)->layout_bytes(values.tensor()) + 64) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     void* const to = memory_.data() + (64 - address % 64) % 64;
-    device().gemm().quantized()->lay_out(device(), values.tensor(), to);
-    layouts_.add(seen.tensor(), to);
+    device().gemm().quantized(bits)->lay_out(device(), values.tensor(), to);
+    layouts_.add(seen.tensor(), to, device().gemm().quantized(bits));
     products_.emplace(device(), &layouts_);
   }
   const WeightLayouts& layouts() const { return layouts_; }
@@ -169,6 +170,101 @@ TEST_P(Int8Product, WhatIsNotFiniteIsNotLost) {
     }
   }
 }
+
+class Int4Product : public Int8Product {};
+
+TEST_P(Int4Product, IsTheSumOfGroupsOfIntegersTimesTheirScales) {
+  const DType type = GetParam().type;
+  for (const auto& [m, n, k] : shapes)
+    for (const Activation function : {Activation::none, Activation::relu}) {
+      const OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
+                        bias = random_tensor(DType::float32, {n}, 3);
+      OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
+      values.set(weight.values());
+      const Quantized quantized(weight, values, 4);
+      kernels::linear(device(), x, weight, bias, function, y);
+      EXPECT_TRUE(quantized.layouts().was_found(weight.tensor()));
+      const Rounded a = rounded_rows(x.values(), m, k);
+      Values reference(static_cast<std::size_t>(m * n));
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t first = 0; first < k; first += int4_group) {
+          std::vector<float> group;
+          for (std::int64_t l = first; l < std::min(k, first + int4_group); ++l)
+            group.push_back(static_cast<float>(values.values()[static_cast<std::size_t>(j * k + l)]));
+          const float scale = int4_scale(group.data(), std::ssize(group));
+          std::vector<std::int8_t> q(group.size());
+          to_int4(group.data(), std::ssize(group), scale, q.data());
+          for (std::int64_t i = 0; i < m; ++i) {
+            double sum = 0.0, all = 0.0;
+            for (std::size_t l = 0; l < q.size(); ++l) {
+              sum += static_cast<double>(a.integers[static_cast<std::size_t>(i * k + first) + l] * q[l]);
+              all += q[l];
+            }
+            const auto row = static_cast<std::size_t>(i);
+            reference[static_cast<std::size_t>(i * n + j)] +=
+                static_cast<double>(scale) * (a.scale[row] * sum + a.low[row] * all);
+          }
+        }
+      for (std::size_t i = 0; i < reference.size(); ++i) {
+        reference[i] += bias.values()[i % static_cast<std::size_t>(n)];
+        if (function == Activation::relu) reference[i] = std::max(reference[i], 0.0);
+      }
+      expect_close(y, reference, GetParam().tolerance,
+                   std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k));
+    }
+}
+
+TEST_P(Int4Product, ARowHasItsBitsWhateverStandsBesideIt) {
+  const DType type = GetParam().type;
+  const std::int64_t m = 67, n = 100, k = 129;
+  const OwnedTensor x = random_tensor(type, {m, k}, 6), weight = random_tensor(type, {n, k}, 7);
+  OwnedTensor values(DType::float32, {n, k});
+  values.set(weight.values());
+  const Quantized quantized(weight, values, 4);
+  const auto rows_from = [&](std::int64_t first, std::int64_t count) {
+    OwnedTensor y(type, {count, n});
+    const Tensor rows(
+        static_cast<std::byte*>(x.tensor().data) + static_cast<std::size_t>(first * k) * size_of(type), type,
+        {count, k});
+    kernels::linear(device(), rows, weight, {}, Activation::none, y);
+    device().fence();
+    return y.values();
+  };
+  const Values all = rows_from(0, m);
+  for (const std::int64_t count : {1, 2, 3, 5})
+    for (std::int64_t i = 0; i + count <= m; i += count) {
+      const Values some = rows_from(i, count);
+      for (std::size_t j = 0; j < some.size(); ++j)
+        ASSERT_EQ(some[j], all[static_cast<std::size_t>(i * n) + j]) << count << " rows from " << i;
+    }
+}
+
+TEST(Int4Weights, WhatWasRoundedIsRoundedToItself) {
+  std::mt19937 words(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<float> group(int4_group);
+    const float size = std::exp(static_cast<float>(words() % 40) - 20.0F);
+    for (float& value : group) value = size * (static_cast<float>(words() % 2001) / 1000.0F - 1.0F);
+    std::vector<std::int8_t> q(group.size()), again(group.size());
+    const float scale = int4_scale(group.data(), int4_group);
+    to_int4(group.data(), int4_group, scale, q.data());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      EXPECT_LE(std::abs(q[i]), 7);
+      EXPECT_LE(std::abs(static_cast<float>(q[i]) * scale - group[i]), 0.5F * scale);
+      group[i] = static_cast<float>(q[i]) * scale;
+    }
+    EXPECT_EQ(int4_scale(group.data(), int4_group), scale);
+    to_int4(group.data(), int4_group, scale, again.data());
+    EXPECT_EQ(again, q);
+  }
+  const std::vector<float> zeros(int4_group), bad = {1.0F, std::numeric_limits<float>::infinity()};
+  EXPECT_EQ(int4_scale(zeros.data(), int4_group), 0.0F);
+  EXPECT_TRUE(std::isnan(int4_scale(bad.data(), 2)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Int4Product,
+                         ::testing::Values(Precision{DType::float32, 3e-5}, Precision{DType::bfloat16, 5e-3}),
+                         precision_name);
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Int8Product,
                          ::testing::Values(Precision{DType::float32, 3e-5}, Precision{DType::bfloat16, 5e-3}),

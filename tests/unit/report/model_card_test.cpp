@@ -13,6 +13,7 @@ const CardModel model = {.architecture = "BertForTokenClassification",
                          .dtype = "float32",
                          .rounded_from = "float32",
                          .step = 1,
+                         .weights_file = "model.safetensors",
                          .weights_sha256 = std::string(64, 'e')};
 
 class ModelCard : public ReportTest {};

@@ -1,0 +1,287 @@
+// The border to C: every function catches what is thrown, and the calls of a process take turns, because they
+// share one set of threads (Kokkos). Place in the flow: a program of somebody else -> here ->
+// infer/engine.hpp.
+#include "library/encore_infer.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "infer/engine.hpp"
+#include "record/cores.hpp"
+#include "tasks/prediction_file.hpp"
+
+using encore::Engine;
+
+struct encore_model {
+  encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::Weights weights,
+               bool cuts)
+      : engine(folder, plugins, device, weights), truncates(cuts) {}
+
+  encore::Device device;
+  Engine engine;
+  bool truncates;
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+thread_local std::string last_error;
+
+/// One call computes at a time.
+std::mutex& turns() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// A failure whose status is known where it is thrown.
+struct Refused {
+  encore_status status;
+  std::string message;
+};
+
+/// Runs what may throw; an Error becomes `status`.
+encore_status guarded(encore_status status, const auto& work) noexcept {
+  try {
+    const std::scoped_lock lock(turns());
+    work();
+    return ENCORE_OK;
+  } catch (const Refused& refused) {
+    last_error = refused.message;
+    return refused.status;
+  } catch (const std::bad_alloc&) {
+    last_error = "there is not enough memory";
+    return ENCORE_NO_MEMORY;
+  } catch (const encore::Error& error) {
+    last_error = error.what();
+    return status;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  } catch (...) {
+    last_error = "something was thrown that is no exception of C++";
+  }
+  return ENCORE_FAILED;
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) throw Refused{ENCORE_BAD_ARGUMENT, message};
+}
+
+/// lib/encore/plugins beside this library, and that of the build tree, which has the same folders.
+std::string installed_plugins() {
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<void*>(&encore_open), &info) == 0 || info.dli_fname == nullptr)
+    throw encore::Error(
+        "the place of libencore_infer.so is not known; give the folder of the plugins as plugin_path");
+  return (fs::canonical(info.dli_fname).parent_path() / "encore" / "plugins").string();
+}
+
+std::vector<std::string> plugin_folders(const char* path) {
+  std::vector<std::string> folders;
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  folders.push_back(installed_plugins());
+  return folders;
+}
+
+/// Kokkos is opened with the first model and stays open: it cannot be opened twice in a process.
+void open_kokkos(int threads) {
+  encore::require_threads(threads);
+  static const auto* const session = new encore::KokkosSession(
+      threads > 0 ? threads : encore::default_threads(encore::usable_cores(), encore::openmp_wishes()));
+  static_cast<void>(session);
+}
+
+/// A newer program may know more options than this library, an older one fewer.
+encore_options options_of(const encore_options* given) {
+  encore_options options = encore_default_options();
+  if (given == nullptr) return options;
+  require(
+      given->size >= offsetof(encore_options, plugin_path) + sizeof(char*) && given->size <= sizeof options,
+      "encore_options.size is not that of any version of this library up to 1; begin with "
+      "encore_default_options(), and install the library that the header is of");
+  std::memcpy(&options, given, given->size);
+  return options;
+}
+
+encore::Weights weights_of(int integer_bits) {
+  require(integer_bits == 0 || integer_bits == 4 || integer_bits == 8,
+          "encore_options.integer_bits is 0, 8 or 4");
+  return integer_bits == 8   ? encore::Weights::int8
+         : integer_bits == 4 ? encore::Weights::int4
+                             : encore::Weights::chosen;
+}
+
+/// What a folder holds that is no run's, as far as it can be told.
+void require_run(const std::string& folder) {
+  if (fs::exists(fs::path(folder) / "specification.json")) return;
+  std::string why =
+      ": it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp show "
+      "RUN says it), or what exp export --format encore has written";
+  if (!fs::exists(folder))
+    why = ": there is no such folder";
+  else if (fs::path(folder).extension() == ".zst")
+    why = ": a bundle is an archive; unpack it (tar -xf), and name encore-bundle/encore.db.runs/ID";
+  else if (fs::exists(fs::path(folder) / "config.json"))
+    why = ": this is a model of transformers; make a run of it first (exp import DIR)";
+  throw encore::Error(folder + why);
+}
+
+char* copied(const std::string& text) {
+  auto* memory = static_cast<char*>(std::malloc(text.size() + 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::memcpy(memory, text.c_str(), text.size() + 1);
+  return memory;
+}
+
+std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
+  require(texts != nullptr || count == 0, "texts is NULL");
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(texts[i] != nullptr, "one of the texts is NULL");
+    all.emplace_back(texts[i]);
+  }
+  return all;
+}
+
+[[noreturn]] void refuse_length(const Engine& engine, std::size_t number, const std::string& what) {
+  throw encore::Error(
+      "text " + std::to_string(number + 1) +
+      " is longer than data.max_length = " + std::to_string(engine.experiment().data.max_length) +
+      " of the model" + (what.empty() ? "" : ": " + what) +
+      "; shorten it, or set encore_options.truncate for what the model makes of its beginning");
+}
+
+/// A line cannot hold another.
+void require_single_lines(const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (texts[i].find('\n') != std::string::npos)
+      throw encore::Error("text " + std::to_string(i + 1) +
+                          " has a line break; a text is one line, as for exp predict");
+}
+
+std::string answers_to(encore_model& model, const std::vector<std::string>& texts) {
+  Engine& engine = model.engine;
+  require_single_lines(texts);
+  if (texts.empty()) return {};
+  const encore::Records records = engine.task().from_text(texts);
+  const encore::EncodedSet set = engine.encode(records);
+  for (std::size_t i = 0; i < texts.size() && !model.truncates; ++i)
+    if (const std::string what = engine.task().left_out(set.set, i); !what.empty())
+      refuse_length(engine, i, what);
+  const encore::Outputs outputs = engine.run(set).outputs;
+  const encore::Records answers = engine.task().answer(records, set.set, outputs);
+  std::string lines;
+  for (std::size_t i = 0; i < answers.size(); ++i) lines += encore::answer_json(answers, i) + "\n";
+  return lines;
+}
+
+std::size_t vector_width(const Engine& engine) {
+  return engine.no_vectors().empty() ? static_cast<std::size_t>(engine.experiment().model.width) : 0;
+}
+
+nlohmann::json description_of(const Engine& engine) {
+  return {{"task", engine.experiment().task.type},
+          {"labels", engine.task().labels()},
+          {"max_length", engine.experiment().data.max_length},
+          {"step", engine.step()},
+          {"digest", engine.digest()},
+          {"vector_width", vector_width(engine)},
+          {"notes", engine.notes()}};
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* encore_infer_version(void) {
+  return ENCORE_VERSION;
+}
+
+int encore_infer_abi(void) {
+  return ENCORE_INFER_ABI;
+}
+
+const char* encore_last_error(void) {
+  return last_error.c_str();
+}
+
+encore_options encore_default_options(void) {
+  return {
+      .size = sizeof(encore_options), .plugin_path = nullptr, .threads = 0, .integer_bits = 0, .truncate = 0};
+}
+
+encore_status encore_open(const char* folder, const encore_options* options, encore_model** model) {
+  return guarded(ENCORE_BAD_MODEL, [&] {
+    require(folder != nullptr && model != nullptr, "folder or model is NULL");
+    const encore_options wishes = options_of(options);
+    require(wishes.threads >= 0 && wishes.threads <= encore::most_threads,
+            "encore_options.threads is from 0 to 512");
+    require_run(folder);
+    open_kokkos(wishes.threads);
+    *model = std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
+                                            weights_of(wishes.integer_bits), wishes.truncate != 0)
+                 .release();
+  });
+}
+
+void encore_close(encore_model* model) {
+  static_cast<void>(guarded(ENCORE_FAILED, [&] { delete model; }));
+}
+
+encore_status encore_describe(encore_model* model, char** json) {
+  return guarded(ENCORE_FAILED, [&] {
+    require(model != nullptr && json != nullptr, "model or json is NULL");
+    *json =
+        copied(description_of(model->engine).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+}
+
+encore_status encore_predict(encore_model* model, const char* const* texts, size_t count, char** lines) {
+  return guarded(ENCORE_BAD_TEXT, [&] {
+    require(model != nullptr && lines != nullptr, "model or lines is NULL");
+    *lines = copied(answers_to(*model, texts_of(texts, count)));
+  });
+}
+
+size_t encore_vector_width(encore_model* model) {
+  size_t width = 0;
+  static_cast<void>(guarded(ENCORE_FAILED, [&] {
+    require(model != nullptr, "model is NULL");
+    width = vector_width(model->engine);
+  }));
+  return width;
+}
+
+encore_status encore_embed(encore_model* model, const char* const* texts, size_t count, float* vectors) {
+  return guarded(ENCORE_BAD_TEXT, [&] {
+    require(model != nullptr && (vectors != nullptr || count == 0), "model or vectors is NULL");
+    if (count == 0) return;
+    Engine& engine = model->engine;
+    const encore::EncodedTexts encoded = engine.encode_texts(texts_of(texts, count));
+    if (!encoded.cut.empty() && !model->truncates) refuse_length(engine, encoded.cut.front(), "");
+    std::ranges::copy(engine.embed(encoded.set).values, vectors);
+  });
+}
+
+void encore_free(char* text) {
+  std::free(text);
+}
+
+}  // extern "C"

@@ -1,0 +1,80 @@
+/* encore_infer: the model of a run inside a program in C or C++, without exp and without a database. Link
+   libencore_infer.so, which finds Encore's kernels and plugins from its own place.
+
+     encore_model* model = NULL;
+     if (encore_open("encore.db.runs/3f2a9c01d4", NULL, &model) != ENCORE_OK) puts(encore_last_error());
+
+   Errors. Every function that can fail returns a status; anything but ENCORE_OK leaves the outputs as they
+   were, and encore_last_error() says what is wrong, where, and what to do. No exception leaves the library.
+   Threads. Any thread may call any function at any time: calls that compute take turns, process-wide, and
+   each uses the threads of `threads`. encore_last_error() is that of the calling thread. encore_close() of a
+   model must be the last call that is given it. Memory. A model belongs to the caller until encore_close(); a
+   text that a call gives, until encore_free(). Texts that are given to a call are UTF-8, end with a zero
+   byte, and are not kept. */
+#ifndef ENCORE_INFER_H
+#define ENCORE_INFER_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One more with each change that a program compiled before would notice; the name of the library has it too.
+ */
+#define ENCORE_INFER_ABI 1
+
+typedef enum encore_status {
+  ENCORE_OK = 0,
+  ENCORE_BAD_ARGUMENT = 1, /* a null pointer, or an option that cannot be */
+  ENCORE_BAD_MODEL = 2, /* the folder holds no model, or a damaged one, or needs a plugin that is not there */
+  ENCORE_BAD_TEXT = 3,  /* the model cannot answer to a text, or is not asked such things at all */
+  ENCORE_NO_MEMORY = 4,
+  ENCORE_FAILED = 5 /* anything else */
+} encore_status;
+
+typedef struct encore_model encore_model;
+
+typedef struct encore_options {
+  size_t size;             /* of this struct, as encore_default_options() sets it */
+  const char* plugin_path; /* folders of plugins beside those of the installation, with colons; NULL: none */
+  int threads;             /* of the processor; 0: one for each core. The first model of a process decides */
+  int integer_bits;        /* 8 or 4: the weights that `exp quantize` has written; 0: those of training */
+  int truncate;            /* 1: of a text longer than the model reads its beginning counts; 0: it is refused */
+} encore_options;
+
+/* "0.1.0"; the pointer stays valid. */
+const char* encore_infer_version(void);
+/* ENCORE_INFER_ABI of the library that is loaded. */
+int encore_infer_abi(void);
+/* What the last call of this thread that failed says; "" before. Valid until the next call of this thread. */
+const char* encore_last_error(void);
+
+encore_options encore_default_options(void);
+
+/* Loads the best model of a run. folder: that of the run ("encore.db.runs/ID"), or one that
+   `exp export --format encore` wrote. options: NULL for the defaults. */
+encore_status encore_open(const char* folder, const encore_options* options, encore_model** model);
+/* NULL is nothing. */
+void encore_close(encore_model* model);
+
+/* What the model is, as a JSON object: run, task, labels, max_length, step, the SHA-256 of its parameters
+   (digest), the width of its vectors, and notes on how it was loaded. */
+encore_status encore_describe(encore_model* model, char** json);
+/* What the task answers to each of `count` texts: a JSON object on a line each, as `exp predict --json`
+ * prints them. */
+encore_status encore_predict(encore_model* model, const char* const* texts, size_t count, char** lines);
+/* Numbers of a vector; 0: the model has none, and encore_embed says why. */
+size_t encore_vector_width(encore_model* model);
+/* The vector of each text, as `exp embed` has them, behind one another: count * encore_vector_width floats.
+ */
+encore_status encore_embed(encore_model* model, const char* const* texts, size_t count, float* vectors);
+
+/* Of a text that a call gave; NULL is nothing. */
+void encore_free(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

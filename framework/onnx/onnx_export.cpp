@@ -1,0 +1,138 @@
+#include "onnx/onnx_export.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "data/vocabulary.hpp"
+#include "infer/hugging_face_export.hpp"
+#include "onnx/graph_writer.hpp"
+#include "pretrained/family.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "record/atomic_file.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// A family whose tokenizer other programs read as this one; null where they know none like it.
+const Family* family_of_tokenizer(const std::string& type) {
+  for (const char* name : {"bert", "roberta"})
+    if (const Family* family = find_family(name); type == family->tokenizer->type) return family;
+  return nullptr;
+}
+
+void write_tokenizer(const Engine& engine, const fs::path& folder) {
+  if (const Family* family = family_of_tokenizer(engine.experiment().tokenizer.type)) {
+    for (const auto& [name, text] : tokenizer_texts(engine, *family->tokenizer, family->tokenizer_class))
+      save_file(folder / name, text);
+    return;
+  }
+  save_file(folder / vocabulary_file, vocabulary_text(engine.vocabulary_lines()));
+  if (const std::string model = sentencepiece_model(engine.vocabulary_lines(), "model"); !model.empty())
+    save_file(folder / t5_model_file, model);
+}
+
+json ports_json(const std::vector<OnnxPort>& ports) {
+  json all = json::object();
+  for (const OnnxPort& port : ports) {
+    json& shape = all[port.name] = json::array();
+    for (const std::int64_t extent : port.shape)
+      if (extent >= 0)
+        shape.push_back(extent);
+      else
+        shape.push_back(extent == OnnxGraph::batch ? "batch" : "length");
+  }
+  return all;
+}
+
+json facts_json(const Engine& engine, const OnnxModel& graph) {
+  const Experiment& experiment = engine.experiment();
+  json specials = json::object();
+  for (const Special role : all_specials)
+    if (const std::optional<std::int32_t> piece = engine.tokenizer().find(role))
+      specials[std::string(name_of(role))] = *piece;
+  json facts = {{"task", experiment.task.type},
+                {"labels", engine.task().labels()},
+                {"max_length", experiment.data.max_length},
+                {"tokenizer", experiment.tokenizer.type},
+                {"special_pieces", specials},
+                {"inputs", ports_json(graph.inputs)},
+                {"outputs", ports_json(graph.outputs)},
+                {"digest", engine.digest()}};
+  if (!engine.tuned().empty()) facts["chosen_on_dev"] = engine.tuned();
+  return facts;
+}
+
+const OnnxPort* port_of(const std::vector<OnnxPort>& ports, const std::string& name) {
+  const auto found = std::ranges::find(ports, name, &OnnxPort::name);
+  return found == ports.end() ? nullptr : &*found;
+}
+
+std::string pipeline_of(const Engine& engine, const OnnxModel& graph) {
+  if (port_of(graph.outputs, "start_logits") != nullptr) return "question-answering";
+  if (port_of(graph.outputs, "embedding") != nullptr) return "sentence-similarity";
+  const OnnxPort* logits = port_of(graph.outputs, "logits");
+  if (logits == nullptr) return "token-classification";  // emissions of a chain
+  if (std::ranges::find(engine.model().outputs(), "candidates", &OutputRule::name) !=
+      engine.model().outputs().end())
+    return engine.model().network().is_causal() ? "text-generation" : "fill-mask";
+  return logits->shape.size() == 3 ? "token-classification" : "text-classification";
+}
+
+/// Where a program knows the tokenizer it reads texts, else numbers of pieces.
+std::string use_of(const Engine& engine, const OnnxModel& graph) {
+  const bool known = family_of_tokenizer(engine.experiment().tokenizer.type) != nullptr;
+  const bool plain = port_of(graph.inputs, "spans") == nullptr;
+  std::string text = "import numpy, onnxruntime\n";
+  if (known) text += "from transformers import AutoTokenizer\n";
+  text += "\nsession = onnxruntime.InferenceSession(DIR + \"/" + std::string(onnx_file) + "\")\n";
+  if (known) {
+    text +=
+        "tokenizer = AutoTokenizer.from_pretrained(DIR)\n"
+        "encoded = dict(tokenizer([\"a text\", \"another one\"], padding=True, truncation=True, "
+        "return_tensors=\"np\"))\n";
+  } else {
+    const auto piece = [&](Special role) { return std::to_string(engine.tokenizer().special(role)); };
+    text += "# Each text: " + piece(Special::start) + ", the numbers of its pieces (lines of " +
+            vocabulary_file + ", from 0), " + piece(Special::end) + ", and " + piece(Special::padding) +
+            " up to the longest.\n" + "ids = numpy.array([[" + piece(Special::start) + ", " +
+            piece(Special::unknown) + ", " + piece(Special::end) + "]])\n" + "encoded = {\"" + ids_input +
+            "\": ids, \"" + mask_input + "\": numpy.ones_like(ids)}\n";
+  }
+  if (!plain)
+    text +=
+        "# Of each text first and last row of the one span, then of the other.\n"
+        "encoded[\"spans\"] = numpy.array([[1, 1, 2, 2]] * len(encoded[\"" +
+        std::string(ids_input) + "\"]))\n";
+  return text +
+         "given = {port.name: encoded[port.name].astype(\"int64\") for port in session.get_inputs()}\n"
+         "outputs = dict(zip([port.name for port in session.get_outputs()], session.run(None, given)))\n"
+         "print({name: values.shape for name, values in outputs.items()})\n";
+}
+
+}  // namespace
+
+ExportedOnnx export_to_onnx(const Engine& engine, const fs::path& folder, OnnxWeights weights) {
+  OnnxModel graph = GraphWriter(engine.model()).write();
+  const json facts = facts_json(engine, graph);
+  for (const char* name : {"task", "max_length", "labels"})
+    graph.metadata[name] = facts[name].is_string()
+                               ? facts[name].get<std::string>()
+                               : facts[name].dump(-1, ' ', false, json::error_handler_t::replace);
+  if (constant_bytes(graph) > most_onnx_bytes) weights = OnnxWeights::beside;
+  const SavedFile saved = save_onnx(folder, graph, weights);
+  save_file(folder / onnx_facts_file, json_file_text(facts));
+  write_tokenizer(engine, folder);
+  return {.pipeline = pipeline_of(engine, graph),
+          .tensors = static_cast<std::int64_t>(graph.constants.size()),
+          .parameters = engine.model().parameters().count(),
+          .weights_file = weights == OnnxWeights::beside ? onnx_data_file : onnx_file,
+          .weights_sha256 = saved.sha256,
+          .use = use_of(engine, graph)};
+}
+
+}  // namespace encore

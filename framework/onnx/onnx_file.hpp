@@ -1,0 +1,67 @@
+// OnnxModel: a graph as ONNX has it, and its file (onnx.proto of ONNX 1.12: IR version 8, opset 17). Place in
+// the flow: GraphWriter fills it, the worker's export saves it. Nothing here knows what a model is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <encore/onnx_form.hpp>
+
+#include "record/safetensors.hpp"
+
+namespace encore {
+
+inline constexpr const char* onnx_file = "model.onnx";
+/// Beside it, where weights have a file of their own.
+inline constexpr const char* onnx_data_file = "model.onnx.data";
+
+/// As onnx.proto numbers them.
+enum class OnnxType : std::uint8_t { float32 = 1, int64 = 7, boolean = 9 };
+
+struct OnnxTensor {
+  std::string name;
+  OnnxType type = OnnxType::float32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+struct OnnxNode {
+  std::string name, operation;
+  std::vector<std::string> inputs, outputs;
+  std::vector<OnnxAttribute> attributes;
+};
+
+/// What is given to a call, or comes out of it; extents may be OnnxGraph::batch and OnnxGraph::length.
+struct OnnxPort {
+  std::string name;
+  OnnxType type = OnnxType::float32;
+  std::vector<std::int64_t> shape;
+};
+
+struct OnnxModel {
+  std::vector<OnnxNode> nodes;  ///< each behind those whose outputs it reads
+  std::vector<OnnxTensor> constants;
+  std::vector<OnnxPort> inputs, outputs;
+  std::map<std::string, std::string> metadata;
+};
+
+/// Where the weights of a file lie.
+enum class OnnxWeights : std::uint8_t {
+  inside,  ///< of up to 2 GB, the most that a message may have
+  beside,  ///< in onnx_data_file
+};
+
+/// The largest that a file with its weights inside may become.
+inline constexpr std::uint64_t most_onnx_bytes = 2'000'000'000;
+/// Of all constants.
+std::uint64_t constant_bytes(const OnnxModel& model);
+
+/// Writes onnx_file into the folder, and with `beside` onnx_data_file before it; returns size and SHA-256 of
+/// the one that holds the weights. Throws Error where the weights are too large to stand inside.
+SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights);
+
+}  // namespace encore

@@ -1,0 +1,139 @@
+// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can say what they compute in
+// the operators of ONNX (opset 17), so that a model goes to other programs. Place in the flow: `exp export
+// --format onnx` walks over the nodes of the network and asks each for its part of one graph
+// (framework/onnx); training and prediction never ask. A part without a form is refused by name.
+//
+// Batches are packed here and padded in ONNX: where a layer sees rows (N, C) its form sees (batch, length,
+// C), real rows first, and what it computes of the rows behind a text's end counts for nothing. Attention
+// masks them as keys.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <encore/head.hpp>
+#include <encore/layer.hpp>
+
+namespace encore {
+
+/// A tensor of the graph by its name; "" is none.
+using OnnxValue = std::string;
+
+struct OnnxAttribute {
+  std::string name;
+  std::variant<std::int64_t, double, std::vector<std::int64_t>> value;
+};
+
+/// The graph that is written. A node, a constant or a parameter that is asked for twice stands in it once.
+/// Used by one thread.
+class OnnxGraph {
+ public:
+  /// Extents that a user chooses with each call.
+  static constexpr std::int64_t batch = -1, length = -2;
+
+  virtual ~OnnxGraph() = default;
+
+  /// The outputs of an operator of ONNX.
+  virtual std::vector<OnnxValue> nodes(const std::string& operation, const std::vector<OnnxValue>& inputs,
+                                       const std::vector<OnnxAttribute>& attributes, std::size_t outputs) = 0;
+  /// What the part has declared, float32 in its own shape, or a matrix turned to (in, out).
+  virtual OnnxValue parameter(Parameter parameter) = 0;
+  virtual OnnxValue turned(Parameter matrix) = 0;
+  /// Constants; an empty shape is a scalar.
+  virtual OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) = 0;
+  virtual OnnxValue integers(const std::vector<std::int64_t>& shape,
+                             const std::vector<std::int64_t>& values) = 0;
+  /// Inputs of the model: numbers of pieces (batch, length) int64, the same of the texts of a pair, and
+  /// whether a row is one of a text (batch, length) bool.
+  virtual OnnxValue ids() = 0;
+  virtual OnnxValue segments() = 0;
+  virtual OnnxValue mask() = 0;
+  /// An input of int64 of this name, for what a head reads beside states.
+  virtual OnnxValue input(const std::string& name, const std::vector<std::int64_t>& shape) = 0;
+  /// Makes a tensor of float32 an output of the model.
+  virtual void output(const std::string& name, const OnnxValue& value,
+                      const std::vector<std::int64_t>& shape) = 0;
+
+  // --- in terms of these ---
+  OnnxValue node(const std::string& operation, const std::vector<OnnxValue>& inputs,
+                 const std::vector<OnnxAttribute>& attributes = {}) {
+    return nodes(operation, inputs, attributes, 1).front();
+  }
+  OnnxValue number(double value) { return floats({}, {static_cast<float>(value)}); }
+  OnnxValue integer(std::int64_t value) { return integers({}, {value}); }
+  OnnxValue add(const OnnxValue& a, const OnnxValue& b) { return node("Add", {a, b}); }
+  OnnxValue subtract(const OnnxValue& a, const OnnxValue& b) { return node("Sub", {a, b}); }
+  OnnxValue multiply(const OnnxValue& a, const OnnxValue& b) { return node("Mul", {a, b}); }
+  OnnxValue divide(const OnnxValue& a, const OnnxValue& b) { return node("Div", {a, b}); }
+  OnnxValue product(const OnnxValue& a, const OnnxValue& b) { return node("MatMul", {a, b}); }
+  OnnxValue reshaped(const OnnxValue& x, const std::vector<std::int64_t>& shape) {
+    return node("Reshape", {x, integers({static_cast<std::int64_t>(shape.size())}, shape)});
+  }
+  OnnxValue transposed(const OnnxValue& x, const std::vector<std::int64_t>& order) {
+    return node("Transpose", {x}, {{"perm", order}});
+  }
+  /// With an extent of 1 at these places of the result.
+  OnnxValue unsqueezed(const OnnxValue& x, const std::vector<std::int64_t>& places) {
+    return node("Unsqueeze", {x, integers({static_cast<std::int64_t>(places.size())}, places)});
+  }
+  OnnxValue to_float(const OnnxValue& x) { return node("Cast", {x}, {{"to", std::int64_t{1}}}); }
+
+  /// x W^T + b, or without b.
+  OnnxValue linear(const OnnxValue& x, Parameter weight) { return product(x, turned(weight)); }
+  OnnxValue linear(const OnnxValue& x, Parameter weight, Parameter bias) {
+    return add(linear(x, weight), parameter(bias));
+  }
+  OnnxValue layer_norm(const OnnxValue& x, Parameter gain, Parameter bias, double epsilon) {
+    return node("LayerNormalization", {x, parameter(gain), parameter(bias)},
+                {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}});
+  }
+  /// relu, gelu with the exact erf, gelu_tanh, silu, tanh or sigmoid.
+  OnnxValue activation(const std::string& function, const OnnxValue& x) {
+    if (function == "relu") return node("Relu", {x});
+    if (function == "tanh") return node("Tanh", {x});
+    if (function == "sigmoid") return node("Sigmoid", {x});
+    if (function == "silu") return multiply(x, node("Sigmoid", {x}));
+    const OnnxValue half = multiply(x, number(0.5));
+    if (function == "gelu")
+      return multiply(half, add(node("Erf", {divide(x, number(1.4142135623730951))}), number(1.0)));
+    ENCORE_REQUIRE(function == "gelu_tanh", "no activation \"" + function + "\"");
+    const OnnxValue cubic = multiply(multiply(multiply(x, x), x), number(0.044715));
+    return multiply(half,
+                    add(node("Tanh", {multiply(add(x, cubic), number(0.7978845608028654))}), number(1.0)));
+  }
+  /// (length): 0, 1, 2, ...
+  OnnxValue positions() {
+    const OnnxValue shape = node("Shape", {ids()});
+    return node("Range", {integer(0), node("Gather", {shape, integer(1)}), integer(1)});
+  }
+  /// (length, length): how many places the key in column j stands behind the query in row i, j - i.
+  OnnxValue distances() { return subtract(unsqueezed(positions(), {0}), unsqueezed(positions(), {1})); }
+  /// The first row of each text (batch, C) of x (batch, length, C).
+  OnnxValue first_rows(const OnnxValue& x) {
+    return node("Gather", {x, integer(0)}, {{"axis", std::int64_t{1}}});
+  }
+};
+
+/// To be inherited beside Layer.
+class HasOnnxForm {
+ public:
+  virtual ~HasOnnxForm() = default;
+  /// What forward computes without dropout: (batch, length, C) from the layer's inputs of that shape. Of a
+  /// layer that takes a sum, inputs[0] is the sum. After declare.
+  virtual OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
+};
+
+/// To be inherited beside Head.
+class HasOnnxOutputs {
+ public:
+  virtual ~HasOnnxOutputs() = default;
+  /// Adds the outputs: what score computes. inputs: in the order of HeadPlan::read, (batch, C) of sequences,
+  /// else (batch, length, C); picked rows are all rows. After declare.
+  virtual void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The files of deploy/ against the programs of a build: each file is parsed; options that containers give are options of
+`exp serve`, probes and scrapes ask for routes that there are, metrics are ones that it shows, names that refer to each other
+agree, and the packages of the image are those that the programs load. With the Python package kubernetes-validate the objects
+are also held against the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
+
+    deploy_test.py TREE build/openmp/bin/exp
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+INSTRUCTIONS = {"FROM", "ARG", "ENV", "COPY", "RUN", "USER", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"}
+problems = []
+
+
+def expect(condition, what):
+    if not condition:
+        problems.append(what)
+
+
+def instructions(text):
+    """(instruction, rest) of a Containerfile, continued lines joined."""
+    found, line = [], ""
+    for each in text.splitlines():
+        if not line and (not each.strip() or each.startswith("#")):
+            continue
+        line += each
+        if line.endswith("\\"):
+            line = line[:-1] + " "
+            continue
+        word, _, rest = line.strip().partition(" ")
+        expect(word in INSTRUCTIONS, f"Containerfile: no instruction {word}")
+        found.append((word, rest.strip()))
+        line = ""
+    expect(not line, "Containerfile ends within an instruction")
+    return found
+
+
+def stages_of(found):
+    stages = []
+    for word, rest in found:
+        if word == "FROM":
+            stages.append([])
+        stages[-1].append((word, rest))
+    return stages
+
+
+def options_of_serve(exp):
+    text = subprocess.run([exp, "serve", "-h"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    return set(re.findall(r"--[a-z0-9-]+", text))
+
+
+def check_call(words, known, where):
+    """The words behind `exp serve`: no option that it does not have, and what another machine needs."""
+    given = [word for word in words if word.startswith("--")]
+    for word in given:
+        expect(word in known, f"{where}: exp serve has no option {word}")
+    expect({"--host", "--token-file", "--port"} <= set(given), f"{where}: a container listens for others, with a token")
+    return {option: words[words.index(option) + 1] for option in given}
+
+
+def packages_loaded(exp):
+    """The Debian packages of what the programs and plugins load, the C and C++ libraries of every image left out."""
+    build = os.path.dirname(os.path.dirname(exp))
+    plugins = os.path.join(build, "lib", "encore", "plugins")
+    programs = [exp, os.path.join(build, "bin", "encore-worker")] + [os.path.join(plugins, name) for name in os.listdir(plugins)
+                                                                      if name.endswith(".so")]
+    files = set()
+    for program in programs:
+        text = subprocess.run(["ldd", program], text=True, stdout=subprocess.PIPE).stdout
+        files |= {os.path.realpath(path) for path in re.findall(r"=> (/\S+)", text)}
+    names = set()
+    for file in files:
+        done = subprocess.run(["dpkg", "-S", file], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if done.returncode == 0:
+            names.add(done.stdout.split(":")[0])
+    return names - {"libc6", "libgcc-s1", "libstdc++6"}
+
+
+def check_container(tree, exp, known):
+    stages = stages_of(instructions(open(os.path.join(tree, "deploy", "Containerfile"), encoding="utf-8").read()))
+    names = [re.search(r" AS (\w+)$", stage[0][1]) for stage in stages]
+    names = [name.group(1) for name in names if name]
+    final = dict(stages[-1])
+    for stage in stages:
+        for word, rest in stage:
+            if word == "COPY" and rest.startswith("--from="):
+                expect(rest.split("=")[1].split()[0] in names, f"Containerfile: no stage for COPY {rest}")
+    expect(not final["USER"].startswith(("0", "root")), "Containerfile: the server runs as root")
+    prefix = re.search(r"cmake --install \S+ --prefix (\S+)", dict(stages[0])["RUN"]).group(1)
+    expect(json.loads(final["ENTRYPOINT"]) == [prefix + "/bin/exp", "serve"], "Containerfile: the entry point is what is installed")
+    expect(all(any(word == "COPY" and rest.split()[-1] == path for word, rest in stages[-1])
+               for path in (prefix, re.search(r"ENCORE_CACHE=(\S+)", dict(stages[0])["ENV"]).group(1))),
+           "Containerfile: what is installed, and Kokkos where it was built, are copied")
+    call = check_call(json.loads(final["CMD"]), known, "Containerfile")
+    expect(call["--port"] == final["EXPOSE"], "Containerfile: the port")
+    installed = set(re.search(r"--no-install-recommends\s+(.*?)\s*&&", final["RUN"]).group(1).split())
+    if shutil.which("dpkg") and shutil.which("ldd"):
+        missing = packages_loaded(exp) - installed
+        expect(not missing, f"Containerfile: the programs load libraries of {sorted(missing)}")
+        print(f"image: {len(installed)} packages, none missing" if not missing else "image: packages are missing")
+    return final
+
+
+def of_kind(objects, kind):
+    found = [each for each in objects if each["kind"] == kind]
+    expect(len(found) == 1, f"kubernetes.yaml has {len(found)} objects of kind {kind}")
+    return found[0]
+
+
+def check_kubernetes(yaml, tree, known, container, routes, metrics):
+    objects = list(yaml.safe_load_all(open(os.path.join(tree, "deploy", "kubernetes.yaml"), encoding="utf-8")))
+    deployment, service = of_kind(objects, "Deployment"), of_kind(objects, "Service")
+    scaler, budget = of_kind(objects, "HorizontalPodAutoscaler"), of_kind(objects, "PodDisruptionBudget")
+    template = deployment["spec"]["template"]
+    pod, labels = template["spec"], template["metadata"]["labels"]
+    server = pod["containers"][0]
+    for name, selector in {"Deployment": deployment["spec"]["selector"]["matchLabels"], "Service": service["spec"]["selector"],
+                           "PodDisruptionBudget": budget["spec"]["selector"]["matchLabels"]}.items():
+        expect(selector.items() <= labels.items(), f"{name} selects no pod of the deployment")
+    ports = {port["name"]: port["containerPort"] for port in server["ports"]}
+    call = check_call(server["args"], known, "kubernetes.yaml")
+    expect(ports["http"] == int(call["--port"]) == int(container["EXPOSE"]), "kubernetes.yaml: the port")
+    expect(service["spec"]["ports"][0]["targetPort"] in ports, "Service: the port of no container")
+    for probe, path in {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}.items():
+        asked = server[probe]["httpGet"]
+        expect(asked["path"] == path and path in routes and asked["port"] in ports, f"{probe} asks for no such route")
+    before = float(server["lifecycle"]["preStop"]["exec"]["command"][1])
+    expect(pod["terminationGracePeriodSeconds"] > before + float(call.get("--drain", 30)), "the pod is killed before its last answers")
+    expect(str(pod["securityContext"]["runAsUser"]) == container["USER"].split(":")[0], "kubernetes.yaml: the user of the image")
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    mounts = {mount["name"]: mount["mountPath"] for mount in server["volumeMounts"]}
+    expect(set(mounts) == volumes, "kubernetes.yaml: mounts and volumes differ")
+    expect(call["--token-file"].startswith(mounts["token"] + "/"), "kubernetes.yaml: the token is elsewhere")
+    expect(re.search(r"ENCORE_DB=(\S+)/encore.db", container["ENV"]).group(1) == mounts["models"], "kubernetes.yaml: the models are elsewhere")
+    target = scaler["spec"]["scaleTargetRef"]
+    expect(target["name"] == deployment["metadata"]["name"] and target["kind"] == "Deployment", "the autoscaler scales nothing")
+    for metric in scaler["spec"]["metrics"]:
+        expect(metric["pods"]["metric"]["name"] in metrics, f"no metric {metric['pods']['metric']['name']}")
+    monitor, rules = yaml.safe_load_all(open(os.path.join(tree, "deploy", "prometheus.yaml"), encoding="utf-8"))
+    scrape = monitor["spec"]["podMetricsEndpoints"][0]
+    expect(scrape["path"] in routes and scrape["port"] in ports, "PodMonitor asks for no such route")
+    expect(monitor["spec"]["selector"]["matchLabels"].items() <= labels.items(), "PodMonitor selects no pod")
+    secret = next(volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume)
+    expect(scrape["authorization"]["credentials"] == {"name": secret, "key": os.path.basename(call["--token-file"])}, "PodMonitor: the token")
+    for rule in yaml.safe_load(rules["data"]["config.yaml"])["rules"]:
+        expect(rule["seriesQuery"].split("{")[0] in metrics, f"no metric in {rule['seriesQuery']}")
+    return objects + [rules]
+
+
+def check_schemas(objects):
+    try:
+        import kubernetes_validate
+    except ImportError as error:
+        print(f"the schemas of Kubernetes are left out: {error}")
+        return
+    for each in objects:
+        try:
+            kubernetes_validate.validate(each, "1.27", strict=True)
+        except kubernetes_validate.ValidationError as error:
+            problems.append(f"{each['kind']}: {error.message}")
+    print(f"kubernetes: {len(objects)} objects held against the schemas of 1.27")
+
+
+def main():
+    try:
+        import yaml
+    except ImportError as error:
+        print(f"skipped: {error}")
+        sys.exit(77)
+    tree, exp = sys.argv[1], os.path.abspath(sys.argv[2])
+    routes = set(re.findall(r"^## `GET (\S+)`", open(os.path.join(tree, "docs", "serving_api.md"), encoding="utf-8").read(), re.M))
+    metrics = set(re.findall(r'"(encore_\w+)"', open(os.path.join(tree, "framework", "serve", "metrics.cpp"), encoding="utf-8").read()))
+    known = options_of_serve(exp)
+    expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test does not find what it compares with")
+    container = check_container(tree, exp, known)
+    check_schemas(check_kubernetes(yaml, tree, known, container, routes, metrics))
+    for problem in problems:
+        print(problem)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+// libencore_infer.so as somebody uses it who has an installation and nothing else: the programs of
+// docs/embedding_in_c.md, built out of tree through pkg-config and through find_package, answer what exp
+// answers; and a program that gets everything wrong (probe.c) is told so.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+#include "system/outside/workshop.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Library : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+    if (!Sandbox::has("cc") || !Sandbox::has("pkg-config"))
+      GTEST_SKIP() << "cc or pkg-config is not installed";
+    const Sandbox corpus(true);
+    for (const char* file : {"train.conll", "dev.conll", "test.conll"}) shop_.write(file, corpus.read(file));
+    shop_.write("tiny.toml", tiny_experiment());
+    must("exp run tiny.toml -q && exp export tiny --format encore -o model");
+    must("for more in '' '--component library'; do cmake --install '" ENCORE_BUILD_DIR
+         "' --prefix prefix $more >>install.log; done");
+    shop_.set_prefix(shop_.folder() / "prefix");
+  }
+
+  std::string must(const std::string& lines) {
+    const ProgramOutput output = shop_.shell(lines);
+    EXPECT_TRUE(output.end.success()) << lines << "\n" << output.output << output.errors;
+    return output.output;
+  }
+  /// Compiles a program of C with what the installation's package says.
+  void compile(const std::string& name, const std::string& more = "") {
+    must("export PKG_CONFIG_PATH=$PWD/prefix/lib/pkgconfig; cc -Wall -Wextra -Werror " + name + ".c -o " +
+         name + " $(pkg-config --cflags --libs encore_infer) " + more);
+  }
+
+  Workshop shop_;
+};
+
+TEST_F(Library, ProgramsOfThePageAnswerWhatExpAnswers) {
+  const std::string page = content(ENCORE_SOURCE_DIR "/docs/embedding_in_c.md");
+  shop_.write("ask.c", code_blocks(page, "c").at(0));
+  compile("ask");
+  const std::string asked = R"("Anna lives in Lund ." "" "no name here")";
+  const std::string wanted =
+      must("printf 'Anna lives in Lund .\\n\\nno name here\\n' | exp predict tiny --file - --json");
+  EXPECT_EQ(must("./ask model " + asked), wanted);
+  EXPECT_EQ(must("./ask encore.db.runs/* " + asked), wanted) << "the run's own folder";
+  const ProgramOutput refused = shop_.shell("./ask nowhere text");
+  EXPECT_EQ(refused.end.exit_code, 1);
+  EXPECT_EQ(refused.errors, "nowhere: there is no such folder\n");
+
+  shop_.write("cpp/ask.cpp", code_blocks(page, "cpp").at(0));
+  shop_.write("cpp/CMakeLists.txt", code_blocks(page, "cmake").at(0));
+  must(
+      "cmake -S cpp -B cpp/build -DCMAKE_PREFIX_PATH=$PWD/prefix >cmake.log && cmake --build cpp/build "
+      ">>cmake.log");
+  std::istringstream numbers(must("./cpp/build/ask model 'Anna lives in Lund .'"));
+  const nlohmann::json answer = nlohmann::json::parse(must("exp embed tiny 'Anna lives in Lund .' --json"));
+  const std::vector<double> vector = answer.at("vectors").at(0).at("vector");
+  ASSERT_FALSE(vector.empty());
+  for (const double number : vector) {
+    double printed = 0.0;
+    ASSERT_TRUE(numbers >> printed);
+    EXPECT_NEAR(printed, number, 1e-5 * std::max(1.0, std::abs(number))) << "six digits are printed";
+  }
+  double more = 0.0;
+  EXPECT_FALSE(numbers >> more);
+}
+
+/// The line of probe.c that begins so.
+std::string line_of(const std::string& output, const std::string& beginning) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(beginning + ":")) return line.substr(beginning.size() + 2);
+  return "no line " + beginning + " in\n" + output;
+}
+
+TEST_F(Library, SaysWhatIsWrong) {
+  shop_.write("probe.c", content(ENCORE_SOURCE_DIR "/tests/system/library/probe.c"));
+  compile("probe", "-pthread");
+  shop_.write("other/README.md", "nothing");
+  shop_.write("folder/config.json", "{}");
+  const std::string said = must("./probe model other folder");
+  EXPECT_EQ(line_of(said, "version"), "0.1.0 1");
+  EXPECT_EQ(line_of(said, "before"), "\"\"");
+  EXPECT_EQ(line_of(said, "no folder"), "1 folder or model is NULL");
+  EXPECT_EQ(line_of(said, "missing"), "2 /nowhere: there is no such folder");
+  EXPECT_EQ(line_of(said, "other"),
+            "2 other: it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp "
+            "show RUN "
+            "says it), or what exp export --format encore has written");
+  EXPECT_EQ(line_of(said, "transformers"),
+            "2 folder: this is a model of transformers; make a run of it first (exp import DIR)");
+  EXPECT_EQ(line_of(said, "threads"), "1 encore_options.threads is from 0 to 512");
+  EXPECT_TRUE(line_of(said, "size").starts_with("1 encore_options.size is not that of any version")) << said;
+  EXPECT_TRUE(line_of(said, "int8").starts_with("2 ")) << said;
+  EXPECT_EQ(line_of(said, "bits"), "1 encore_options.integer_bits is 0, 8 or 4");
+  EXPECT_EQ(line_of(said, "untouched"), "1");
+  EXPECT_EQ(line_of(said, "open"), "0 ");
+  EXPECT_EQ(line_of(said, "null text"), "1 one of the texts is NULL");
+  EXPECT_EQ(line_of(said, "no texts"), "1 texts is NULL");
+  EXPECT_EQ(line_of(said, "line break"), "3 text 2 has a line break; a text is one line, as for exp predict");
+  EXPECT_EQ(line_of(said, "nothing said"), "\"\"");
+  const std::string longest = line_of(said, "long");
+  EXPECT_TRUE(longest.starts_with("3 text 1 is longer than data.max_length = ") &&
+              longest.ends_with(
+                  "; shorten it, or set encore_options.truncate for what the model makes of its beginning"))
+      << longest;
+  EXPECT_EQ(line_of(said, "cut"), "0 ");
+  const nlohmann::json facts = nlohmann::json::parse(line_of(said, "facts"));
+  EXPECT_EQ(facts.at("task"), "ner");
+  EXPECT_EQ(facts.at("digest").get<std::string>().size(), 64U);
+  EXPECT_GT(facts.at("vector_width"), 0);
+  EXPECT_EQ("1 " + must("exp predict tiny --json 'Anna lives in Lund .'"), line_of(said, "together") + "\n")
+      << said;
+}
+
+TEST_F(Library, ShowsNothingButItsHeader) {
+  if (!Sandbox::has("nm")) GTEST_SKIP() << "nm is not installed";
+  std::istringstream symbols(must("nm -D --defined-only prefix/lib/libencore_infer.so | cut -d' ' -f3"));
+  int count = 0;
+  for (std::string name; symbols >> name; ++count) EXPECT_TRUE(name.starts_with("encore_")) << name;
+  EXPECT_EQ(count, 11);
+}
+
+}  // namespace
+}  // namespace encore::system_test
