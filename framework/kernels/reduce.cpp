@@ -3,6 +3,7 @@
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
+#include "kernels/chunk_sums.hpp"
 
 namespace encore::kernels {
 namespace {
@@ -23,12 +24,59 @@ constexpr std::int64_t run = 1024;  // chunks per task, where they are many
 
 /// Room for the sums of as many chunks, and of runs of them.
 double* partial_sums(const Device& device, std::int64_t chunks) {
-  const std::int64_t count = chunks + chunks / run + 1;
-  return static_cast<double*>(device.workspace(static_cast<std::size_t>(count) * sizeof(double)));
+  return static_cast<double*>(
+      device.workspace(static_cast<std::size_t>(room_for_chunk_sums(chunks)) * sizeof(double)));
 }
 
-/// *result = the sum of partial (chunks), from partial_sums. Many are summed in runs first, for one task is
-/// one thread.
+template <class T, class Map>
+void sum_elements(const Device& device, const char* label, Tensor x, const Map& map, double* result) {
+  const T* in = elements<T>(x);
+  const std::int64_t count = x.size();
+  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  double* partial = partial_sums(device, chunks);
+  for_rows(
+      device, label, chunks, KOKKOS_LAMBDA(const Row& row) {
+        const T* from = in + row.index * chunk;
+        const std::int64_t size = count - row.index * chunk < chunk ? count - row.index * chunk : chunk;
+        const double sum = row.sum<double>(
+            size, [&](std::int64_t i) { return map(static_cast<double>(static_cast<Sum<T>>(from[i]))); });
+        row.once([&] { partial[row.index] = sum; });
+      });
+  sum_of_chunks(device, partial, chunks, result);
+}
+
+template <class T>
+void sum_squares_of_gradients(const Device& device, const Blocks& blocks, double* partial) {
+  const T* gradients = elements<T>(blocks.gradients);
+  const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
+  for_uneven_rows(
+      device, "encore::sum_of_squares", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        if (known != nullptr && known[row.index] != ChunkGradient::present) {
+          row.once([&] { partial[row.index] = 0.0; });
+          return;
+        }
+        const Chunk chunk = chunks[row.index];
+        const T* from = gradients + chunk.begin;
+        const Square square;
+        const double sum =
+            row.sum<double>(chunk.size, [&](std::int64_t i) { return square(static_cast<double>(from[i])); });
+        row.once([&] { partial[row.index] = sum; });
+      });
+}
+
+}  // namespace
+
+std::int64_t room_for_chunk_sums(std::int64_t chunks) {
+  return chunks + chunks / run + 1;
+}
+
+void chunk_squares(const Device& device, const Blocks& blocks, double* partial) {
+  dispatch_parameters(blocks.gradients.dtype,
+                      [&](auto type) { sum_squares_of_gradients<decltype(type)>(device, blocks, partial); });
+}
+
+/// Many are summed in runs first, for one task is one thread.
 void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, double* result) {
   if (chunks > run) {
     double* const of_runs = partial + chunks;
@@ -50,47 +98,6 @@ void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, d
       });
 }
 
-template <class T, class Map>
-void sum_elements(const Device& device, const char* label, Tensor x, const Map& map, double* result) {
-  const T* in = elements<T>(x);
-  const std::int64_t count = x.size();
-  const std::int64_t chunks = (count + chunk - 1) / chunk;
-  double* partial = partial_sums(device, chunks);
-  for_rows(
-      device, label, chunks, KOKKOS_LAMBDA(const Row& row) {
-        const T* from = in + row.index * chunk;
-        const std::int64_t size = count - row.index * chunk < chunk ? count - row.index * chunk : chunk;
-        const double sum = row.sum<double>(
-            size, [&](std::int64_t i) { return map(static_cast<double>(static_cast<Sum<T>>(from[i]))); });
-        row.once([&] { partial[row.index] = sum; });
-      });
-  sum_of_chunks(device, partial, chunks, result);
-}
-
-template <class T>
-void sum_squares_of_gradients(const Device& device, const Blocks& blocks, double* result) {
-  const T* gradients = elements<T>(blocks.gradients);
-  const Chunk* chunks = blocks.chunks;
-  const ChunkGradient* known = blocks.chunk_gradients;
-  double* partial = partial_sums(device, blocks.chunk_count);
-  for_uneven_rows(
-      device, "encore::sum_of_squares", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
-        if (known != nullptr && known[row.index] != ChunkGradient::present) {
-          row.once([&] { partial[row.index] = 0.0; });
-          return;
-        }
-        const Chunk chunk = chunks[row.index];
-        const T* from = gradients + chunk.begin;
-        const Square square;
-        const double sum =
-            row.sum<double>(chunk.size, [&](std::int64_t i) { return square(static_cast<double>(from[i])); });
-        row.once([&] { partial[row.index] = sum; });
-      });
-  sum_of_chunks(device, partial, blocks.chunk_count, result);
-}
-
-}  // namespace
-
 void sum(const Device& device, Tensor x, double* result) {
   dispatch(x.dtype,
            [&](auto type) { sum_elements<decltype(type)>(device, "encore::sum", x, Identity{}, result); });
@@ -103,8 +110,9 @@ void sum_of_squares(const Device& device, Tensor x, double* result) {
 }
 
 void sum_of_squares(const Device& device, const Blocks& blocks, double* result) {
-  dispatch_parameters(blocks.gradients.dtype,
-                      [&](auto type) { sum_squares_of_gradients<decltype(type)>(device, blocks, result); });
+  double* partial = partial_sums(device, blocks.chunk_count);
+  chunk_squares(device, blocks, partial);
+  sum_of_chunks(device, partial, blocks.chunk_count, result);
 }
 
 void clip_scale(const Device& device, const double* squares, double limit, double* scale) {

@@ -27,6 +27,22 @@ void zero_present(const Device& device, const Blocks& blocks) {
       });
 }
 
+template <class T>
+void add_present(const Device& device, const Blocks& blocks, const RowChunks& part,
+                 const ChunkGradient* of_shard, Tensor from, std::int64_t origin) {
+  T* gradients = elements<T>(blocks.gradients);
+  const T* shard = elements<T>(from);
+  const Chunk* chunks = blocks.chunks + part.first_chunk;
+  for_uneven_rows(
+      device, "encore::add_chunks", part.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        if (of_shard[row.index] != ChunkGradient::present) return;
+        const Chunk chunk = chunks[row.index];
+        T* to = gradients + chunk.begin;
+        const T* x = shard + (chunk.begin - origin);
+        row.each(chunk.size, [&](std::int64_t i) { to[i] += x[i]; });
+      });
+}
+
 /// A state is zero only if all its bits are: -0 would become +0 in an update, and must not be passed over.
 template <class T, class Bits>
 void find_zero(const Device& device, const Blocks& blocks, Tensor state, const RowChunks& rows, bool first,
@@ -85,6 +101,27 @@ void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunk
           if (chunk < count) of_rows[chunk] = ChunkGradient::present;
         });
       });
+}
+
+void mark_chunks(const Device& device, const ChunkGradient* of_batch, const RowChunks& chunks,
+                 ChunkGradient* known) {
+  ChunkGradient* of_rows = known + chunks.first_chunk;
+  const std::int64_t count = chunks.chunk_count;
+  for_rows(
+      device, "encore::mark_chunks", (count + bytes_per_task - 1) / bytes_per_task,
+      KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t begin = row.index * bytes_per_task;
+        row.each(count - begin < bytes_per_task ? count - begin : bytes_per_task, [&](std::int64_t i) {
+          if (of_batch[begin + i] == ChunkGradient::present) of_rows[begin + i] = ChunkGradient::present;
+        });
+      });
+}
+
+void add_chunks(const Device& device, const Blocks& blocks, const RowChunks& chunks,
+                const ChunkGradient* of_shard, Tensor from, std::int64_t origin) {
+  dispatch_parameters(blocks.gradients.dtype, [&](auto type) {
+    add_present<decltype(type)>(device, blocks, chunks, of_shard, from, origin);
+  });
 }
 
 void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,

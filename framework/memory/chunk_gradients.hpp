@@ -1,7 +1,8 @@
 // The byte per chunk that says what is known of its gradient (ChunkGradient in encore/optimizer.hpp), and the
 // passes that keep it true. Place in the flow: ParameterBlock cuts parameters with `token_rows` into chunks
 // of whole rows and calls these as a step goes on: zero_gradients, mark_rows for every shard, the optimizer,
-// and once after states came from elsewhere find_zero_states.
+// and once after states came from elsewhere find_zero_states. Ranks, which see some shards only, have
+// mark_chunks and add_chunks.
 //
 //   chunk       before the step   zero_gradients   mark_rows       optimizer
 //   of a batch  any               absent, zero     present         reads it
@@ -42,6 +43,14 @@ void zero_gradients(const Device& device, const Blocks& blocks);
 void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradient* known);
 /// The chunks of the batch's tokens are present; tokens beyond the last row have none.
 void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunks, ChunkGradient* known);
+/// The same where the host knows them: the chunks that are `present` in of_batch (chunks.chunk_count; device
+/// memory).
+void mark_chunks(const Device& device, const ChunkGradient* of_batch, const RowChunks& chunks,
+                 ChunkGradient* known);
+/// gradients += from, of the chunks of a part (first_chunk and chunk_count of `chunks`) that are `present` in
+/// of_shard (device memory, one per chunk of the part). from: as blocks.gradients, from element `origin` on.
+void add_chunks(const Device& device, const Blocks& blocks, const RowChunks& chunks,
+                const ChunkGradient* of_shard, Tensor from, std::int64_t origin);
 /// Of the chunks without a gradient in this step: `never` where all states are +0, else `absent`.
 void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,
                       ChunkGradient* known);

@@ -9,6 +9,8 @@
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
 
+#include "kernels/chunk_sums.hpp"
+
 namespace encore {
 namespace {
 
@@ -26,6 +28,12 @@ void round_to_copies(const Device& device, const float* values, const Segment* s
       });
 }
 
+/// Tables are uploaded in words.
+void upload_table(const Device& device, const void* host, std::size_t bytes, std::byte* to) {
+  copy_from_host(device, host,
+                 Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
+}
+
 }  // namespace
 
 ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
@@ -39,6 +47,7 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
                  std::string("activations are float32, float64 or bfloat16, not ") + name_of(precision));
   const BlockExtents extents = place_copies(slices_, precision);
   extent_ = extents.values;
+  owned_ = {0, extent_};
   make_blocks(shards);
   make_copies(extents);
   make_tables();
@@ -96,15 +105,11 @@ void ParameterBlock::make_tables() {
   std::byte* const chunk_table = tables_.data() + aligned(segment_bytes);
   std::byte* const copy_table = chunk_table + aligned(chunk_bytes);
   std::byte* const known_table = copy_table + aligned(copy_bytes);
-  const auto upload = [&](const void* host, std::size_t bytes, std::byte* to) {
-    copy_from_host(device_, host,
-                   Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
-  };
   static_assert(sizeof(Segment) % 4 == 0 && sizeof(Chunk) % 4 == 0);
-  upload(segments.data(), segment_bytes, tables_.data());
-  upload(chunks.data(), chunk_bytes, chunk_table);
-  upload(copy_begins.data(), copy_bytes, copy_table);
-  upload(known.data(), known.size(), known_table);
+  upload_table(device_, segments.data(), segment_bytes, tables_.data());
+  upload_table(device_, chunks.data(), chunk_bytes, chunk_table);
+  upload_table(device_, copy_begins.data(), copy_bytes, copy_table);
+  upload_table(device_, known.data(), known.size(), known_table);
   segments_ = reinterpret_cast<const Segment*>(tables_.data());
   chunks_ = reinterpret_cast<const Chunk*>(chunk_table);
   copy_begins_ = reinterpret_cast<const std::int64_t*>(copy_table);
@@ -191,23 +196,67 @@ Tensor ParameterBlock::slice(Tensor block, const ParameterSlice& parameter) {
   return result;
 }
 
+Tensor ParameterBlock::range(Tensor block, const BlockRange& range) {
+  return {static_cast<std::byte*>(block.data) + static_cast<std::size_t>(range.begin) * size_of(block.dtype),
+          block.dtype,
+          {range.size()}};
+}
+
+void ParameterBlock::own(const BlockRange& range) {
+  ENCORE_REQUIRE(states_.empty(), "what is owned is said before the states are made");
+  owned_ = range;
+  owned_tables_ = DeviceBuffer();
+  if (range == BlockRange{0, extent_}) return;
+  const RangeTables tables = encore::make_tables(slices_, range);
+  const std::size_t segment_bytes = tables.segments.size() * sizeof(Segment);
+  const std::size_t chunk_bytes = tables.chunks.size() * sizeof(Chunk);
+  owned_tables_ = DeviceBuffer("encore::owned_tables", aligned(segment_bytes) + aligned(chunk_bytes) + 1);
+  std::byte* const chunk_table = owned_tables_.data() + aligned(segment_bytes);
+  upload_table(device_, tables.segments.data(), segment_bytes, owned_tables_.data());
+  upload_table(device_, tables.chunks.data(), chunk_bytes, chunk_table);
+  owned_blocks_.segments = reinterpret_cast<const Segment*>(owned_tables_.data());
+  owned_blocks_.chunks = reinterpret_cast<const Chunk*>(chunk_table);
+  owned_blocks_.segment_count = std::ssize(tables.segments);
+  owned_blocks_.chunk_count = std::ssize(tables.chunks);
+  owned_first_chunk_ = tables.first_chunk;
+  owned_row_chunks_.clear();
+  const std::int64_t end = owned_first_chunk_ + owned_blocks_.chunk_count;
+  for (const RowChunks& rows : row_chunks_) {
+    const std::int64_t first = std::max(rows.first_chunk, owned_first_chunk_);
+    const std::int64_t last = std::min(rows.first_chunk + rows.chunk_count, end);
+    if (first < last)
+      owned_row_chunks_.push_back({first - owned_first_chunk_, last - first, rows.rows_per_chunk});
+  }
+}
+
 void ParameterBlock::make_states(const std::vector<std::string>& names) {
-  const std::size_t bytes = block_bytes();
+  const std::size_t bytes = aligned(static_cast<std::size_t>(owned_.size()) * size_of(dtype_));
   state_names_ = names;
   state_memory_ = DeviceBuffer("encore::optimizer_states", bytes * names.size());
   states_.clear();
   for (std::size_t i = 0; i < names.size(); ++i)
     states_.emplace_back(state_memory_.data() + i * bytes, dtype_,
-                         std::initializer_list<std::int64_t>{extent_});
+                         std::initializer_list<std::int64_t>{owned_.size()});
 }
 
 Blocks ParameterBlock::blocks(const double* gradient_scale) {
   values_changed();
-  Blocks blocks = all();
+  Blocks blocks = of_owned();
   blocks.gradient_scale = gradient_scale;
   if (states_are_new_)
-    for (const RowChunks& chunks : row_chunks_) find_zero_states(device_, blocks, chunks, chunk_gradients_);
+    for (const RowChunks& chunks : owned_tables_.bytes() > 0 ? owned_row_chunks_ : row_chunks_)
+      find_zero_states(device_, blocks, chunks, chunk_gradients_ + owned_first_chunk_);
   states_are_new_ = false;
+  return blocks;
+}
+
+Blocks ParameterBlock::of_owned() const {
+  if (owned_tables_.bytes() == 0) return all();
+  Blocks blocks = owned_blocks_;
+  blocks.values = range(values_, owned_);
+  blocks.gradients = range(gradients_, owned_);
+  blocks.states = states_;
+  blocks.chunk_gradients = chunk_gradients_ + owned_first_chunk_;
   return blocks;
 }
 
@@ -228,8 +277,16 @@ void ParameterBlock::sum_gradient_squares(double* result) const {
   kernels::sum_of_squares(device_, all(), result);
 }
 
+void ParameterBlock::sum_chunk_squares(std::int64_t first, std::int64_t count, double* partial) const {
+  Blocks blocks = all();
+  blocks.chunks += first;
+  blocks.chunk_gradients += first;
+  blocks.chunk_count = count;
+  kernels::chunk_squares(device_, blocks, partial);
+}
+
 void ParameterBlock::zero_gradients() {
-  encore::zero_gradients(device_, all());
+  encore::zero_gradients(device_, of_owned());
   for (const ParameterSlice& parameter : slices_)  // no optimizer sees it, but it is added to
     if (parameter.adapter) kernels::fill(device_, 0.0, slice(gradients_, parameter));
   for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
@@ -237,6 +294,11 @@ void ParameterBlock::zero_gradients() {
 
 void ParameterBlock::mark_rows(const RowSet& batch) {
   for (const RowChunks& chunks : row_chunks_) encore::mark_rows(device_, batch, chunks, chunk_gradients_);
+}
+
+void ParameterBlock::mark_rows(const ChunkGradient* of_batch) {
+  for (const RowChunks& chunks : row_chunks_)
+    mark_chunks(device_, of_batch + chunks.first_chunk, chunks, chunk_gradients_);
 }
 
 GradientCounts ParameterBlock::gradient_counts() const {

@@ -81,18 +81,29 @@ class ParameterBlock {
   /// an empty one.
   static Tensor slice(Tensor block, const ParameterSlice& parameter);
 
-  /// Adds state blocks, filled with zeros; earlier ones are dropped.
+  /// From now on states are those of a range of elements only, and blocks() is of that range: what a rank
+  /// owns (train/gradient_exchange.hpp). Before make_states. The range has borders of cut_blocks.
+  void own(const BlockRange& range);
+  /// All elements, unless own() has said otherwise.
+  const BlockRange& owned() const { return owned_; }
+  /// Elements of a block, gaps included.
+  std::int64_t extent() const { return extent_; }
+  /// A range of values(), gradients() or shard_gradients() as one row of elements.
+  static Tensor range(Tensor block, const BlockRange& range);
+
+  /// Adds state blocks of what is owned, filled with zeros; earlier ones are dropped.
   void make_states(const std::vector<std::string>& names);
   /// Who writes to a state, other than an update, says this afterwards.
   void states_changed() { states_are_new_ = true; }
   const std::vector<std::string>& state_names() const { return state_names_; }
+  /// (owned().size())
   Tensor state(std::size_t index) const { return states_[index]; }
 
-  /// What Optimizer::update takes, for one update: the values count as changed. gradient_scale: device
-  /// memory, one double.
+  /// What Optimizer::update takes, for one update of what is owned: the values count as changed.
+  /// gradient_scale: device memory, one double.
   Blocks blocks(const double* gradient_scale);
 
-  /// gradients() = 0, and no row counts as marked.
+  /// gradients() = 0 where they are owned, and no row counts as marked.
   void zero_gradients();
   /// What the last mark_rows() has left; waits for the device.
   GradientCounts gradient_counts() const;
@@ -100,16 +111,31 @@ class ParameterBlock {
   void mark_rows(const RowSet& batch);
   /// Before the backward pass of a shard: shard_gradients() = 0 (nothing to do with one shard).
   void begin_shard();
-  /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do
-  /// the same.
+  /// After it: gradients() += shard_gradients(). Called in the order of the shards.
   void end_shard();
   /// After the last shard: the gradients of adapters, from those of their matrices.
   void end_shards();
+
+  // What end_shard(), mark_rows() and sum_gradient_squares() do, in parts, for ranks that know some shards
+  // only. Chunks are numbered as make_chunks has them.
+
+  /// The chunks of each parameter with `token_rows` that is trained.
+  const std::vector<RowChunks>& row_chunks() const { return row_chunks_; }
+  /// gradients() += from, a shard's, from element `origin` on, of those of these chunks that are `present` in
+  /// of_shard (chunks.chunk_count; device memory).
+  void add_rows(const RowChunks& chunks, const ChunkGradient* of_shard, Tensor from, std::int64_t origin) {
+    add_chunks(device_, all(), chunks, of_shard, from, origin);
+  }
+  /// Those that are `present` in of_batch (one for each chunk; device memory) have a gradient.
+  void mark_rows(const ChunkGradient* of_batch);
+  /// partial (count) = the sums of squares of chunks [first, first + count); device memory.
+  void sum_chunk_squares(std::int64_t first, std::int64_t count, double* partial) const;
 
  private:
   std::size_t block_bytes() const;
   void make_blocks(std::int64_t shards);
   Blocks all() const;
+  Blocks of_owned() const;
   void make_tables();
   void make_copies(const BlockExtents& extents);
   Tensor base(const ParameterSlice& parameter) const;
@@ -121,6 +147,11 @@ class ParameterBlock {
   DType dtype_;
   std::vector<ParameterSlice> slices_;
   std::int64_t extent_ = 0;  ///< P, gaps included
+  BlockRange owned_;
+  DeviceBuffer owned_tables_;  ///< empty where all is owned
+  Blocks owned_blocks_;        ///< their segments and chunks
+  std::vector<RowChunks> owned_row_chunks_;
+  std::int64_t owned_first_chunk_ = 0;
   DeviceBuffer memory_;
   DeviceBuffer state_memory_;
   DeviceBuffer tables_;

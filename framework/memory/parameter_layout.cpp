@@ -122,4 +122,50 @@ std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool f
   return chunks;
 }
 
+std::vector<std::int64_t> cut_blocks(const std::vector<ParameterSlice>& slices, std::int64_t parts,
+                                     UpdateReach reach) {
+  std::vector<std::int64_t> places;
+  if (reach == UpdateReach::segment)
+    for (const ParameterSlice& slice : slices) places.push_back(slice.begin);
+  else
+    for (const Chunk& chunk : make_chunks(slices)) places.push_back(chunk.begin);
+  const std::int64_t extent =
+      slices.empty() ? 0 : slices.back().begin + round_up(slices.back().size, segment_alignment);
+  places.push_back(extent);
+  std::vector<std::int64_t> borders = {0};
+  for (std::int64_t part = 1; part < parts; ++part) {
+    const std::int64_t share = extent / parts * part + extent % parts * part / parts;
+    auto nearest = std::ranges::lower_bound(places, share);
+    if (nearest != places.begin() && share - *(nearest - 1) <= *nearest - share) --nearest;
+    borders.push_back(std::max(borders.back(), *nearest));
+  }
+  borders.push_back(extent);
+  return borders;
+}
+
+RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRange& range) {
+  RangeTables tables;
+  const std::vector<Chunk> chunks = make_chunks(slices);
+  const auto number = [&](std::int64_t begin) {
+    return std::ranges::lower_bound(chunks, begin, {}, &Chunk::begin) - chunks.begin();
+  };
+  const std::int64_t first = number(range.begin), last = number(range.end);
+  tables.first_chunk = first;
+  if (first == last) return tables;
+  const std::int32_t first_segment = chunks[static_cast<std::size_t>(first)].segment;
+  const std::int32_t last_segment = chunks[static_cast<std::size_t>(last - 1)].segment;
+  const std::vector<Segment> all = make_segments(slices);
+  for (std::int32_t s = first_segment; s <= last_segment; ++s) {
+    Segment& segment = tables.segments.emplace_back(all[static_cast<std::size_t>(s)]);
+    segment.begin = std::max(segment.begin, range.begin) - range.begin;
+    segment.end = std::min(segment.end, range.end) - range.begin;
+    segment.first_chunk = std::max(segment.first_chunk, first) - first;
+  }
+  for (std::int64_t c = first; c < last; ++c) {
+    const Chunk& chunk = chunks[static_cast<std::size_t>(c)];
+    tables.chunks.push_back({chunk.begin - range.begin, chunk.size, chunk.segment - first_segment});
+  }
+  return tables;
+}
+
 }  // namespace encore

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <encore/optimizer.hpp>
+#include <encore/sliced_update.hpp>
 
 #include "memory/adapters.hpp"
 
@@ -69,5 +70,27 @@ std::int64_t chunk_count(const ParameterSlice& slice);
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices);
 /// Of what is trained, or of what is frozen: optimizers see the first only.
 std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false);
+
+/// Elements [begin, end) of every block.
+struct BlockRange {
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t size() const { return end - begin; }
+  friend bool operator==(const BlockRange&, const BlockRange&) = default;
+};
+
+/// parts + 1 borders, from 0 to the blocks' end: part p has the elements from border p to the next. Borders
+/// lie where an update that reaches so far may be cut, each as near as can be to its share of the elements.
+std::vector<std::int64_t> cut_blocks(const std::vector<ParameterSlice>& slices, std::int64_t parts,
+                                     UpdateReach reach);
+
+/// The tables of a range as an optimizer wants them: everything counted from its first element.
+struct RangeTables {
+  std::vector<Segment> segments;
+  std::vector<Chunk> chunks;
+  std::int64_t first_chunk = 0;  ///< the number of chunks.front() in all chunks
+};
+/// Of what is trained. The range has borders of cut_blocks.
+RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRange& range);
 
 }  // namespace encore

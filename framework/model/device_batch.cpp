@@ -92,7 +92,7 @@ std::size_t DeviceBatch::slot_bytes() const {
   return aligned(bytes + static_cast<std::size_t>(shard_count_) * arrays * tensor_alignment);
 }
 
-void DeviceBatch::upload(const PackedBatch& batch) {
+void DeviceBatch::upload(const PackedBatch& batch, const ShardShare& share) {
   size_ = batch.size();
   require_sound(batch, size_, largest_);
   require_sound(batch.target, size_, largest_);
@@ -110,8 +110,17 @@ void DeviceBatch::upload(const PackedBatch& batch) {
   }
   Writer writer(host, memory_.data());
   used_ = 0;
-  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shard_count_))
-    if (range.first < range.last) write_shard(batch, range, writer, shards_[used_++]);
+  std::int64_t number = 0, place = 0;
+  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shard_count_)) {
+    if (range.first < range.last && share.has(number)) {
+      Shard& shard = shards_[used_++];
+      shard.number = number;
+      shard.place = place;
+      write_shard(batch, range, writer, shard);
+    }
+    if (range.first < range.last) ++place;
+    ++number;
+  }
   ENCORE_REQUIRE(writer.used() <= memory_.bytes(), "the slot holds every shard");
   weights_ = batch.weights;
   scales_.clear();

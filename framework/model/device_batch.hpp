@@ -37,7 +37,16 @@ struct Batch {
 /// Neighbouring examples of a batch as a batch of their own: offsets start at 0 again.
 struct Shard {
   Batch batch;
+  std::int64_t number = 0;                 ///< among all shards
+  std::int64_t place = 0;                  ///< among those that hold at least one sequence
   std::array<std::int64_t, 4> first = {};  ///< by Space, but ragged: rows of the whole batch before it
+};
+
+/// The shards that a rank computes: `first`, and every `stride`-th behind it.
+struct ShardShare {
+  std::int64_t first = 0, stride = 1;
+
+  bool has(std::int64_t shard) const { return shard % stride == first; }
 };
 
 class DeviceBatch {
@@ -47,10 +56,10 @@ class DeviceBatch {
               std::int64_t shards = 1);
 
   /// Throws std::logic_error when the batch exceeds the bound or its parts disagree in length.
-  void upload(const PackedBatch& batch);
+  void upload(const PackedBatch& batch, const ShardShare& share = {});
 
   const BatchSize& size() const { return size_; }
-  /// The shards that hold at least one sequence, in order.
+  /// The shards of the share that hold at least one sequence, in order.
   std::span<const Shard> shards() const { return std::span(shards_).first(used_); }
   /// What the sum of each loss is divided by; 0 where there is nothing to learn.
   std::span<const double> weights() const { return weights_; }

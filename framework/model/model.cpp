@@ -110,20 +110,35 @@ void Model::initialize(std::uint64_t seed, const ParameterSlice& slice) {
 
 const double* Model::forward_backward(const DeviceBatch& batch, std::span<const double> scales,
                                       StepRandom random) {
-  ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first, and the model is not for inference");
-  std::int64_t shards = 0;
-  parameters_->refresh_copies();
-  parameters_->zero_gradients();
+  begin_gradients();
   for (const Shard& shard : batch.shards()) {
-    parameters_->begin_shard();
     parameters_->mark_rows(shard.batch.tokens);
     if (shard.batch.target.ids) parameters_->mark_rows(shard.batch.target);
-    training_->start(shard.batch, random.seed, random.step);
-    training_->forward();
-    sum_losses(training_->losses(), shards++);
-    training_->backward(scales);
+    shard_gradient(shard, scales, random);
     parameters_->end_shard();
   }
+  return end_gradients(std::ssize(batch.shards()), scales);
+}
+
+void Model::begin_gradients() {
+  ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first, and the model is not for inference");
+  parameters_->refresh_copies();
+  parameters_->zero_gradients();
+}
+
+void Model::shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random) {
+  parameters_->begin_shard();
+  training_->start(shard.batch, random.seed, random.step);
+  training_->forward();
+  sum_losses(training_->losses(), shard.place);
+  training_->backward(scales);
+}
+
+Tensor Model::loss_sums() const {
+  return {losses_.data(), DType::float64, {shards_, static_cast<std::int64_t>(needs_.losses.size())}};
+}
+
+const double* Model::end_gradients(std::int64_t shards, std::span<const double> scales) {
   parameters_->end_shards();
   return total_losses(shards, scales) + scales.size();
 }

@@ -75,6 +75,20 @@ class Model {
   /// until the next pass. Launches only; allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, std::span<const double> scales, StepRandom random);
 
+  // forward_backward in parts, for ranks, each of which computes some shards of a batch:
+  //   begin_gradients(); of each shard of its own shard_gradient(); when the losses of all stand in
+  //   loss_sums() and the gradients of all are added up: end_gradients().
+
+  /// parameters().gradients() = 0.
+  void begin_gradients();
+  /// Leaves the gradients of one shard in parameters().shard_gradients(), and the sums of its losses in its
+  /// row (Shard::place) of loss_sums(). Launches only.
+  void shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random);
+  /// (S, L) doubles in device memory: of S shards with examples the sum of each loss.
+  Tensor loss_sums() const;
+  /// Returns the loss as forward_backward does.
+  const double* end_gradients(std::int64_t shards, std::span<const double> scales);
+
   /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
   /// them: nothing is decoded. Returns the sum over all rows of each loss of the head, a double each in
   /// device memory as above, or null where the batch has no truth.

@@ -54,7 +54,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
       tokenizer_(load_tokenizer(
           loaded_, run_folder_,
           []() -> TextCounts { throw Error("a tokenizer cannot be trained where nothing is"); })),
-      snapshots_(run_folder_, specification_.question, attempt) {
+      snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
   adopt(*parts_.task, specification_);
   model_ =
       std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
@@ -68,7 +68,7 @@ Ending Adoption::conclude(Observer& observer, Control& control) {
   keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_.lines));
   keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
   observer.happened(Logged{.text = note_});
-  for (const Digested& digest : digest_blocks(*model_, 0, true)) observer.happened(digest);
+  for (const Digested& digest : digest_blocks(*model_, 0, true, only_rank())) observer.happened(digest);
   snapshots_.write_weights(*model_, 0, {}, control, observer);
   observer.happened(Concluded{});
   observer.happened(Ended{.ending = Ending::completed, .step = 0});

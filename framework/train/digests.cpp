@@ -4,6 +4,7 @@
 
 #include "data/hash.hpp"
 #include "data/parallel.hpp"
+#include "train/ranks.hpp"
 
 namespace encore {
 namespace {
@@ -19,6 +20,7 @@ class HostBlock {
     copy_to_host(device, block, copy_.data());
     bytes_ = copy_.data();
   }
+  explicit HostBlock(std::vector<std::byte> copy) : bytes_(copy.data()), copy_(std::move(copy)) {}
 
   std::span<const std::byte> slice(const ParameterSlice& slice, DType dtype) const {
     const std::size_t element = size_of(dtype);
@@ -33,20 +35,26 @@ class HostBlock {
 
 }  // namespace
 
-std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors) {
+std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors,
+                                    Communicator& ranks) {
   const ParameterBlock& parameters = model.parameters();
   const std::vector<ParameterSlice>& slices = parameters.slices();
   const DType dtype = parameters.dtype();
   model.device().fence();
   std::vector<HostBlock> blocks;
   std::vector<Digested> digests;
-  const auto add = [&](std::string scope, Tensor block) {
-    blocks.emplace_back(model.device(), block);
+  const auto add = [&](std::string scope, HostBlock block) {
+    blocks.push_back(std::move(block));
     digests.push_back({.step = step, .scope = std::move(scope), .sha256 = ""});
   };
-  add("parameters", parameters.values());
-  for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
-    add("optimizer/" + parameters.state_names()[i], parameters.state(i));
+  add("parameters", HostBlock(model.device(), parameters.values()));
+  for (std::size_t i = 0; i < parameters.state_names().size(); ++i) {
+    const std::string scope = "optimizer/" + parameters.state_names()[i];
+    if (ranks.size() == 1)
+      add(scope, HostBlock(model.device(), parameters.state(i)));
+    else if (std::vector<std::byte> state = gather_state(ranks, model, i); ranks.rank() == 0)
+      add(scope, HostBlock(std::move(state)));
+  }
 
   // The largest pieces first: all blocks, then each tensor of the first block.
   const std::size_t tensors = with_tensors ? slices.size() : 0;

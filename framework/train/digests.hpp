@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "distributed/communicator.hpp"
 #include "model/model.hpp"
 #include "record/events.hpp"
 
@@ -11,7 +12,8 @@ namespace encore {
 
 /// Of the block "parameters", then of "optimizer/<state>" for each state: over the bytes of all parameters in
 /// path order, little endian, without the gaps between them. `with_tensors`: the parameters also one by one.
-/// Waits for the device.
-std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors);
+/// With several ranks, which all call it, only rank 0 has those of the states. Waits for the device.
+std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors,
+                                    Communicator& ranks);
 
 }  // namespace encore

@@ -39,14 +39,15 @@ std::function<PretrainedWeights(Model&)> pretrained_of(const Specification& spec
 }  // namespace
 
 Session::Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-                 const Device& device, const TokenCache& cache)
-    : specification_(std::move(specification)),
+                 const Device& device, const TokenCache& cache, Communicator& ranks)
+    : ranks_(ranks),
+      specification_(std::move(specification)),
       loaded_(load_experiment(require_unchanged(specification_, run_folder))),
       sets_(make_task_parts(loaded_.experiment, loaded_.registry), loaded_.experiment.data,
             content_hashes(specification_)),
       tokenizer_(load_tokenizer(
           loaded_, run_folder, [this] { return sets_.text_counts(); }, inherited_vocabulary(specification_))),
-      snapshots_(run_folder, specification_.question, attempt) {
+      snapshots_(run_folder, specification_.question, attempt, ranks) {
   const std::span<const std::string> vocabulary = tokenizer().vocabulary();
   encode(cache);
   keep_max_length(run_folder);
@@ -108,7 +109,8 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
           pretrained_of(specification_),
           text_generation(sets_.task(), tokenizer()),
-          &tokenizer()};
+          &tokenizer(),
+          ranks_};
 }
 
 }  // namespace encore

@@ -20,7 +20,8 @@ class Session {
   /// task knows (its labels) are left in the run folder for predict. Throws Error, also when a data file is
   /// no longer the one the run was planned with; RecordError when the run folder cannot be written.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-          const Device& device, const TokenCache& cache = TokenCache::standard());
+          const Device& device, const TokenCache& cache = TokenCache::standard(),
+          Communicator& ranks = only_rank());
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Registry& registry() const { return loaded_.registry; }
@@ -35,6 +36,7 @@ class Session {
   void encode(const TokenCache& cache);
   void keep_max_length(const std::filesystem::path& run_folder);
 
+  Communicator& ranks_;
   Specification specification_;
   LoadedExperiment loaded_;
   TaskSets sets_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <encore/error.hpp>
+#include <encore/kernels.hpp>
 
 #include "data/hash.hpp"
 #include "infer/run_weights.hpp"
@@ -13,21 +14,16 @@
 #include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
+#include "train/ranks.hpp"
 
 namespace encore {
 namespace {
 
-/// A block's name in the file, "parameter" or "optimizer/<state>", and the block.
-struct NamedBlock {
-  std::string name;
-  Tensor block;
-};
+constexpr const char* parameter_block = "parameter";
 
-std::vector<NamedBlock> blocks_of(const ParameterBlock& parameters) {
-  std::vector<NamedBlock> blocks = {{"parameter", parameters.values()}};
-  for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
-    blocks.push_back({"optimizer/" + parameters.state_names()[i], parameters.state(i)});
-  return blocks;
+/// A state's block in the file.
+std::string state_block(const std::string& name) {
+  return "optimizer/" + name;
 }
 
 RecordError not_owner(const std::string& reason) {
@@ -45,39 +41,67 @@ auto recorded(Control& control, const auto& write) {
   }
 }
 
-/// A block's slices as tensors of a file, named prefix + path; they point into the memory that is returned.
-std::vector<std::byte> add_slices(const Model& model, Tensor block, const std::string& prefix,
-                                  std::vector<TensorSlice>& slices) {
-  std::vector<std::byte> host(block.bytes());
-  copy_to_host(model.device(), block, host.data());
-  const std::size_t element = size_of(block.dtype);
+/// A block on the host, whose slices become tensors of a file, named prefix + path; they point into `host`.
+void add_slices(const Model& model, const std::vector<std::byte>& host, const std::string& prefix,
+                std::vector<TensorSlice>& slices) {
+  const DType dtype = model.parameters().dtype();
+  const std::size_t element = size_of(dtype);
   for (const ParameterSlice& slice : model.parameters().slices())
-    slices.push_back({prefix + slice.path, block.dtype, slice.spec.shape,
+    slices.push_back({prefix + slice.path, dtype, slice.spec.shape,
                       std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
                                               static_cast<std::size_t>(slice.size) * element)});
+}
+
+std::vector<std::byte> values_of(const Model& model) {
+  const Tensor values = model.parameters().values();
+  std::vector<std::byte> host(values.bytes());
+  copy_to_host(model.device(), values, host.data());
   return host;
 }
 
-void load_block(Model& model, const NamedBlock& named, const Safetensors& file) {
+void load_block(Model& model, const std::string& name, Tensor block, const Safetensors& file) {
   with_file(file.path(), [&] {
-    require_complete(load(model.device(), model.parameters(), named.block,
-                          tensors_below(named.name + "/", file), same_name));
+    require_complete(
+        load(model.device(), model.parameters(), block, tensors_below(name + "/", file), same_name));
   });
+}
+
+void load_parameters(Model& model, const Safetensors& file) {
+  load_block(model, parameter_block, model.parameters().values(), file);
   model.parameters().values_changed();
+}
+
+/// Of a state that is owned in part the whole is loaded beside it.
+void load_state(Model& model, std::size_t number, const Safetensors& file) {
+  const ParameterBlock& parameters = model.parameters();
+  const std::string name = state_block(parameters.state_names()[number]);
+  if (parameters.owned().size() == parameters.extent())
+    return load_block(model, name, parameters.state(number), file);
+  const DeviceBuffer memory("encore::loaded_state", parameters.values().bytes());
+  const Tensor whole(memory.data(), parameters.dtype(), {parameters.extent()});
+  load_block(model, name, whole, file);
+  kernels::copy(model.device(), ParameterBlock::range(whole, parameters.owned()), parameters.state(number));
+  model.device().fence();
 }
 
 }  // namespace
 
-Snapshots::Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt)
-    : folder_(std::move(run_folder)), identity_(std::move(identity)), attempt_(attempt) {}
+Snapshots::Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
+                     Communicator& ranks)
+    : ranks_(ranks), folder_(std::move(run_folder)), identity_(std::move(identity)), attempt_(attempt) {}
 
 void Snapshots::save(const Model& model, const Progress& progress, const std::string& tuned,
                      CheckpointKind kind, Control& control, Observer& observer) {
   const ParameterBlock& parameters = model.parameters();
   std::vector<std::vector<std::byte>> hosts;
   std::vector<TensorSlice> slices;
-  for (const NamedBlock& named : blocks_of(parameters))
-    hosts.push_back(add_slices(model, named.block, named.name + "/", slices));
+  for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
+    hosts.push_back(gather_state(ranks_, model, i));
+  if (ranks_.rank() != 0) return;
+  const std::vector<std::byte> values = values_of(model);
+  add_slices(model, values, std::string(parameter_block) + "/", slices);
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    add_slices(model, hosts[i], state_block(parameters.state_names()[i]) + "/", slices);
   TensorMetadata metadata = {{"format", checkpoint_format},
                              {"question", identity_},
                              {"attempt", std::to_string(attempt_)},
@@ -110,14 +134,25 @@ SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& sli
   });
 }
 
-std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observer) {
+std::optional<FoundCheckpoint> Snapshots::find_newest(Observer& observer) const {
   std::vector<DamagedCheckpoint> damaged;
-  const std::optional<FoundCheckpoint> found = find_newest_checkpoint(
+  std::optional<FoundCheckpoint> found = find_newest_checkpoint(
       folder_, &damaged, [&](const Safetensors& file) { require_checkpoint_of(file, identity_); });
   for (const DamagedCheckpoint& checkpoint : damaged)
     observer.happened(Logged{.text = checkpoint.file.path + " is passed over: " + checkpoint.reason});
-  if (!found) return std::nullopt;
-  for (const NamedBlock& named : blocks_of(model.parameters())) load_block(model, named, found->tensors);
+  return found;
+}
+
+std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observer) {
+  constexpr std::int64_t none = -1;
+  std::optional<FoundCheckpoint> found;
+  if (ranks_.rank() == 0) found = find_newest(observer);
+  const std::int64_t step = from_first(ranks_, found ? found->file.step : none);
+  if (step == none) return std::nullopt;
+  if (!found) found = {{step, checkpoint_path(step)}, load_checkpoint(folder_, step)};
+  load_parameters(model, found->tensors);
+  for (std::size_t i = 0; i < model.parameters().state_names().size(); ++i)
+    load_state(model, i, found->tensors);
   model.parameters().states_changed();
   return progress_from_text(found->tensors.text("progress"));
 }
@@ -125,7 +160,7 @@ std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observ
 std::string Snapshots::restore_parameters(Model& model, std::int64_t step) {
   const Safetensors file = load_checkpoint(folder_, step);
   require_checkpoint_of(file, identity_);
-  load_block(model, {"parameter", model.parameters().values()}, file);
+  load_parameters(model, file);
   return tuned_in(file);
 }
 
@@ -134,7 +169,8 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
   require_owned(control);  // a folder that was removed is not made again
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
-    const std::vector<std::byte> host = add_slices(model, model.parameters().values(), "", slices);
+    const std::vector<std::byte> values = values_of(model);
+    add_slices(model, values, "", slices);
     const WeightsFacts facts{
         .question = identity_, .step = step, .tuned = tuned, .files = digests_of_meaning(folder_)};
     return save_weights(folder_, slices, facts, host_threads(), [&] { require_owned(control); });

@@ -1,6 +1,7 @@
 // Snapshots: a run's checkpoints as the trainer sees them: parameters, optimizer states and Progress of one
 // step. Place in the flow: Trainer -> Snapshots -> record/checkpoint (files, hashes, what is valid). Two are
-// kept, the best and the newest; an older one goes only after the newer is recorded durably.
+// kept, the best and the newest; an older one goes only after the newer is recorded durably. With several
+// ranks rank 0 writes, all read; save and restore_newest are then called by all.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,9 @@
 #include <set>
 #include <string>
 
+#include "distributed/communicator.hpp"
 #include "model/model.hpp"
+#include "record/checkpoint.hpp"
 #include "record/progress.hpp"
 #include "record/safetensors.hpp"
 #include "tasks/task_sets.hpp"
@@ -21,7 +24,8 @@ namespace encore {
 class Snapshots {
  public:
   /// `identity` is the run's question: a checkpoint of another question is never loaded.
-  Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt);
+  Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
+            Communicator& ranks);
 
   /// Steps whose checkpoints are kept beside the best and the newest.
   void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
@@ -59,6 +63,10 @@ class Snapshots {
   SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
                  Control& control, Observer& observer) const;
 
+  /// The newest checkpoint that is whole; nothing where there is none.
+  std::optional<FoundCheckpoint> find_newest(Observer& observer) const;
+
+  Communicator& ranks_;
   std::filesystem::path folder_;
   std::string identity_;
   std::int64_t attempt_;

@@ -13,6 +13,7 @@
 #include "infer/attention.hpp"
 #include "infer/setup.hpp"
 #include "train/digests.hpp"
+#include "train/ranks.hpp"
 
 namespace encore {
 namespace {
@@ -68,12 +69,13 @@ Trainer::Trainer(const TrainerParts& parts)
       milestones_(parts.milestones),
       pretrained_(parts.pretrained),
       tokenizer_(parts.tokenizer),
+      ranks_(parts.ranks),
       units_(units_of(sets_.task(), sets_.set(Split::train).set)),
       lengths_(example_lengths(units_)),
       batch_options_(batch_options(train_, seed_)),
       packer_(units_, model_.needs(), packing_of(experiment_)),
       length_(training_length(lengths_, batch_options_, train_.epochs, train_.steps)),
-      update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner) {
+      update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner, ranks_, train_.gradient_shards) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(units_, batch_options_, packing_of(experiment_), shards, 0, length_.epochs);
   };
@@ -174,10 +176,12 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
   packer_.pack(members, packed_);
-  batch_->upload(packed_);
+  update_.upload(packed_, *batch_);
   const auto [loss, gradient_norm] = update_.compute_gradient(*batch_, random);
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
-    const std::string origin = model_.first_not_finite(*batch_, random);
+    std::string origin;
+    for (const std::string& found : gather_texts(ranks_, model_.first_not_finite(*batch_, random)))
+      if (origin.empty()) origin = found;
     failure_ = "step " + std::to_string(step) + ": the " + (std::isfinite(loss) ? "gradient" : "loss") +
                " is not finite; it began in " + (origin.empty() ? std::string("the backward pass") : origin) +
                "; the last good checkpoint is that of step " + std::to_string(saved_step_) +
@@ -251,12 +255,15 @@ void Trainer::save(CheckpointKind kind) {
 }
 
 void Trainer::report_digests() {
-  const bool with_tensors = progress_.step <= train_.digest_steps;
-  for (const Digested& digest : digest_blocks(model_, progress_.step, with_tensors))
-    observer_.happened(digest);
+  const bool with_tensors = progress_.step <= train_.digest_steps || ranks_.size() > 1;
+  std::vector<Digested> digests = digest_blocks(model_, progress_.step, with_tensors, ranks_);
+  require_equal_ranks(ranks_, digests.front());
+  if (progress_.step > train_.digest_steps) digests.front().tensors.clear();
+  for (const Digested& digest : digests) observer_.happened(digest);
 }
 
 void Trainer::score_with_best() {
+  if (ranks_.rank() != 0) return ranks_.wait_for_all();
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
   const std::string tuned = snapshots_.restore_parameters(model_, step);
   sets_.use(tuned);
@@ -273,6 +280,7 @@ void Trainer::score_with_best() {
   }
   if (train_.show_attention > 0) keep_attention(step);
   observer_.happened(Concluded{.best_step = step, .measures = result});
+  ranks_.wait_for_all();
 }
 
 void Trainer::keep_attention(std::int64_t step) {

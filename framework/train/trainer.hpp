@@ -17,6 +17,7 @@
 #include "config/experiment.hpp"
 #include "data/batch_plan.hpp"
 #include "data/packing.hpp"
+#include "distributed/communicator.hpp"
 #include "infer/evaluator.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "model/device_batch.hpp"
@@ -58,6 +59,8 @@ struct TrainerParts {
   /// For tasks that measure by texts which the model writes.
   std::optional<TextGeneration> texts = {};
   const Tokenizer* tokenizer = nullptr;  ///< for the pieces of what train.show_attention keeps
+  /// Who trains the run together; each has an observer and a control of its own (train/ranks.hpp).
+  Communicator& ranks;
 };
 
 /// Updates of a whole run, and the epochs that they take.
@@ -89,7 +92,9 @@ class Trainer {
   /// True when the score that `train.select` names is better than every one before.
   bool evaluate_dev();
   void save(CheckpointKind kind);
+  /// Also compares those of the ranks.
   void report_digests();
+  /// On rank 0; the others wait.
   void score_with_best();
   /// What the model, whose parameters are those after `step`, looks at in the first examples of dev.
   void keep_attention(std::int64_t step);
@@ -117,6 +122,7 @@ class Trainer {
   const Milestones milestones_;
   const std::function<PretrainedWeights(Model&)> pretrained_;
   const Tokenizer* tokenizer_;
+  Communicator& ranks_;
 
   const ExampleSet units_;  ///< of the training set: what batches are made of
   const ExampleLengths lengths_;

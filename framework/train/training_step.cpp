@@ -1,13 +1,23 @@
-// See training_step.hpp.
+// The two halves of a step, for one process and for ranks.
 #include "train/training_step.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <encore/kernels.hpp>
+#include <encore/sliced_update.hpp>
 
 #include "record/crash_line.hpp"
 
 namespace encore {
+namespace {
+
+std::optional<UpdateReach> reach_of(const Optimizer& optimizer) {
+  const auto* sliced = dynamic_cast<const SlicedUpdate*>(&optimizer);
+  return sliced != nullptr ? std::optional(sliced->reach()) : std::nullopt;
+}
+
+}  // namespace
 
 TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
                            const std::string& optimizer_owner)
@@ -19,18 +29,61 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
       squares_(reinterpret_cast<double*>(clipping_.data())),
       clip_(squares_ + 1) {}
 
+TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
+                           const std::string& optimizer_owner, Communicator& ranks, std::int64_t shards)
+    : TrainingStep(model, optimizer, clip_norm, optimizer_owner) {
+  if (ranks.size() == 1) return;
+  exchange_ = std::make_unique<GradientExchange>(ranks, model.device(), model.parameters(), shards,
+                                                 reach_of(optimizer));
+  rounds_ = shards / ranks.size();
+}
+
+void TrainingStep::upload(const PackedBatch& packed, DeviceBatch& batch) {
+  if (!exchange_) return batch.upload(packed);
+  exchange_->begin(packed);
+  batch.upload(packed, exchange_->share());
+}
+
 TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random) {
-  const Device& device = model_.device();
-  const double* loss = model_.forward_backward(batch, batch.scales(), random);
-  model_.parameters().sum_gradient_squares(squares_);
-  kernels::clip_scale(device, squares_, clip_norm_, clip_);
+  const double* loss = nullptr;
+  if (exchange_) {
+    loss = exchanged_gradient(batch, random);
+  } else {
+    loss = model_.forward_backward(batch, batch.scales(), random);
+    model_.parameters().sum_gradient_squares(squares_);
+  }
+  kernels::clip_scale(model_.device(), squares_, clip_norm_, clip_);
   return {model_.read(loss), std::sqrt(model_.read(squares_))};
+}
+
+const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRandom random) {
+  const ShardShare share = exchange_->share();
+  const auto& own = batch.shards();
+  auto next = own.begin();
+  model_.begin_gradients();
+  exchange_->mark_rows();
+  for (std::int64_t round = 0; round < rounds_; ++round) {
+    const std::int64_t first = round * share.stride;
+    if (next != own.end() && next->number == first + share.first)
+      model_.shard_gradient(*next++, batch.scales(), random);
+    exchange_->add_round(first);
+  }
+  exchange_->share_losses(model_.loss_sums());
+  if (exchange_->sliced()) {
+    exchange_->sum_gradient_squares(squares_);
+    return model_.end_gradients(exchange_->shard_count(), batch.scales());
+  }
+  exchange_->share_gradients();
+  const double* loss = model_.end_gradients(exchange_->shard_count(), batch.scales());
+  model_.parameters().sum_gradient_squares(squares_);
+  return loss;
 }
 
 void TrainingStep::update(double learning_rate, std::int64_t step) {
   const CurrentWork work(update_text_.c_str());
   optimizer_.update(model_.device(), model_.parameters().blocks(clip_), learning_rate, step);
   model_.device().fence();
+  if (exchange_ && exchange_->sliced()) exchange_->share_values();
 }
 
 }  // namespace encore

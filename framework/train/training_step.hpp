@@ -1,14 +1,17 @@
 // TrainingStep: what one update of the parameters is, apart from the loop around it: gradients of a batch,
-// their norm, the optimizer. Place in the flow: the trainer decides between the two halves, `exp bench`
-// measures both.
+// their norm, the optimizer. With ranks each computes its shards and updates its part
+// (gradient_exchange.hpp); the bits are those of one process. Place in the flow: the trainer decides between
+// the two halves, `exp bench` measures both.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <encore/optimizer.hpp>
 
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
+#include "train/gradient_exchange.hpp"
 
 namespace encore {
 
@@ -22,13 +25,23 @@ class TrainingStep {
   /// clip_norm: the longest gradient; 0 leaves it as it is. Model and optimizer outlive the step.
   /// optimizer_owner: for the crash line (record/crash_line.hpp).
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
+  /// The same with other ranks, which divide the shards. Before the optimizer's states are made.
+  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
+               Communicator& ranks, std::int64_t shards);
 
+  /// What this rank computes of a batch: all of it where there is one process.
+  void upload(const PackedBatch& packed, DeviceBatch& batch);
   /// Leaves the gradients in model.parameters(); waits for the device.
   Gradient compute_gradient(const DeviceBatch& batch, StepRandom random);
   /// Updates the parameters with the clipped gradients; waits for the device. `step` counts from 1.
   void update(double learning_rate, std::int64_t step);
+  /// Seconds since the last call in which this rank waited for others or moved bytes.
+  double take_exchange_seconds() { return exchange_ ? exchange_->take_seconds() : 0.0; }
 
  private:
+  /// With other ranks: gradients and the sum of their squares. Returns the loss, in device memory.
+  const double* exchanged_gradient(const DeviceBatch& batch, StepRandom random);
+
   Model& model_;
   Optimizer& optimizer_;
   double clip_norm_;
@@ -36,6 +49,8 @@ class TrainingStep {
   DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
   double* squares_;
   double* clip_;
+  std::unique_ptr<GradientExchange> exchange_;  ///< null: one process
+  std::int64_t rounds_ = 0;                     ///< shards of each rank
 };
 
 }  // namespace encore

@@ -9,6 +9,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "distributed/mpi_communicator.hpp"
 #include "record/cores.hpp"
 #include "record/crash_line.hpp"
 #include "worker/environment.hpp"
@@ -24,7 +25,7 @@ constexpr const char* usage =
     ")\n"
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...] [--stop-after-epoch N]\n"
-    "            [--pause-after-step STEP]\n"
+    "            [--pause-after-step STEP] [--ranks N: started N times by mpirun]\n"
     "  check     < specifications.json\n"
     "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
     "specifications.json\n"
@@ -54,6 +55,7 @@ constexpr const char* usage =
 /// Writes version information; needs no options.
 int write_version() {
   std::cout << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
+                              {"mpi", mpi_library()},
                               {"build", build_description()},
                               {"host", host_description()},
                               {"numeric_environment", numeric_environment(Device(), "float32", {})}}
@@ -95,11 +97,12 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   const std::filesystem::path run_folder = values["run-folder"].as<std::string>();
   if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
   if (verb == "train")
-    return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
-                       values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
-                       values["die-after"].as<std::int64_t>(), steps_of(values["save-at"].as<std::string>()),
-                       values["stop-after-epoch"].as<std::int64_t>(),
-                       values["pause-after-step"].as<std::int64_t>()});
+    return train_verb(
+        {run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
+         values["control-fd"].as<int>(), threads, static_cast<int>(values["ranks"].as<std::int64_t>()),
+         values["stop-after"].as<std::int64_t>(), values["die-after"].as<std::int64_t>(),
+         steps_of(values["save-at"].as<std::string>()), values["stop-after-epoch"].as<std::int64_t>(),
+         values["pause-after-step"].as<std::int64_t>()});
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
@@ -149,7 +152,7 @@ int run(int argc, char** argv) {
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
   for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels",
-                             "stop-after-epoch", "pause-after-step"})
+                             "stop-after-epoch", "pause-after-step", "ranks"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0))(
       "tolerance", po::value<double>()->default_value(0.0))(

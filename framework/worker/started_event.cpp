@@ -50,6 +50,15 @@ std::string layer_of(const std::string& path) {
   return path.substr(0, end);
 }
 
+/// With several ranks also how many there are, over what, and the hosts of all.
+nlohmann::json host_of(Communicator& ranks) {
+  nlohmann::json host = host_description();
+  if (ranks.size() == 1) return host;
+  const std::vector<std::string> names = gather_texts(ranks, host["name"].get<std::string>());
+  host["ranks"] = {{"count", ranks.size()}, {"library", ranks.library()}, {"hosts", names}};
+  return host;
+}
+
 }  // namespace
 
 SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
@@ -65,12 +74,12 @@ SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels
   return facts;
 }
 
-Started started_event(const RunParts& parts, int threads) {
+Started started_event(const RunParts& parts, int threads, Communicator& ranks) {
   const Model& model = parts.model;
   const auto& plugins = parts.registry.plugins();
   Started started{.numeric_environment =
                       JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
-                  .host = JsonText(host_description()),
+                  .host = JsonText(host_of(ranks)),
                   .build = JsonText(build_description()),
                   .threads = threads,
                   .pinning = pinning_of(threads),

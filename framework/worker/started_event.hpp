@@ -3,6 +3,7 @@
 // (attempt.started_event) -> report/method.cpp, report/data.cpp.
 #pragma once
 
+#include "distributed/communicator.hpp"
 #include "infer/setup.hpp"
 #include "record/events.hpp"
 
@@ -16,7 +17,8 @@ struct RunParts {
   const Task& task;
   const TaskSets* sets = nullptr;  ///< null: it reads no data
 };
-Started started_event(const RunParts& parts, int threads);
+/// On every rank; threads: of each.
+Started started_event(const RunParts& parts, int threads, Communicator& ranks);
 
 /// Sizes of a set, what the task counted in it, the histogram of lengths, and how many rows have each label
 /// as their target. `unknown` is the tokenizer's piece for what it does not know.

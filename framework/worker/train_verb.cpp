@@ -4,13 +4,17 @@
 #include <iostream>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include <encore/device.hpp>
+#include <nlohmann/json.hpp>
 
+#include "distributed/mpi_communicator.hpp"
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
 #include "train/adoption.hpp"
+#include "train/ranks.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
 #include "worker/environment.hpp"
@@ -78,24 +82,48 @@ Ending end(Observer& observer, Ending ending, const std::exception& error, std::
   return ending;
 }
 
+/// What all ranks find wrong, rank 0 reports; the others give it so long before they end it.
+constexpr auto time_for_last_word = std::chrono::seconds(2);
+
+/// After an error on this rank: the others would wait for it for ever.
+void end_others(Communicator& ranks, Ending ending) {
+  if (ranks.size() == 1) return;
+  if (ranks.rank() != 0) std::this_thread::sleep_for(time_for_last_word);
+  ranks.end_all(exit_code(ending));
+}
+
+void print_error(const Communicator& ranks, const std::exception& error) {
+  const std::string rank = ranks.size() > 1 ? "rank " + std::to_string(ranks.rank()) + ": " : "";
+  std::cerr << "encore-worker: " + rank + error.what() + "\n";
+}
+
 /// Runs `work` and makes of what it throws the last event; `step` says how far it has come.
 template <class Work, class Step>
-Ending reported(Observer& observer, const Work& work, const Step& step) {
+Ending reported(Communicator& ranks, Observer& observer, const Work& work, const Step& step) {
+  Ending ending = Ending::failed;
   try {
     return work();
   } catch (const RecordError& error) {
-    std::cerr << "encore-worker: " << error.what() << '\n';
-    return end(observer, Ending::interrupted, error, step());
+    print_error(ranks, error);
+    ending = end(observer, Ending::interrupted, error, step());
   } catch (const std::exception& error) {
-    std::cerr << "encore-worker: " << error.what() << '\n';
-    return end(observer, Ending::failed, error, step());
+    print_error(ranks, error);
+    ending = end(observer, Ending::failed, error, step());
   }
+  end_others(ranks, ending);
+  return ending;
 }
 
-void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, Observer& observer) {
+void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, Communicator& ranks,
+                  Observer& observer) {
+  const Started started = started_event(parts, threads, ranks);
   observer.measures(measures);
-  observer.happened(started_event(parts, threads));
+  observer.happened(started);
   observer.happened(Logged{.text = pinning_of(threads)});
+  if (ranks.size() > 1)
+    observer.happened(Logged{
+        .text = std::to_string(ranks.size()) + " ranks over " + ranks.library() + ", of which each has " +
+                std::to_string(parts.model.parameters().owned().size()) + " elements of each state"});
 }
 
 Ending adopt(Specification specification, const TrainArguments& arguments, const Device& device,
@@ -105,48 +133,87 @@ Ending adopt(Specification specification, const TrainArguments& arguments, const
                 .model = adoption.model(),
                 .tokenizer = adoption.tokenizer(),
                 .task = adoption.task()},
-               adoption.measures(), arguments.threads, observer);
+               adoption.measures(), arguments.threads, only_rank(), observer);
   return reported(
-      observer, [&] { return adoption.conclude(observer, control); }, [] { return std::int64_t{0}; });
+      only_rank(), observer, [&] { return adoption.conclude(observer, control); },
+      [] { return std::int64_t{0}; });
 }
 
-Ending train(const TrainArguments& arguments, Observer& observer) {
-  WorkerControl control(arguments);
+/// Rank 0 comes first: it writes the vocabulary and fills the cache that the others then find.
+std::unique_ptr<Session> make_session(Specification specification, const TrainArguments& arguments,
+                                      const Device& device, Communicator& ranks) {
+  if (ranks.rank() != 0) ranks.wait_for_all();
+  auto session = std::make_unique<Session>(std::move(specification), arguments.run_folder, arguments.attempt,
+                                           device, TokenCache::standard(), ranks);
+  if (ranks.rank() == 0) ranks.wait_for_all();
+  const nlohmann::json environment =
+      numeric_environment(device, name_of(session->model().precision()), session->registry().plugins());
+  require_equal_texts(ranks, "the numeric environment", environment.dump());
+  return session;
+}
+
+Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
   Specification specification = Specification::load(arguments.run_folder);
-  if (is_adoption(specification))
+  if (is_adoption(specification)) {
+    if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return adopt(std::move(specification), arguments, device, control, observer);
-  Session session(std::move(specification), arguments.run_folder, arguments.attempt, device);
-  report_start({.registry = session.registry(),
-                .model = session.model(),
-                .tokenizer = session.tokenizer(),
-                .task = session.sets().task(),
-                .sets = &session.sets()},
-               session.sets().measures(), arguments.threads, observer);
-  for (const std::string& note : session.sets().notes()) observer.happened(Logged{.text = note});
-  Trainer trainer(session.parts(observer, control,
-                                {.stop_after = arguments.stop_after,
-                                 .die_after = arguments.die_after,
-                                 .save_at = arguments.save_at,
-                                 .stop_after_epoch = arguments.stop_after_epoch,
-                                 .pause_after_step = arguments.pause_after_step}));
+  }
+  const std::unique_ptr<Session> session = make_session(std::move(specification), arguments, device, ranks);
+  Trainer trainer(session->parts(observer, control,
+                                 {.stop_after = arguments.stop_after,
+                                  .die_after = arguments.die_after,
+                                  .save_at = arguments.save_at,
+                                  .stop_after_epoch = arguments.stop_after_epoch,
+                                  .pause_after_step = arguments.pause_after_step}));
+  report_start({.registry = session->registry(),
+                .model = session->model(),
+                .tokenizer = session->tokenizer(),
+                .task = session->sets().task(),
+                .sets = &session->sets()},
+               session->sets().measures(), arguments.threads, ranks, observer);
+  for (const std::string& note : session->sets().notes()) observer.happened(Logged{.text = note});
   return reported(
-      observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
+      ranks, observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
+}
+
+/// Of a rank that is not the first, which has the files and the last word.
+int follow(const TrainArguments& arguments, Communicator& ranks) {
+  SilentObserver observer;
+  SharedControl control(ranks, nullptr);
+  try {
+    train(arguments, ranks, control, observer);
+  } catch (const std::exception& error) {
+    print_error(ranks, error);
+    end_others(ranks, Ending::failed);
+  }
+  return 0;
 }
 
 }  // namespace
 
 int train_verb(const TrainArguments& arguments) {
+  const std::unique_ptr<Communicator> joined =
+      arguments.ranks > 1 ? join_ranks(arguments.ranks) : std::unique_ptr<Communicator>();
+  Communicator& ranks = joined ? *joined : only_rank();
+  if (ranks.rank() != 0) return follow(arguments, ranks);
+
   const int attempt = static_cast<int>(arguments.attempt);
   SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt, run_of_folder(arguments.run_folder));
   SpoolObserver observer(spool);
+  WorkerControl control(arguments);
+  SharedControl shared(ranks, &control);
   try {
-    return exit_code(train(arguments, observer));
+    return exit_code(train(arguments, ranks, shared, observer));
   } catch (const RecordError& error) {  // before the first step
-    std::cerr << "encore-worker: " << error.what() << '\n';
-    return exit_code(end(observer, Ending::interrupted, error, std::nullopt));
+    print_error(ranks, error);
+    const Ending ending = end(observer, Ending::interrupted, error, std::nullopt);
+    end_others(ranks, ending);
+    return exit_code(ending);
   } catch (const std::exception& error) {
     end(observer, Ending::failed, error, std::nullopt);
+    if (ranks.size() > 1) print_error(ranks, error);
+    end_others(ranks, Ending::failed);
     throw;
   }
 }

@@ -17,6 +17,7 @@ struct TrainArguments {
   std::string lease;    ///< empty: this attempt owns its run without asking
   int control_fd = -1;  ///< -1: nobody can ask anything
   int threads = 1;
+  int ranks = 1;                ///< that a launcher of MPI has started together with this process
   std::int64_t stop_after = 0;  ///< these as in Milestones (train/trainer.hpp)
   std::int64_t die_after = 0;
   std::set<std::int64_t> save_at;

@@ -10,6 +10,7 @@
 
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
+#include <encore/sliced_update.hpp>
 #include <encore/view.hpp>
 
 namespace encore_adam {
@@ -93,7 +94,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 }
 
 template <bool Decoupled>
-class Adam final : public Optimizer {
+class Adam final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
       Decoupled ? "Adam whose weight decay does not pass through the moments (Loshchilov and Hutter 2019)"
@@ -121,6 +122,7 @@ class Adam final : public Optimizer {
 
   double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"first_moment", "second_moment"}; }
+  UpdateReach reach() const override { return UpdateReach::element; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
     dispatch_parameters(blocks.values.dtype, [&](auto type) {

@@ -11,6 +11,7 @@
 
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
+#include <encore/sliced_update.hpp>
 #include <encore/view.hpp>
 
 namespace encore_lamb {
@@ -133,7 +134,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
       });
 }
 
-class Lamb final : public Optimizer {
+class Lamb final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
       "Adam whose step is scaled per parameter by the ratio of norms (You et al. 2020)";
@@ -162,6 +163,7 @@ class Lamb final : public Optimizer {
 
   double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"first_moment", "second_moment"}; }
+  UpdateReach reach() const override { return UpdateReach::segment; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
     dispatch_parameters(blocks.values.dtype, [&](auto type) {

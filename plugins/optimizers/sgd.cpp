@@ -4,6 +4,7 @@
 // had been read, to the bit; those that rest are passed over.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
+#include <encore/sliced_update.hpp>
 #include <encore/view.hpp>
 
 namespace encore_sgd {
@@ -67,7 +68,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
       });
 }
 
-class Sgd final : public Optimizer {
+class Sgd final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
       "stochastic gradient descent with momentum (Polyak 1964), or Nesterov's, as in PyTorch";
@@ -91,6 +92,7 @@ class Sgd final : public Optimizer {
 
   double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"momentum"}; }
+  UpdateReach reach() const override { return UpdateReach::element; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t) override {
     dispatch_parameters(blocks.values.dtype, [&](auto type) {

@@ -26,8 +26,8 @@ using Names = std::vector<std::string>;
 // shared one.
 const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
 const Names control_folders = {"plan", "store", "runner", "document", "report", "bundle", "serve", "cli"};
-const Names worker_folders = {"plugin_host", "memory",  "kernels", "contract", "model", "tasks",
-                              "infer",       "library", "onnx",    "train",    "bench", "worker"};
+const Names worker_folders = {"plugin_host", "memory", "kernels",     "contract", "model", "tasks", "infer",
+                              "library",     "onnx",   "distributed", "train",    "bench", "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
@@ -39,16 +39,12 @@ const std::set<std::string> declaring_tier = {
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
-    {"sqlite3.h", {"store", "cli"}},
-    {"toml++/", {"config"}},
+    {"sqlite3.h", {"store", "cli"}}, {"toml++/", {"config"}},
     {"sentencepiece", {}},  // a tokenizer that is a plugin
-    {"oneapi/dnnl/", {"kernels"}},
-    {"KokkosBlas", {"kernels"}},
-    {"boost/program_options", {"cli", "worker"}},
-    {"boost/math/", {"report"}},
-    {"zstd.h", {"bundle"}},
-    {"boost/asio/", {"serve"}},
-    {"boost/beast/", {"serve"}},
+    {"oneapi/dnnl/", {"kernels"}},   {"KokkosBlas", {"kernels"}},
+    {"mpi.h", {"distributed"}},      {"boost/program_options", {"cli", "worker"}},
+    {"boost/math/", {"report"}},     {"zstd.h", {"bundle"}},
+    {"boost/asio/", {"serve"}},      {"boost/beast/", {"serve"}},
 };
 
 struct Include {

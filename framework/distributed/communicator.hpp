@@ -1,0 +1,86 @@
+// Communicator: how the processes ("ranks") that train one run together exchange bytes. Two implementations:
+// OneProcess here, MPI in mpi_communicator.hpp. Place in the flow: the worker makes one, train/ranks.hpp and
+// train/gradient_exchange.hpp say what travels; nothing below train/ knows that there are ranks.
+//
+// Its two most different users, written down first:
+//   SGD on a host: one state, updated element by element. Any cut between two chunks is a border between
+//   owners; gradients are read where `backward` left them and values are shared in place, without a copy.
+//   LAMB with clipping on a GPU, with a table of tokens: a norm per parameter, so borders lie between
+//   parameters only; the norm of the gradient needs every chunk's part in chunk order before anybody updates;
+//   of the table only the rows of the batch travel; all of it passes through host memory first.
+// Both fit because a Communicator moves bytes of host memory between places that the caller names, and
+// decides nothing: it never adds (the order of sums is ours, MPI_Reduce chooses its own), and knows neither
+// types nor devices.
+//
+// Every call but rank(), size(), where() and end_all() is collective: all ranks make the same calls in the
+// same order, from the thread that made the communicator; a buffer belongs to the call until it returns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// Bytes for another rank.
+struct Outgoing {
+  int to = 0;
+  std::span<const std::byte> bytes;
+};
+/// Room for what another rank sends, of exactly that size.
+struct Incoming {
+  int from = 0;
+  std::span<std::byte> bytes;
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  /// From 0; rank 0 writes what the run leaves behind.
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The library and its version, such as "Open MPI 4.1.4"; "one process".
+  virtual std::string library() const = 0;
+
+  /// Bytes from rank to rank, as many pieces as there are: pieces of one pair arrive in the order of the
+  /// lists, so that sender and receiver list them alike. No piece is for the rank itself.
+  virtual void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
+  /// all (size() pieces as long as `mine`) = the pieces of all ranks, by rank.
+  virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Everybody's part of `block` to everybody: rank r has filled bytes [borders[r], borders[r + 1]).
+  virtual void share(std::span<std::byte> block, std::span<const std::size_t> borders) = 0;
+  /// bytes = those of rank 0.
+  virtual void broadcast(std::span<std::byte> bytes) = 0;
+  /// Until all ranks have come here. Sleeps meanwhile, where the other calls spin: for waits that are long.
+  virtual void wait_for_all() = 0;
+
+  /// Ends this process and all other ranks at once, also those that wait for it.
+  [[noreturn]] virtual void end_all(int exit_code) = 0;
+};
+
+/// The only rank there is.
+class OneProcess final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::string library() const override { return "one process"; }
+  void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) override;
+  void gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void share(std::span<std::byte>, std::span<const std::size_t>) override {}
+  void broadcast(std::span<std::byte>) override {}
+  void wait_for_all() override {}
+  [[noreturn]] void end_all(int exit_code) override;
+};
+
+/// For whoever trains alone. It has no state.
+Communicator& only_rank();
+
+/// The text that each rank has, by rank, on every rank.
+std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
+/// The value that rank 0 has.
+std::int64_t from_first(Communicator& ranks, std::int64_t value);
+
+}  // namespace encore

@@ -1,0 +1,29 @@
+// SlicedUpdate: an extension of Optimizer for one whose update may be given a part of the blocks. Ranks that
+// train one run together then each update a part and keep the states of that part alone; an optimizer that
+// does not inherit it (because it knows a norm of all parameters, say) updates everything on every rank.
+// Place in the flow: the host asks once, before the states are made (train/training_step.hpp); the contract
+// suite holds an optimizer that inherits it to what stands here.
+#pragma once
+
+#include <cstdint>
+
+namespace encore {
+
+/// What the update of an element depends on, beside the learning rate, the step and the scale of the
+/// gradient.
+enum class UpdateReach : std::uint8_t {
+  element,  ///< its own value, gradient and states (SGD, Adam)
+  segment,  ///< those of its parameter (LAMB)
+};
+
+/// To be inherited beside Optimizer. Blocks are then those of a part: values, gradients and states begin at
+/// its first element, and segments, chunks and their numbers count from there. With UpdateReach::element a
+/// part may hold a piece of a segment, cut between two chunks; with UpdateReach::segment it holds whole ones.
+/// The bits of each element are those of an update of everything.
+class SlicedUpdate {
+ public:
+  virtual ~SlicedUpdate() = default;
+  virtual UpdateReach reach() const = 0;
+};
+
+}  // namespace encore

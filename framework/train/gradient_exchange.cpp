@@ -1,0 +1,325 @@
+// What travels between ranks in a step. Sums are made by the owners alone, in the order of the shards.
+#include "train/gradient_exchange.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include <encore/kernels.hpp>
+
+#include "kernels/chunk_sums.hpp"
+
+namespace encore {
+namespace {
+
+/// Adds the time between its making and its end to a sum of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begun_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  const Clock::time_point begun_ = Clock::now();
+};
+
+BlockRange both(const BlockRange& a, const BlockRange& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+std::size_t in_words(std::size_t bytes) {
+  return (bytes + 3) / 4 * 4;
+}
+
+bool has_adapters(const ParameterBlock& parameters) {
+  return std::ranges::any_of(parameters.slices(),
+                             [](const ParameterSlice& slice) { return slice.adapter.has_value(); });
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
+                                   std::int64_t shards, std::optional<UpdateReach> reach)
+    : ranks_(ranks),
+      device_(device),
+      parameters_(parameters),
+      shards_(shards),
+      sliced_(reach.has_value() && !has_adapters(parameters)),
+      borders_(cut_blocks(parameters.slices(), ranks.size(), reach.value_or(UpdateReach::element))),
+      chunks_(make_chunks(parameters.slices())) {
+  ENCORE_REQUIRE(shards % ranks.size() == 0, "the ranks divide train.gradient_shards");
+  const std::size_t element = size_of(parameters.dtype()), count = static_cast<std::size_t>(ranks.size());
+  for (const std::int64_t border : borders_) {
+    byte_borders_.push_back(static_cast<std::size_t>(border) * element);
+    const auto chunk = std::ranges::lower_bound(chunks_, border, {}, &Chunk::begin) - chunks_.begin();
+    square_borders_.push_back(static_cast<std::size_t>(chunk) * sizeof(double));
+  }
+  if (sliced_) parameters.own(range_of(ranks.rank()));
+  find_runs();
+  filled_.resize(static_cast<std::size_t>(shards));
+  const std::size_t known = in_words(chunks_.size());
+  present_.assign(static_cast<std::size_t>(shards), std::vector<ChunkGradient>(known, ChunkGradient::absent));
+  present_in_batch_.resize(known);
+  present_on_device_ = DeviceBuffer("encore::present_rows", known);
+  squares_ = DeviceBuffer(
+      "encore::chunk_squares",
+      sizeof(double) * static_cast<std::size_t>(kernels::room_for_chunk_sums(std::ssize(chunks_))));
+  const std::size_t own = static_cast<std::size_t>(range_of(ranks.rank()).size()) * element;
+  received_.resize(count);
+  for (int r = 0; r < ranks.size(); ++r)
+    if (r != ranks.rank()) received_[static_cast<std::size_t>(r)].resize(own);
+  row_parts_in_.resize(count);
+  row_parts_out_.resize(count);
+  if (host_reaches_device()) return;
+  host_.resize(static_cast<std::size_t>(parameters.extent()) * element);
+  staged_ = DeviceBuffer("encore::staged_gradients", own);
+}
+
+/// What is added up whole: what is trained, and matrices with adapters; neighbours in one piece.
+void GradientExchange::find_runs() {
+  for (const ParameterSlice& slice : parameters_.slices()) {
+    if ((slice.frozen && !slice.adapter) || (!slice.frozen && chunk_rows(slice.spec) > 0)) continue;
+    if (!runs_.empty() && slice.begin - runs_.back().end < segment_alignment)
+      runs_.back().end = slice.begin + slice.size;
+    else
+      runs_.push_back({slice.begin, slice.begin + slice.size});
+  }
+}
+
+// --- what is known of a batch ---
+
+void GradientExchange::begin(const PackedBatch& batch) {
+  used_ = 0;
+  std::ranges::fill(present_in_batch_, ChunkGradient::absent);
+  std::size_t shard = 0;
+  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shards_)) {
+    filled_[shard] = range.first < range.last;
+    used_ += filled_[shard] ? 1 : 0;
+    std::ranges::fill(present_[shard], ChunkGradient::absent);
+    mark_tokens(batch, range, present_[shard]);
+    mark_tokens(batch.target, range, present_[shard]);
+    ++shard;
+  }
+}
+
+/// As ParameterBlock::mark_rows has it on the device.
+void GradientExchange::mark_tokens(const PackedRows& rows, const SequenceRange& range,
+                                   std::vector<ChunkGradient>& present) {
+  if (rows.offsets.empty()) return;
+  const auto first = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(range.first)]);
+  const auto last = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(range.last)]);
+  for (const RowChunks& table : parameters_.row_chunks())
+    for (std::size_t row = first; row < last; ++row) {
+      const std::int64_t chunk = rows.ids[row] / table.rows_per_chunk;
+      if (chunk >= table.chunk_count) continue;
+      present[static_cast<std::size_t>(table.first_chunk + chunk)] = ChunkGradient::present;
+      present_in_batch_[static_cast<std::size_t>(table.first_chunk + chunk)] = ChunkGradient::present;
+    }
+}
+
+void GradientExchange::mark_rows() {
+  if (parameters_.row_chunks().empty()) return;
+  const Tensor table(present_on_device_.data(), DType::int32,
+                     {static_cast<std::int64_t>(present_in_batch_.size() / 4)});
+  copy_from_host(device_, present_in_batch_.data(), table);
+  parameters_.mark_rows(reinterpret_cast<const ChunkGradient*>(present_on_device_.data()));
+}
+
+/// The pieces of `range` that are added up element by element.
+template <class Use>
+void GradientExchange::each_run(const BlockRange& range, const Use& use) const {
+  for (const BlockRange& run : runs_)
+    if (const BlockRange part = both(run, range); part.begin < part.end) use(part);
+}
+
+/// The chunks of tables in `range` whose rows a shard has.
+template <class Use>
+void GradientExchange::each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const {
+  for (const RowChunks& table : parameters_.row_chunks())
+    for (std::int64_t c = table.first_chunk; c < table.first_chunk + table.chunk_count; ++c) {
+      if (present_[shard][static_cast<std::size_t>(c)] != ChunkGradient::present) continue;
+      const Chunk& chunk = chunks_[static_cast<std::size_t>(c)];
+      if (chunk.begin >= range.begin && chunk.begin < range.end) use(chunk);
+    }
+}
+
+std::size_t GradientExchange::row_bytes(const BlockRange& range, std::size_t shard) const {
+  std::int64_t elements = 0;
+  each_present_row(range, shard, [&](const Chunk& chunk) { elements += chunk.size; });
+  return static_cast<std::size_t>(elements) * size_of(parameters_.dtype());
+}
+
+// --- a round ---
+
+void GradientExchange::add_round(std::int64_t first) {
+  const Stopwatch watch(seconds_);
+  const auto shard_of = [&](int rank) { return static_cast<std::size_t>(first + rank); };
+  outgoing_.clear();
+  incoming_.clear();
+  const std::size_t own = shard_of(ranks_.rank());
+  const std::byte* gradient = filled_[own] ? own_shard_on_host() : nullptr;
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (r == ranks_.rank()) continue;
+    if (filled_[own]) send(r, own, gradient);
+    if (filled_[shard_of(r)]) receive(r, shard_of(r));
+  }
+  ranks_.exchange(outgoing_, incoming_);
+  for (int r = 0; r < ranks_.size(); ++r)
+    if (filled_[shard_of(r)]) add(r, shard_of(r));
+}
+
+const std::byte* GradientExchange::own_shard_on_host() {
+  const Tensor gradients = parameters_.shard_gradients();
+  device_.fence();
+  if (host_reaches_device()) return static_cast<const std::byte*>(gradients.data);
+  copy_to_host(device_, gradients, host_.data());
+  return host_.data();
+}
+
+void GradientExchange::send(int to, std::size_t shard, const std::byte* gradient) {
+  const std::size_t element = size_of(parameters_.dtype());
+  const auto bytes = [&](std::int64_t begin, std::int64_t size) {
+    return std::span(gradient + static_cast<std::size_t>(begin) * element,
+                     static_cast<std::size_t>(size) * element);
+  };
+  each_run(range_of(to), [&](const BlockRange& run) {
+    outgoing_.push_back({.to = to, .bytes = bytes(run.begin, run.size())});
+  });
+  Bytes& rows = row_parts_out_[static_cast<std::size_t>(to)];
+  rows.clear();
+  each_present_row(range_of(to), shard, [&](const Chunk& chunk) {
+    const auto row = bytes(chunk.begin, chunk.size);
+    rows.insert(rows.end(), row.begin(), row.end());
+  });
+  if (!rows.empty()) outgoing_.push_back({.to = to, .bytes = rows});
+}
+
+void GradientExchange::receive(int from, std::size_t shard) {
+  const std::size_t element = size_of(parameters_.dtype());
+  const BlockRange own = range_of(ranks_.rank());
+  Bytes& to = received_[static_cast<std::size_t>(from)];
+  each_run(own, [&](const BlockRange& run) {
+    incoming_.push_back(
+        {.from = from,
+         .bytes = std::span(to).subspan(static_cast<std::size_t>(run.begin - own.begin) * element,
+                                        static_cast<std::size_t>(run.size()) * element)});
+  });
+  Bytes& rows = row_parts_in_[static_cast<std::size_t>(from)];
+  rows.resize(row_bytes(own, shard));
+  if (!rows.empty()) incoming_.push_back({.from = from, .bytes = rows});
+}
+
+/// The rows that came one behind the other go where they lie in the range.
+void GradientExchange::place_rows(int from, std::size_t shard) {
+  const std::size_t element = size_of(parameters_.dtype());
+  const BlockRange own = range_of(ranks_.rank());
+  const std::byte* row = row_parts_in_[static_cast<std::size_t>(from)].data();
+  std::byte* to = received_[static_cast<std::size_t>(from)].data();
+  each_present_row(own, shard, [&](const Chunk& chunk) {
+    const std::size_t bytes = static_cast<std::size_t>(chunk.size) * element;
+    std::memcpy(to + static_cast<std::size_t>(chunk.begin - own.begin) * element, row, bytes);
+    row += bytes;
+  });
+}
+
+/// gradients() += the gradient of rank `from`'s shard, in this rank's range.
+void GradientExchange::add(int from, std::size_t shard) {
+  const BlockRange own = range_of(ranks_.rank());
+  if (own.size() == 0) return;
+  Tensor part = ParameterBlock::range(parameters_.shard_gradients(), own);
+  if (from != ranks_.rank()) {
+    place_rows(from, shard);
+    part.data = received_[static_cast<std::size_t>(from)].data();
+    if (!host_reaches_device()) {
+      part.data = staged_.data();
+      copy_from_host(device_, received_[static_cast<std::size_t>(from)].data(), part);
+    }
+  }
+  each_run(own, [&](const BlockRange& run) {
+    kernels::add(device_, ParameterBlock::range(part, {run.begin - own.begin, run.end - own.begin}),
+                 ParameterBlock::range(parameters_.gradients(), run));
+  });
+  if (parameters_.row_chunks().empty()) return;
+  copy_from_host(device_, present_[shard].data(),
+                 Tensor(present_on_device_.data(), DType::int32,
+                        {static_cast<std::int64_t>(present_[shard].size() / 4)}));
+  const auto* present = reinterpret_cast<const ChunkGradient*>(present_on_device_.data());
+  const auto number = [&](std::int64_t begin) {
+    return std::ranges::lower_bound(chunks_, begin, {}, &Chunk::begin) - chunks_.begin();
+  };
+  for (const RowChunks& table : parameters_.row_chunks()) {
+    const std::int64_t first = std::max<std::int64_t>(table.first_chunk, number(own.begin));
+    const std::int64_t last = std::min<std::int64_t>(table.first_chunk + table.chunk_count, number(own.end));
+    if (first < last)
+      parameters_.add_rows({first, last - first, table.rows_per_chunk}, present + first, part, own.begin);
+  }
+}
+
+// --- what all need from all ---
+
+void GradientExchange::share_losses(Tensor sums) {
+  const Stopwatch watch(seconds_);
+  const std::size_t row = static_cast<std::size_t>(sums.extent(1)), rows = filled_.size();
+  std::vector<double> mine(rows * row), all(mine.size() * static_cast<std::size_t>(ranks_.size()));
+  copy_to_host(device_, sums, mine.data());
+  ranks_.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  std::size_t place = 0;
+  for (std::size_t shard = 0; shard < rows; ++shard) {
+    if (!filled_[shard]) continue;
+    const std::size_t rank = shard % static_cast<std::size_t>(ranks_.size());
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>((rank * rows + place) * row), row,
+                mine.begin() + static_cast<std::ptrdiff_t>(place * row));
+    ++place;
+  }
+  copy_from_host(device_, mine.data(), sums);
+}
+
+void GradientExchange::sum_gradient_squares(double* result) {
+  const auto r = static_cast<std::size_t>(ranks_.rank());
+  auto* squares = reinterpret_cast<double*>(squares_.data());
+  const auto chunk = [&](std::size_t rank) {
+    return static_cast<std::int64_t>(square_borders_[rank] / sizeof(double));
+  };
+  parameters_.sum_chunk_squares(chunk(r), chunk(r + 1) - chunk(r), squares + chunk(r));
+  const Stopwatch watch(seconds_);
+  const std::size_t count = chunks_.size();
+  const Tensor all(squares, DType::float64, {static_cast<std::int64_t>(count)});
+  device_.fence();
+  if (host_reaches_device()) {
+    ranks_.share(std::span(squares_.data(), count * sizeof(double)), square_borders_);
+  } else {
+    std::vector<double> host(count);
+    copy_to_host(device_, all, host.data());
+    ranks_.share(std::as_writable_bytes(std::span(host)), square_borders_);
+    copy_from_host(device_, host.data(), all);
+  }
+  kernels::sum_of_chunks(device_, squares, static_cast<std::int64_t>(count), result);
+}
+
+void GradientExchange::share_values() {
+  share_block(parameters_.values());
+  parameters_.values_changed();
+}
+
+void GradientExchange::share_block(Tensor block) {
+  const Stopwatch watch(seconds_);
+  device_.fence();
+  if (host_reaches_device())
+    return ranks_.share(std::span(static_cast<std::byte*>(block.data), block.bytes()), byte_borders_);
+  const BlockRange own = range_of(ranks_.rank());
+  if (own.size() > 0)
+    copy_to_host(device_, ParameterBlock::range(block, own),
+                 host_.data() + byte_borders_[static_cast<std::size_t>(ranks_.rank())]);
+  ranks_.share(host_, byte_borders_);
+  copy_from_host(device_, host_.data(), block);
+}
+
+double GradientExchange::take_seconds() {
+  return std::exchange(seconds_, 0.0);
+}
+
+}  // namespace encore

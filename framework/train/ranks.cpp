@@ -1,0 +1,89 @@
+// See ranks.hpp for when each is called; all calls are collective.
+#include "train/ranks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+namespace {
+
+std::string rank_text(int rank, const std::string& host) {
+  return "rank " + std::to_string(rank) + (host.empty() ? "" : " (" + host + ")");
+}
+
+std::string own_host() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+}  // namespace
+
+std::vector<std::byte> gather_state(Communicator& ranks, const Model& model, std::size_t state) {
+  const ParameterBlock& parameters = model.parameters();
+  const std::size_t element = size_of(parameters.dtype());
+  std::vector<std::byte> mine(static_cast<std::size_t>(parameters.owned().size()) * element);
+  copy_to_host(model.device(), parameters.state(state), mine.data());
+  const auto count = static_cast<std::size_t>(ranks.size());
+  std::vector<BlockRange> owned(count);
+  ranks.gather(std::as_bytes(std::span(&parameters.owned(), 1)), std::as_writable_bytes(std::span(owned)));
+  const std::size_t bytes = static_cast<std::size_t>(parameters.extent()) * element;
+  if (mine.size() == bytes) {  // everybody has all of it
+    if (ranks.rank() != 0) mine.clear();
+    return mine;
+  }
+  if (ranks.rank() != 0) {
+    const Outgoing part{.to = 0, .bytes = mine};
+    ranks.exchange(std::span(&part, mine.empty() ? 0 : 1), {});
+    return {};
+  }
+  std::vector<std::byte> whole(bytes);
+  std::vector<Incoming> parts;
+  const auto place = [&](const BlockRange& range) {
+    return std::span(whole).subspan(static_cast<std::size_t>(range.begin) * element,
+                                    static_cast<std::size_t>(range.size()) * element);
+  };
+  for (std::size_t r = 1; r < count; ++r)
+    if (owned[r].size() > 0) parts.push_back({.from = static_cast<int>(r), .bytes = place(owned[r])});
+  std::ranges::copy(mine, place(owned.front()).begin());
+  ranks.exchange({}, parts);
+  return whole;
+}
+
+void require_equal_ranks(Communicator& ranks, const Digested& digest) {
+  if (ranks.size() == 1) return;
+  const std::vector<std::string> all =
+      gather_texts(ranks, nlohmann::json{digest.sha256, digest.tensors, own_host()}.dump());
+  const nlohmann::json first = nlohmann::json::parse(all.front());
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    const nlohmann::json other = nlohmann::json::parse(all[r]);
+    if (other[0] == first[0]) continue;
+    std::string tensor;
+    for (const auto& [path, hash] : first[1].items())
+      if (tensor.empty() && other[1].value(path, "") != hash) tensor = path;
+    throw Error("after step " + std::to_string(digest.step) + " the parameters of " +
+                rank_text(static_cast<int>(r), other[2]) + " have other bits than those of " +
+                rank_text(0, first[2]) + (tensor.empty() ? "" : ", first in " + tensor) +
+                "; one of the two has computed wrongly. Check the memory of both machines, and train again "
+                "(exp retry FILE --failed) without the one that differs");
+  }
+}
+
+void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text) {
+  if (ranks.size() == 1) return;
+  const std::vector<std::string> all = gather_texts(ranks, text), hosts = gather_texts(ranks, own_host());
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all.front())
+      throw Error(what + " of " + rank_text(static_cast<int>(r), hosts[r]) + " is another than that of " +
+                  rank_text(0, hosts.front()) + ", so that their bits may differ:\n  " + all[r] + "\n  " +
+                  all.front() + "\nHave all ranks run on machines of one kind, with the same build");
+}
+
+Request SharedControl::poll() {
+  const Request own = control_ != nullptr ? control_->poll() : Request::none;
+  return static_cast<Request>(from_first(ranks_, static_cast<std::int64_t>(own)));
+}
+
+}  // namespace encore
