@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/access.hpp"
+#include "cli/rank_options.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
@@ -165,6 +166,7 @@ int retry_verb(const Arguments& arguments) {
     return exit_done;
   }
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
+  require_ranks(line, planned);
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
   trust_plugins_of(planned);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/access.hpp"
+#include "cli/rank_options.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
@@ -213,6 +214,7 @@ void add_session_options(CommandLine& line) {
                  "it; the database's folder must be shared, and runs go on while this exp is gone");
   line.options()("hosts", po::value<std::string>()->value_name("LIST"),
                  "the machines of --launcher, as node1,node2: each works on one run at a time");
+  add_rank_options(line);
   line.options()("devices", po::value<std::string>()->value_name("LIST"),
                  "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)");
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
@@ -275,7 +277,11 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
 
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
-  if (line.has("launcher")) return launched_places(line);
+  if (line.has("launcher")) {
+    std::vector<WorkerPlace> places = launched_places(line);
+    use_ranks(line, backend, places);
+    return places;
+  }
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")
@@ -292,7 +298,9 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
     wanted.devices = first_devices(backend, wanted.workers);
   }
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
-  return make_places(usable_cores(), wanted);
+  std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
+  use_ranks(line, backend, places);
+  return places;
 }
 
 int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,

@@ -6,6 +6,7 @@
 #include "cli/planned_runs.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/plugin_passes.hpp"
+#include "cli/rank_options.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
@@ -85,6 +86,7 @@ int run_verb(const Arguments& arguments) {
   PlannedRuns planned = read_plan(line);
   session.works_on(planned.plan.name);
   session_places(line, planned.backend, planned.runs.size());
+  require_ranks(line, planned);
   std::unique_ptr<Store> store;
   if (std::filesystem::exists(line.database())) {
     // Another exp run may have made the file this moment, and its tables not yet.

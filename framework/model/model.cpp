@@ -93,6 +93,12 @@ void Model::lay_out() {
   laid_out_ = std::make_unique<LaidOutWeights>(device_, *parameters_, weights);
 }
 
+void Model::use_laid_out() {
+  if (!evaluation_) return;
+  evaluation_->use(laid_out_ ? &laid_out_->layouts() : nullptr);
+  evaluation_->use_quantized(quantized_ ? &quantized_->layouts() : nullptr);
+}
+
 void Model::initialize(std::uint64_t seed) {
   for (const ParameterSlice& slice : parameters_->slices()) initialize(seed, slice);
   parameters_->values_changed();

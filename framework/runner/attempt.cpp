@@ -50,6 +50,7 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
       "--lease", lease_.token};
   if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
+  if (place.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(place.ranks)});
   if (task.stop_after_epoch > 0)
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)

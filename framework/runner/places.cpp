@@ -110,9 +110,10 @@ std::string places_text(const std::vector<WorkerPlace>& places, const std::strin
   const WorkerPlace& first = places.front();
   const bool one = places.size() == 1;
   std::string text = std::to_string(places.size()) + (one ? " worker" : " workers at once");
+  if (first.ranks > 1) text += ", " + std::to_string(first.ranks) + " ranks";
   if (first.threads > 0)
     text += ", " + std::to_string(first.threads) + (first.threads == 1 ? " thread" : " threads") +
-            (one ? "" : " each");
+            (one && first.ranks == 1 ? "" : " each");
   std::string cores, devices;
   for (const WorkerPlace& place : places) {
     if (!place.cores.empty()) cores += (cores.empty() ? "" : " | ") + ranges_text(place.cores);

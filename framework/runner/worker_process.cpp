@@ -229,10 +229,19 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
   settings.apart(output);
-  posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control_descriptor);
-  arguments.push_back("--control-fd");
-  arguments.push_back(std::to_string(control_descriptor));
-  pid_ = spawn(program, arguments, settings, place);
+  const std::vector<std::string>& launcher = place.rank_launcher;
+  // A launcher closes what it does not know, and hands its standard input on to the first rank.
+  const int descriptor = launcher.empty() ? control_descriptor : STDIN_FILENO;
+  posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), descriptor);
+  arguments.insert(arguments.end(), {"--control-fd", std::to_string(descriptor)});
+  if (launcher.empty()) {
+    pid_ = spawn(program, arguments, settings, place);
+  } else {
+    std::vector<std::string> words(launcher.begin() + 1, launcher.end());
+    words.push_back(program.string());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    pid_ = spawn(launcher.front(), words, settings, place);
+  }
   exit_watch_ = open_exit_watch(pid_);
   // The pipe's own end is closed on return; this copy belongs to the writer.
   control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));

@@ -39,11 +39,14 @@ struct WorkerPlace {
   std::map<std::string, std::string> variables = {};  ///< added to its environment
   std::string host = {};                              ///< on which it is launched; empty: this one
   std::shared_ptr<const Launcher> launcher = {};  ///< who starts it there; none: this process (worker.hpp)
+  int ranks = 1;                                  ///< processes that train one run together
+  std::vector<std::string> rank_launcher = {};  ///< program and arguments that start them; empty: one process
 };
 
 class WorkerProcess {
  public:
-  /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`.
+  /// Starts `program`, or the place's launcher of ranks, which starts it; "--control-fd N" is added to the
+  /// arguments. What it prints is appended to `log`.
   /// Throws Error when it cannot be started.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
                 const std::filesystem::path& log, const WorkerPlace& place = {});

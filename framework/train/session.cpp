@@ -53,8 +53,8 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
   require_unseen_targets(loaded_.experiment.model, sets_.set(Split::train).set);
-  keep_file(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
-  keep_file(run_folder / knowledge_file, sets_.task().knowledge());
+  keep(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
+  keep(run_folder / knowledge_file, sets_.task().knowledge());
 
   const Experiment& experiment = loaded_.experiment;
   model_ = std::make_unique<Model>(experiment, model_size(sets_.task(), vocabulary.size()), loaded_.registry,
@@ -81,6 +81,11 @@ void Session::encode(const TokenCache& cache) {
   sets_.encode(tokenizer(), host_threads(), cache, encoding);
 }
 
+/// The first rank alone writes, also files that are the same on all.
+void Session::keep(const std::filesystem::path& path, const std::string& content) const {
+  if (ranks_.rank() == 0) keep_file(path, content);
+}
+
 /// A resumed run computes it again from the same data; what was trained so far has it in its parameters.
 void Session::keep_max_length(const std::filesystem::path& run_folder) {
   if (loaded_.experiment.data.max_length_percent == 0) return;
@@ -88,7 +93,7 @@ void Session::keep_max_length(const std::filesystem::path& run_folder) {
   const std::filesystem::path path = run_folder / max_length_file;
   const std::string text = std::to_string(sets_.max_length()) + "\n";
   if (!std::filesystem::exists(path))
-    keep_file(path, text);
+    keep(path, text);
   else if (kept_max_length(run_folder) != sets_.max_length())
     throw Error(path.string() + " holds another length than the " + std::to_string(sets_.max_length()) +
                 " that data.max_length is for this training set; put the file back, or train the run again "

@@ -34,6 +34,7 @@ class Session {
 
  private:
   void encode(const TokenCache& cache);
+  void keep(const std::filesystem::path& path, const std::string& content) const;
   void keep_max_length(const std::filesystem::path& run_folder);
 
   Communicator& ranks_;
