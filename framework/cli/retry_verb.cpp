@@ -8,6 +8,7 @@
 
 #include "cli/access.hpp"
 #include "cli/run_plugins.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verbs.hpp"
@@ -164,6 +165,7 @@ int retry_verb(const Arguments& arguments) {
   }
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
+  require_ranks(line, planned);
   require_startable(planned);
   trust_plugins_of(planned);
   return work_on(line, store, planned, std::nullopt, places, session);

@@ -9,6 +9,7 @@
 
 #include "cli/access.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
@@ -215,6 +216,7 @@ void add_session_options(CommandLine& line) {
       "step-timeout", po::value<int>()->value_name("SECONDS")->default_value(0),
       "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
       "layer named; more than the slowest step or dev score takes; 0: it may take for ever");
+  add_rank_options(line);
   line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
   line.options()("fail-fast", po::bool_switch(),
                  "when a run fails start no more, and have those that run checkpoint and end");
@@ -225,6 +227,7 @@ void check_session_options(const CommandLine& line) {
   if (line.integer("jobs") < 1)
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
   require_threads(line.integer("threads"));
+  check_rank_options(line);
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
   if (line.integer("step-timeout") < 0)
     throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
@@ -250,7 +253,10 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
     wanted.devices = first_devices(backend, wanted.workers);
   }
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
-  return make_places(usable_cores(), wanted);
+  wanted.ranks = line.integer("ranks");
+  std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
+  for (WorkerPlace& place : places) place.launcher = rank_launcher(line);
+  return places;
 }
 
 int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,

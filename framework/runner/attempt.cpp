@@ -23,6 +23,11 @@ std::string log_name(int attempt) {
   return "attempt-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + ".log";
 }
 
+/// A run of no epoch only takes over weights, which one process does.
+bool trains_nothing(const Specification& specification) {
+  return specification.config.value(nlohmann::json::json_pointer("/train/epochs"), nlohmann::json()) == 0;
+}
+
 /// The last lines of a file, from the beginning of a line.
 std::string tail_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -71,7 +76,13 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
-  worker_.emplace(task.worker, std::move(arguments), log_, place);
+  WorkerPlace where = place;
+  if (trains_nothing(task.specification)) {
+    where.ranks = 1;
+    where.launcher.clear();
+  }
+  if (where.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(where.ranks)});
+  worker_.emplace(task.worker, std::move(arguments), log_, where);
 }
 
 bool Attempt::advance() {

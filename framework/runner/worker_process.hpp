@@ -34,11 +34,15 @@ struct WorkerPlace {
   std::vector<int> cores = {};  ///< numbers of the CPUs it may use; empty: those of this process
   int threads = 0;              ///< 0: the worker decides
   std::map<std::string, std::string> variables = {};  ///< added to its environment
+  int ranks = 1;  ///< processes that train one run together; `threads` are those of each
+  /// With several ranks the program and the words that start them (run_ranks.hpp); the worker follows.
+  std::vector<std::string> launcher = {};
 };
 
 class WorkerProcess {
  public:
-  /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`.
+  /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`. A
+  /// launcher gets the control pipe as its standard input, which it passes on to rank 0.
   /// Throws Error when it cannot be started.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
                 const std::filesystem::path& log, const WorkerPlace& place = {});
@@ -68,6 +72,7 @@ class WorkerProcess {
   FileDescriptor exit_watch_;  ///< pidfd: readable once it has ended; empty on kernels without
   ControlWriter control_;
   std::optional<ProcessEnd> end_;
+  bool launched_ = false;  ///< by a launcher
 };
 
 struct ProgramOutput {
