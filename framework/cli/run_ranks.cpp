@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "runner/programs.hpp"
+#include "config/json_text.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
@@ -98,7 +98,7 @@ void require_ranks(const CommandLine& line, const PlannedRuns& planned) {
                        ") rounds otherwise and makes it another run");
   }
   const ProgramOutput version = run_program(planned.worker, {"version"});
-  const nlohmann::json answer = nlohmann::json::parse(version.output, nullptr, false);
+  const nlohmann::json answer = json_or_null(version.output);
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
     throw UsageError("--ranks " + std::to_string(ranks) + ": " + planned.worker.string() +
                      " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "

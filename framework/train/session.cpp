@@ -53,8 +53,10 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
   require_unseen_targets(loaded_.experiment.model, sets_.set(Split::train).set);
-  keep_file(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
-  keep_file(run_folder / knowledge_file, sets_.task().knowledge());
+  if (ranks.rank() == 0) {
+    keep_file(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
+    keep_file(run_folder / knowledge_file, sets_.task().knowledge());
+  }
 
   const Experiment& experiment = loaded_.experiment;
   model_ = std::make_unique<Model>(experiment, model_size(sets_.task(), vocabulary.size()), loaded_.registry,
@@ -87,7 +89,7 @@ void Session::keep_max_length(const std::filesystem::path& run_folder) {
   take_max_length(loaded_.experiment, sets_.max_length());
   const std::filesystem::path path = run_folder / max_length_file;
   const std::string text = std::to_string(sets_.max_length()) + "\n";
-  if (!std::filesystem::exists(path))
+  if (!std::filesystem::exists(path) && ranks_.rank() == 0)
     keep_file(path, text);
   else if (kept_max_length(run_folder) != sets_.max_length())
     throw Error(path.string() + " holds another length than the " + std::to_string(sets_.max_length()) +
