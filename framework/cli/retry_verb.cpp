@@ -7,8 +7,8 @@
 #include <set>
 
 #include "cli/access.hpp"
-#include "cli/rank_options.hpp"
 #include "cli/run_plugins.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verbs.hpp"
@@ -166,8 +166,8 @@ int retry_verb(const Arguments& arguments) {
     return exit_done;
   }
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
-  require_ranks(line, planned);
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
+  require_ranks(line, planned);
   require_startable(planned);
   trust_plugins_of(planned);
   return work_on(line, store, planned, std::nullopt, places, session);

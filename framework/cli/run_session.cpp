@@ -8,8 +8,8 @@
 #include <set>
 
 #include "cli/access.hpp"
-#include "cli/rank_options.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
@@ -214,7 +214,6 @@ void add_session_options(CommandLine& line) {
                  "it; the database's folder must be shared, and runs go on while this exp is gone");
   line.options()("hosts", po::value<std::string>()->value_name("LIST"),
                  "the machines of --launcher, as node1,node2: each works on one run at a time");
-  add_rank_options(line);
   line.options()("devices", po::value<std::string>()->value_name("LIST"),
                  "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)");
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
@@ -224,6 +223,7 @@ void add_session_options(CommandLine& line) {
       "step-timeout", po::value<int>()->value_name("SECONDS")->default_value(0),
       "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
       "layer named; more than the slowest step or dev score takes; 0: it may take for ever");
+  add_rank_options(line);
   line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
   line.options()("fail-fast", po::bool_switch(),
                  "when a run fails start no more, and have those that run checkpoint and end");
@@ -234,6 +234,7 @@ void check_session_options(const CommandLine& line) {
   if (line.integer("jobs") < 1)
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
   require_threads(line.integer("threads"));
+  check_rank_options(line);
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
   if (line.integer("step-timeout") < 0)
     throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
@@ -277,11 +278,10 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
 
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
-  if (line.has("launcher")) {
-    std::vector<WorkerPlace> places = launched_places(line);
-    use_ranks(line, backend, places);
-    return places;
-  }
+  if (line.has("launcher")) return launched_places(line);
+  if (line.integer("ranks") > 1 && backend != "openmp")
+    throw UsageError("--ranks computes on cores, and this is backend " + backend +
+                     "; leave --ranks out, or choose --backend openmp");
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")
@@ -298,8 +298,9 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
     wanted.devices = first_devices(backend, wanted.workers);
   }
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
+  wanted.ranks = line.integer("ranks");
   std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
-  use_ranks(line, backend, places);
+  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(line);
   return places;
 }
 

@@ -14,7 +14,8 @@
 
 namespace encore {
 
-/// -j, --threads, --launcher, --hosts, --ranks, --mpirun, --devices, --retries, --step-timeout, --keep-going, --fail-fast, --quiet.
+/// -j, --threads, --launcher, --hosts, --devices, --ranks, --mpirun, --retries, --step-timeout, --keep-going,
+/// --fail-fast, --quiet.
 void add_session_options(CommandLine& line);
 /// What is wrong with them; before anything else is done. Throws UsageError.
 void check_session_options(const CommandLine& line);

@@ -6,8 +6,8 @@
 #include "cli/planned_runs.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/plugin_passes.hpp"
-#include "cli/rank_options.hpp"
 #include "cli/run_plugins.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
@@ -63,7 +63,9 @@ CommandLine make_run_line() {
         {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
          "a sweep without a file of its own: each value with each seed"},
         {"exp run experiments/quickstart.toml -j 4 --retries 2",
-         "four runs of a sweep at once, and two more tries for a worker that crashes"}}});
+         "four runs of a sweep at once, and two more tries for a worker that crashes"},
+        {"exp run experiments/quickstart.toml -S train.gradient_shards=2 --ranks 2",
+         "trained by two processes together, with the bits of one"}}});
   add_plan_options(line);
   add_session_options(line);
   line.options()(
@@ -81,12 +83,17 @@ int run_verb(const Arguments& arguments) {
   if (line.flag("changed") && line.flag("accept-plugin-change"))
     throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
-  if (names_search(line)) return run_search(line);
+  if (names_search(line)) {
+    if (line.integer("ranks") > 1)
+      throw UsageError(
+          "--ranks is for runs of an experiment file, and this one has [search]: its trials run "
+          "beside each other (-j)");
+    return run_search(line);
+  }
   SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   PlannedRuns planned = read_plan(line);
   session.works_on(planned.plan.name);
   session_places(line, planned.backend, planned.runs.size());
-  require_ranks(line, planned);
   std::unique_ptr<Store> store;
   if (std::filesystem::exists(line.database())) {
     // Another exp run may have made the file this moment, and its tables not yet.
@@ -108,6 +115,7 @@ int run_verb(const Arguments& arguments) {
     return whole ? exit_done : exit_failed;
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
+  require_ranks(line, planned);
   require_startable(planned);
   for (const UsedPlugin& plugin : unchecked_plugins(planned)) std::cerr << warning_text(plugin) << '\n';
   trust_plugins_of(planned);

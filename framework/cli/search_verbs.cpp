@@ -160,10 +160,6 @@ std::string description_of(const SearchRow& row, const Decision& decision) {
 }  // namespace
 
 int run_search(const CommandLine& line) {
-  if (line.integer("ranks") != 1)
-    throw UsageError(
-        "--ranks is for runs of a sweep, and this file has a [search], whose trials run side by side; give "
-        "-j N, or leave --ranks out");
   SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   const std::unique_ptr<PlannedSearch> planned = read_search_plan(line);
   session.works_on(planned->plan->header().name);

@@ -9,8 +9,6 @@
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
 
-#include "kernels/chunk_sums.hpp"
-
 namespace encore {
 namespace {
 
@@ -277,12 +275,12 @@ void ParameterBlock::sum_gradient_squares(double* result) const {
   kernels::sum_of_squares(device_, all(), result);
 }
 
-void ParameterBlock::sum_chunk_squares(std::int64_t first, std::int64_t count, double* partial) const {
+Blocks ParameterBlock::chunk_blocks(std::int64_t first, std::int64_t count) const {
   Blocks blocks = all();
   blocks.chunks += first;
   blocks.chunk_gradients += first;
   blocks.chunk_count = count;
-  kernels::chunk_squares(device_, blocks, partial);
+  return blocks;
 }
 
 void ParameterBlock::zero_gradients() {

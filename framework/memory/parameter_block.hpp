@@ -128,8 +128,8 @@ class ParameterBlock {
   }
   /// Those that are `present` in of_batch (one for each chunk; device memory) have a gradient.
   void mark_rows(const ChunkGradient* of_batch);
-  /// partial (count) = the sums of squares of chunks [first, first + count); device memory.
-  void sum_chunk_squares(std::int64_t first, std::int64_t count, double* partial) const;
+  /// The blocks with chunks [first, first + count) only.
+  Blocks chunk_blocks(std::int64_t first, std::int64_t count) const;
 
  private:
   std::size_t block_bytes() const;

@@ -14,6 +14,11 @@ namespace {
 /// A worker that lost its lease works for nobody: it may end by itself for so long.
 constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
+/// A run of no epoch only takes over weights, which one process does.
+bool trains_nothing(const Specification& specification) {
+  return specification.config.value(nlohmann::json::json_pointer("/train/epochs"), nlohmann::json()) == 0;
+}
+
 }  // namespace
 
 Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
@@ -50,18 +55,23 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
       "--lease", lease_.token};
   if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
-  if (place.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(place.ranks)});
   if (task.stop_after_epoch > 0)
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
-  worker_ = launcher_of(place).start({.program = task.worker,
+  WorkerPlace where = place;
+  if (trains_nothing(task.specification)) {
+    where.ranks = 1;
+    where.rank_launcher.clear();
+  }
+  if (where.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(where.ranks)});
+  worker_ = launcher_of(where).start({.program = task.worker,
                                       .arguments = std::move(arguments),
                                       .run_folder = folder_,
                                       .log = log_,
                                       .attempt = lease_.ordinal,
                                       .token = lease_.token},
-                                     place);
+                                     where);
 }
 
 bool Attempt::advance() {

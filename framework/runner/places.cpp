@@ -61,6 +61,7 @@ void pin_to_cores(const Cores& cores, WorkerPlace& place) {
 /// Of each of so many workers. A share is never less than one.
 int threads_of(const Cores& cores, const PlacesWanted& wanted) {
   if (wanted.threads > 0) return wanted.threads;
+  if (wanted.ranks > 1) return std::max(1, default_threads(cores, {}) / (wanted.workers * wanted.ranks));
   if (wanted.workers == 1) return wanted.backend == "openmp" ? default_threads(cores, wanted.wishes) : 0;
   const int share = std::max(1, default_threads(cores, {}) / wanted.workers);
   return wanted.wishes.threads > 0 ? std::min(share, wanted.wishes.threads) : share;
@@ -80,10 +81,11 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
   for (std::size_t index = 0; index < workers; ++index) {
     WorkerPlace& place = places[index];
     place.threads = threads;
+    place.ranks = wanted.ranks;
     if (threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(threads);
     const Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
     if (apart) place.cores = own.numbers;
-    const bool alone = apart || workers == 1;
+    const bool alone = (apart || workers == 1) && wanted.ranks == 1;
     if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
         static_cast<std::size_t>(threads) == own.by_core().size())
       pin_to_cores(own, place);
@@ -110,7 +112,7 @@ std::string places_text(const std::vector<WorkerPlace>& places, const std::strin
   const WorkerPlace& first = places.front();
   const bool one = places.size() == 1;
   std::string text = std::to_string(places.size()) + (one ? " worker" : " workers at once");
-  if (first.ranks > 1) text += ", " + std::to_string(first.ranks) + " ranks";
+  if (first.ranks > 1) text += " of " + std::to_string(first.ranks) + " ranks";
   if (first.threads > 0)
     text += ", " + std::to_string(first.threads) + (first.threads == 1 ? " thread" : " threads") +
             (one && first.ranks == 1 ? "" : " each");

@@ -17,6 +17,7 @@ struct PlacesWanted {
   OpenMpWishes wishes = {};
   std::string backend;                    ///< "openmp", "cuda", "hip"
   std::vector<std::string> devices = {};  ///< one per worker; empty: the environment decides
+  int ranks = 1;                          ///< of each worker, which share its cores and are not pinned
 };
 
 /// One place per worker. A single worker keeps all cores. Of more workers each gets its own share of the

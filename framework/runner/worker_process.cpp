@@ -229,19 +229,17 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
   settings.apart(output);
-  const std::vector<std::string>& launcher = place.rank_launcher;
-  // A launcher closes what it does not know, and hands its standard input on to the first rank.
-  const int descriptor = launcher.empty() ? control_descriptor : STDIN_FILENO;
-  posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), descriptor);
-  arguments.insert(arguments.end(), {"--control-fd", std::to_string(descriptor)});
-  if (launcher.empty()) {
-    pid_ = spawn(program, arguments, settings, place);
-  } else {
-    std::vector<std::string> words(launcher.begin() + 1, launcher.end());
-    words.push_back(program.string());
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    pid_ = spawn(launcher.front(), words, settings, place);
+  launched_ = !place.rank_launcher.empty();
+  // Of all descriptors a launcher passes on its standard input alone.
+  const int control = launched_ ? STDIN_FILENO : control_descriptor;
+  posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control);
+  arguments.insert(arguments.end(), {"--control-fd", std::to_string(control)});
+  if (launched_) {
+    arguments.insert(arguments.begin(), program.string());
+    arguments.insert(arguments.begin(), place.rank_launcher.begin() + 1, place.rank_launcher.end());
   }
+  pid_ = spawn(launched_ ? std::filesystem::path(place.rank_launcher.front()) : program, arguments, settings,
+               place);
   exit_watch_ = open_exit_watch(pid_);
   // The pipe's own end is closed on return; this copy belongs to the writer.
   control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));
@@ -277,10 +275,17 @@ std::optional<ProcessEnd> WorkerProcess::wait_for(std::chrono::milliseconds time
     }
     end_ = end_if_ended(pid_);
   }
+  // As a shell does, a launcher tells with its exit code of a signal that ended what it started.
+  if (end_ && launched_ && end_->exit_code > 128) *end_ = {0, end_->exit_code - 128};
   return end_;
 }
 
 void WorkerProcess::kill() {
+  // What a launcher has started is in groups of its own: it ends them itself.
+  if (launched_ && !end_ && ::kill(pid_, SIGTERM) == 0) {
+    wait_for(last_word_patience);
+    if (end_) return;
+  }
   // It leads its own session: what it may have started goes with it.
   if (!end_ && ::kill(-pid_, SIGKILL) != 0) ::kill(pid_, SIGKILL);
 }

@@ -39,14 +39,15 @@ struct WorkerPlace {
   std::map<std::string, std::string> variables = {};  ///< added to its environment
   std::string host = {};                              ///< on which it is launched; empty: this one
   std::shared_ptr<const Launcher> launcher = {};  ///< who starts it there; none: this process (worker.hpp)
-  int ranks = 1;                                  ///< processes that train one run together
-  std::vector<std::string> rank_launcher = {};  ///< program and arguments that start them; empty: one process
+  int ranks = 1;  ///< processes that train one run together; `threads` are those of each
+  /// With several ranks the program and the words that start them (run_ranks.hpp); the worker follows.
+  std::vector<std::string> rank_launcher = {};
 };
 
 class WorkerProcess {
  public:
-  /// Starts `program`, or the place's launcher of ranks, which starts it; "--control-fd N" is added to the
-  /// arguments. What it prints is appended to `log`.
+  /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`. A
+  /// launcher gets the control pipe as its standard input, which it passes on to rank 0.
   /// Throws Error when it cannot be started.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
                 const std::filesystem::path& log, const WorkerPlace& place = {});
@@ -76,6 +77,7 @@ class WorkerProcess {
   FileDescriptor exit_watch_;  ///< pidfd: readable once it has ended; empty on kernels without
   ControlWriter control_;
   std::optional<ProcessEnd> end_;
+  bool launched_ = false;  ///< by a launcher
 };
 
 /// A process that outlives this one: in a session of its own, without a pipe to it.

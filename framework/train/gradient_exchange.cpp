@@ -284,7 +284,8 @@ void GradientExchange::sum_gradient_squares(double* result) {
   const auto chunk = [&](std::size_t rank) {
     return static_cast<std::int64_t>(square_borders_[rank] / sizeof(double));
   };
-  parameters_.sum_chunk_squares(chunk(r), chunk(r + 1) - chunk(r), squares + chunk(r));
+  kernels::chunk_squares(device_, parameters_.chunk_blocks(chunk(r), chunk(r + 1) - chunk(r)),
+                         squares + chunk(r));
   const Stopwatch watch(seconds_);
   const std::size_t count = chunks_.size();
   const Tensor all(squares, DType::float64, {static_cast<std::int64_t>(count)});

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace encore {
 namespace {
 
@@ -54,21 +52,21 @@ std::vector<std::byte> gather_state(Communicator& ranks, const Model& model, std
 
 void require_equal_ranks(Communicator& ranks, const Digested& digest) {
   if (ranks.size() == 1) return;
-  const std::vector<std::string> all =
-      gather_texts(ranks, nlohmann::json{digest.sha256, digest.tensors, own_host()}.dump());
-  const nlohmann::json first = nlohmann::json::parse(all.front());
-  for (std::size_t r = 1; r < all.size(); ++r) {
-    const nlohmann::json other = nlohmann::json::parse(all[r]);
-    if (other[0] == first[0]) continue;
-    std::string tensor;
-    for (const auto& [path, hash] : first[1].items())
-      if (tensor.empty() && other[1].value(path, "") != hash) tensor = path;
-    throw Error("after step " + std::to_string(digest.step) + " the parameters of " +
-                rank_text(static_cast<int>(r), other[2]) + " have other bits than those of " +
-                rank_text(0, first[2]) + (tensor.empty() ? "" : ", first in " + tensor) +
-                "; one of the two has computed wrongly. Check the memory of both machines, and train again "
-                "(exp retry FILE --failed) without the one that differs");
+  const std::vector<std::string> hashes = gather_texts(ranks, digest.sha256);
+  const auto other = std::ranges::find_if(hashes, [&](const std::string& h) { return h != hashes.front(); });
+  if (other == hashes.end()) return;
+  const auto r = static_cast<std::size_t>(other - hashes.begin());
+  const std::vector<std::string> hosts = gather_texts(ranks, own_host());
+  std::string tensor;
+  for (const auto& [path, hash] : digest.tensors) {
+    const std::vector<std::string> all = gather_texts(ranks, hash);
+    if (tensor.empty() && all[r] != all.front()) tensor = path;
   }
+  throw Error("after step " + std::to_string(digest.step) + " the parameters of " +
+              rank_text(static_cast<int>(r), hosts[r]) + " have other bits than those of " +
+              rank_text(0, hosts.front()) + (tensor.empty() ? "" : ", first in " + tensor) +
+              "; one of the two has computed wrongly. Check the memory of both machines, and train again "
+              "(exp retry FILE --failed) without the one that differs");
 }
 
 void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text) {

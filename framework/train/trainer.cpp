@@ -191,6 +191,8 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
 
   const double learning_rate = optimizer_.learning_rate() * schedule_.factor(step);
   update_.update(learning_rate, step);
+  step_seconds_ += seconds_since(begin);
+  exchange_seconds_ += update_.take_exchange_seconds();
   tuned_.clear();
   progress_.step = step;
   ++progress_.batch;
@@ -262,8 +264,17 @@ void Trainer::report_digests() {
   for (const Digested& digest : digests) observer_.happened(digest);
 }
 
+void Trainer::report_exchange() {
+  if (ranks_.size() == 1 || step_seconds_ == 0.0) return;
+  const auto percent = static_cast<int>(std::lround(100.0 * exchange_seconds_ / step_seconds_));
+  observer_.happened(Logged{.text = std::to_string(percent) +
+                                    " % of the time of rank 0 in its steps went into the exchange with the "
+                                    "others, waiting included"});
+}
+
 void Trainer::score_with_best() {
   if (ranks_.rank() != 0) return ranks_.wait_for_all();
+  report_exchange();
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
   const std::string tuned = snapshots_.restore_parameters(model_, step);
   sets_.use(tuned);

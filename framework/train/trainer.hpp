@@ -96,6 +96,8 @@ class Trainer {
   void report_digests();
   /// On rank 0; the others wait.
   void score_with_best();
+  /// What share of the steps' time went into what ranks send each other.
+  void report_exchange();
   /// What the model, whose parameters are those after `step`, looks at in the first examples of dev.
   void keep_attention(std::int64_t step);
   Evaluation evaluate(Split split);
@@ -138,6 +140,7 @@ class Trainer {
   std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step
   std::string tuned_;  ///< what the task chose by the parameters as they are; "" since the last step
   std::string failure_;
+  double step_seconds_ = 0.0, exchange_seconds_ = 0.0;  ///< of all steps of this attempt
 };
 
 }  // namespace encore

@@ -1,0 +1,115 @@
+// What is checked of ranks, and how they are started.
+#include "cli/run_ranks.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "config/json_text.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr const char* launcher_variable = "ENCORE_MPIRUN";
+
+/// What the user wants in the place of mpirun; empty: nothing.
+std::string wanted_launcher(const CommandLine& line) {
+  if (line.has("mpirun")) return line.text("mpirun");
+  const char* variable = std::getenv(launcher_variable);
+  return variable == nullptr ? "" : variable;
+}
+
+/// Open MPI refuses root and more ranks than cores unless it is told; binding would give a rank one core,
+/// however many threads it has.
+std::vector<std::string> open_mpi_launcher(const std::string& ranks) {
+  std::vector<std::string> words = {"mpirun", "-n", ranks, "--quiet", "--bind-to", "none", "--oversubscribe"};
+  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  return words;
+}
+
+bool is_there(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+std::string divisors_of(std::int64_t shards) {
+  std::string list;
+  for (std::int64_t ranks = 1; ranks <= shards; ++ranks)
+    if (shards % ranks == 0) list += (list.empty() ? "" : ", ") + std::to_string(ranks);
+  return list;
+}
+
+}  // namespace
+
+void add_rank_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  line.options()("ranks", po::value<int>()->value_name("N")->default_value(1),
+                 "so many processes train each run together over MPI; N divides train.gradient_shards, and "
+                 "changes no bit of the result");
+  line.options()("mpirun", po::value<std::string>()->value_name("COMMAND"),
+                 "what starts the ranks in place of mpirun, such as \"srun -n {ranks}\" (default: "
+                 "$ENCORE_MPIRUN)");
+}
+
+void check_rank_options(const CommandLine& line) {
+  const int ranks = line.integer("ranks");
+  if (ranks < 1)
+    throw UsageError("--ranks " + std::to_string(ranks) + " would train nothing; give at least 1");
+  if (line.has("mpirun") && ranks == 1)
+    throw UsageError("--mpirun says how ranks are started; say how many with --ranks N");
+  if (line.has("launcher") && ranks > 1)
+    throw UsageError("--ranks does not go with --launcher; have --mpirun find the machines");
+}
+
+std::vector<std::string> rank_launcher(const CommandLine& line) {
+  if (line.integer("ranks") == 1) return {};
+  const std::string ranks = std::to_string(line.integer("ranks")), place = "{ranks}";
+  std::istringstream text(wanted_launcher(line));
+  std::vector<std::string> words;
+  bool counted = false;
+  for (std::string word; text >> word;) {
+    for (std::size_t at; (at = word.find(place)) != std::string::npos; counted = true)
+      word.replace(at, place.size(), ranks);
+    words.push_back(word);
+  }
+  if (words.empty()) return open_mpi_launcher(ranks);
+  if (!counted) words.insert(words.end(), {"-n", ranks});
+  return words;
+}
+
+void require_ranks(const CommandLine& line, const PlannedRuns& planned) {
+  const int ranks = line.integer("ranks");
+  if (ranks == 1) return;
+  for (const PlannedRun& run : planned.runs) {
+    if (!run.to_do()) continue;
+    const nlohmann::json shards = run.specification.config.value(
+        nlohmann::json::json_pointer("/train/gradient_shards"), nlohmann::json(1));
+    const auto count = shards.get<std::int64_t>();
+    if (count % ranks != 0)
+      throw UsageError("--ranks " + std::to_string(ranks) +
+                       " does not divide train.gradient_shards = " + std::to_string(count) +
+                       ", the parts of a batch that ranks share; possible are " + divisors_of(count) +
+                       ". Another number of shards (-S train.gradient_shards=" + std::to_string(ranks) +
+                       ") rounds otherwise and makes it another run");
+  }
+  const ProgramOutput version = run_program(planned.worker, {"version"});
+  const nlohmann::json answer = json_or_null(version.output);
+  if (answer.is_object() && answer.value("mpi", std::string()).empty())
+    throw UsageError("--ranks " + std::to_string(ranks) + ": " + planned.worker.string() +
+                     " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
+                     "openmpi-bin) and build again (./exp setup), or train without --ranks");
+  const std::string program = rank_launcher(line).front();
+  if (!is_there(program))
+    throw UsageError("--ranks " + std::to_string(ranks) + " is started by " + program +
+                     ", which is not there; install it (Debian's package is openmpi-bin), or name what "
+                     "starts ranks here with --mpirun COMMAND");
+}
+
+}  // namespace encore

@@ -1,0 +1,28 @@
+// Ranks of `exp run` and `exp retry`: how many processes train each run together, and the command that starts
+// them. Place in the flow: session_places (run_session.hpp) gives every place its ranks; the runner starts
+// the launcher in the place of a worker.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/planned_runs.hpp"
+
+namespace encore {
+
+/// --ranks, --mpirun.
+void add_rank_options(CommandLine& line);
+/// Throws UsageError where they cannot be meant.
+void check_rank_options(const CommandLine& line);
+
+/// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} replaced; else Open
+/// MPI's mpirun with what this machine needs. Empty for one rank.
+std::vector<std::string> rank_launcher(const CommandLine& line);
+
+/// Throws UsageError before anything is started: where the worker was built without MPI, the launcher is not
+/// there, or the ranks do not divide the gradient shards of a run.
+void require_ranks(const CommandLine& line, const PlannedRuns& planned);
+
+}  // namespace encore
