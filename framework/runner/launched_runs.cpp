@@ -67,8 +67,9 @@ class LaunchedRun {
 
   /// True where it has ended.
   bool settle() {
-    store_.merge(lease_);
+    // The report first: all that the worker has told before its end is then in the spool that is merged.
     const std::optional<JobReport> report = read_report(folder_, lease_.ordinal);
+    store_.merge(lease_);
     const bool ours = report && report->token == lease_.token;
     if (ours && report->end) return finish({.process = *report->end});
     if (ours && !report->problem.empty()) return finish({.instead = report->problem, .launched = false});

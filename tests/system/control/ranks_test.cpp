@@ -87,6 +87,14 @@ TEST_F(Ranks, ShareOptimizersByElementAndByTensorWithClippingAndATableOfTokens) 
   }
 }
 
+TEST_F(Ranks, HaveAdaptersToo) {
+  const std::vector<std::string> sets = {"-S", "train.lora=[\"qkv.weight\"]", "-S", "train.lora_rank=2"};
+  const std::vector<std::string> alone = bits_of(sets);
+  auto shared = sets;
+  shared.insert(shared.end(), {"--ranks", "2"});
+  EXPECT_EQ(difference(bits_of(shared), alone), "");
+}
+
 TEST_F(Ranks, AnotherNumberOfShardsIsAnotherOrderOfAdding) {
   const std::vector<std::string> four = bits_of({"--ranks", "2"});
   EXPECT_NE(bits_of({"-S", "train.gradient_shards=2", "--ranks", "2"}), four)
@@ -121,10 +129,21 @@ TEST_F(Ranks, EndWithACheckpointWhenTheirExpIsGone) {
   EXPECT_EQ(difference(bits_of({"-S", "train.epochs=40"}), unbroken), "");
 }
 
+TEST_F(Ranks, ALauncherThatJoinsNobodyIsNamed) {
+  const ProgramOutput output =
+      sandbox_.exp({"run", "tiny.toml", "--ranks", "2", "--mpirun", "env COUNT={ranks}"});
+  EXPECT_NE(output.end.exit_code, 0);
+  EXPECT_TRUE(
+      contains(output.output + output.errors, "the launcher has started 1 rank where 2 were asked for"))
+      << output.output << output.errors;
+}
+
 TEST_F(Ranks, AreNoPartOfTheIdentity) {
   train({"--ranks", "2"});
   EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
-  EXPECT_TRUE(contains(output_of({"logs", "tiny"}), "2 ranks over"));
+  const std::string log = output_of({"logs", "tiny"});
+  EXPECT_TRUE(contains(log, "2 ranks over")) << log;
+  EXPECT_TRUE(contains(log, "of the time of rank 0 in its steps went into the exchange")) << log;
 }
 
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
@@ -134,14 +153,13 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
     EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
     return said;
   };
-  EXPECT_TRUE(
-      contains(refused({"--ranks", "3"}), "--ranks 3 does not divide train.gradient_shards = 4 of run tiny"));
+  EXPECT_TRUE(contains(refused({"--ranks", "3"}),
+                       "--ranks 3 does not divide train.gradient_shards = 4, the parts of a batch that ranks "
+                       "share; possible are 1, 2, 4"));
   EXPECT_TRUE(contains(refused({"--ranks", "0"}), "--ranks 0 would train nothing; give at least 1"));
-  EXPECT_TRUE(contains(refused({"--ranks", "2", "--mpirun", "srun -n 2"}),
-                       "does not say where the number of ranks goes; write {ranks} there"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--mpirun", "no-such-launcher -n {ranks}"}),
-                       "no no-such-launcher on the path that answers"));
-  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "--mpirun starts the ranks of --ranks N"));
+                       "--ranks 2 is started by no-such-launcher, which is not there"));
+  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "say how many with --ranks N"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}),
                        "--ranks does not go with --launcher"));
 }

@@ -63,16 +63,25 @@ def check_call(words, known, where):
     return {option: words[words.index(option) + 1] for option in given}
 
 
+def libraries_of(program):
+    text = subprocess.run(["ldd", program], text=True, stdout=subprocess.PIPE).stdout
+    return dict(re.findall(r"(\S+) => (/\S+)", text))
+
+
 def packages_loaded(exp):
-    """The Debian packages of what the programs and plugins load, the C and C++ libraries of every image left out."""
+    """The Debian packages of what the programs and plugins load, the C and C++ libraries of every image left out, and MPI, which the
+    image is built without."""
     build = os.path.dirname(os.path.dirname(exp))
     plugins = os.path.join(build, "lib", "encore", "plugins")
     programs = [exp, os.path.join(build, "bin", "encore-worker")] + [os.path.join(plugins, name) for name in os.listdir(plugins)
                                                                       if name.endswith(".so")]
     files = set()
     for program in programs:
-        text = subprocess.run(["ldd", program], text=True, stdout=subprocess.PIPE).stdout
-        files |= {os.path.realpath(path) for path in re.findall(r"=> (/\S+)", text)}
+        loaded = libraries_of(program)
+        for name in [name for name in loaded if name.startswith("libmpi.so")]:
+            of_mpi = {name} | libraries_of(loaded[name]).keys()
+            loaded = {other: path for other, path in loaded.items() if other not in of_mpi}
+        files |= {os.path.realpath(path) for path in loaded.values()}
     names = set()
     for file in files:
         done = subprocess.run(["dpkg", "-S", file], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -45,7 +45,7 @@ void expect_shows(const std::string& page, const std::vector<std::string>& files
 TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
   expect_shows("adding_a_layer.md",
                {"template/layer/my_plugin.cpp", "template/layer/my_plugin_test.cpp",
-                "template/layer/CMakeLists.txt", "layers/rms_norm.cpp"},
+                "template/layer/CMakeLists.txt", "layers/layer_norm.cpp", "layers/rms_norm.cpp"},
                50);
 }
 
