@@ -29,6 +29,7 @@ bool names(const std::string& name, const std::string& path) {
 class RoundedModel {
  public:
   RoundedModel(Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
+    model_.quantize({});  // refuses what cannot be, before any number is read as a float
     for (const std::string& path : model_.product_weights()) add(path, true);
     for (const ParameterSlice& slice : model_.parameters().slices())
       if (slice.spec.token_rows) add(slice.path, false);
