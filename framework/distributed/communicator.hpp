@@ -12,7 +12,7 @@
 // decides nothing: it never adds (the order of sums is ours, MPI_Reduce chooses its own), and knows neither
 // types nor devices.
 //
-// Every call but rank(), size(), where() and end_all() is collective: all ranks make the same calls in the
+// Every call but rank(), size(), library() and end_all() is collective: all ranks make the same calls in the
 // same order, from the thread that made the communicator; a buffer belongs to the call until it returns.
 #pragma once
 
