@@ -18,6 +18,8 @@ namespace {
 constexpr int launches = 1000;
 constexpr std::int64_t calibration_items = 512;
 constexpr std::int64_t calibration_loops = 20000;
+constexpr std::int64_t peak_turns = 2'000'000;            // some milliseconds
+constexpr std::size_t bytes_read = std::size_t{1} << 28;  // by each thread from a cache
 
 template <class T>
 void fill_elements(const Device& device, T* data, std::int64_t count) {
@@ -83,6 +85,10 @@ std::size_t bytes_of_arrays() {
 #endif
 }
 
+std::int64_t passes_of(const MemoryLevel& level) {
+  return static_cast<std::int64_t>(std::max<std::size_t>(1, bytes_read / level.bytes));
+}
+
 }  // namespace
 
 DType type_of_precision(const std::string& precision) {
@@ -98,6 +104,8 @@ void fill_varied(const Device& device, DType type, void* data, std::int64_t coun
 MachineBench::MachineBench(const Device& device, const std::vector<std::string>& precisions,
                            const std::vector<std::int64_t>& sizes)
     : device_(device),
+      loops_(register_loops()),
+      levels_(memory_levels(host_threads())),
       array_bytes_(bytes_of_arrays() / 4096 * 4096),
       arrays_("encore::bench_arrays", 3 * array_bytes_) {
   std::size_t largest = 0;
@@ -133,7 +141,24 @@ Samples MachineBench::measure() {
                                           }) /
                                (launches / 10);
   for (const SquareProduct& product : products_) samples[product.quantity] = square_product(product);
+  measure_peaks(samples);
   return samples;
+}
+
+void MachineBench::measure_peaks(Samples& samples) {
+  for (const RegisterLoop& loop : loops_)
+    samples["peak " + loop.precision] = seconds_of_loop(device_, loop, peak_turns);
+  if (levels_.empty()) return;
+  const auto* data = reinterpret_cast<const double*>(arrays_.data());
+  for (const MemoryLevel& level : levels_) {
+    seconds_of_reads(device_, data, level.bytes, 1);  // brings it there
+    samples["read " + level.name] = seconds_of_reads(device_, data, level.bytes, passes_of(level));
+  }
+  samples["read memory"] = seconds_of_reads(device_, data, bytes_of_thread(), 1);
+}
+
+std::size_t MachineBench::bytes_of_thread() const {
+  return 3 * array_bytes_ / static_cast<std::size_t>(host_threads()) / 4096 * 4096;
 }
 
 double MachineBench::square_product(const SquareProduct& product) {
@@ -164,6 +189,17 @@ nlohmann::json MachineBench::facts() const {
                          {"bytes", 3.0 * n * n * static_cast<double>(size_of(p.type))},
                          {"precision", p.precision}};
   }
+  const auto threads = static_cast<std::size_t>(host_threads());
+  for (const RegisterLoop& loop : loops_)
+    facts["peak " + loop.precision] = {
+        {"flops", loop.operations * static_cast<double>(peak_turns) * static_cast<double>(threads)},
+        {"precision", loop.precision},
+        {"instructions", loop.instructions}};
+  for (const MemoryLevel& level : levels_)
+    facts["read " + level.name] = {
+        {"bytes", level.bytes * static_cast<std::size_t>(passes_of(level)) * threads},
+        {"holds", 2 * level.bytes * threads}};
+  if (!levels_.empty()) facts["read memory"] = {{"bytes", bytes_of_thread() * threads}};
   return facts;
 }
 

@@ -11,6 +11,7 @@
 #include <encore/tensor.hpp>
 #include <nlohmann/json_fwd.hpp>
 
+#include "bench/peaks.hpp"
 #include "memory/device_memory.hpp"
 #include "record/events.hpp"
 
@@ -25,10 +26,12 @@ class MachineBench {
                const std::vector<std::int64_t>& sizes);
 
   /// Quantities: "copy", "triad" (seconds of one pass over arrays that no cache holds), "launch" (seconds of
-  /// an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024 float32" ...
+  /// an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024 float32" ...; of a
+  /// host also "peak float32" ... and "read L1" ... (peaks.hpp).
   Samples measure();
   /// What the quantities are: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ..., "precision":
-  /// ...}}.
+  /// ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1": {"bytes": ...,
+  /// "holds": ...}}; a level `holds` so many bytes of all threads together, none for memory.
   nlohmann::json facts() const;
 
  private:
@@ -38,9 +41,13 @@ class MachineBench {
     std::int64_t size;
   };
   double square_product(const SquareProduct& product);
+  void measure_peaks(Samples& samples);
+  std::size_t bytes_of_thread() const;  ///< of the arrays, that it reads from memory
 
   const Device& device_;
   std::vector<SquareProduct> products_;
+  std::vector<RegisterLoop> loops_;
+  std::vector<MemoryLevel> levels_;
   std::size_t array_bytes_;
   DeviceBuffer arrays_;    ///< three, for copy and triad
   DeviceBuffer matrices_;  ///< three of the largest size

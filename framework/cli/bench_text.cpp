@@ -45,18 +45,28 @@ void print_machine(std::ostream& out, const Terminal& terminal, const MachineSum
   out << styled(terminal, Style::bold, one.name) << "  " << text_at(one.environment, "device") << " on "
       << text_at(one.host, "name") << ", " << text_at(one.environment, "gemm") << ", "
       << text_at(one.environment, "instruction_set") << '\n';
-  Table products({{"MATRIX PRODUCT"}, {"GFLOP/S", Align::right}, {"95 %", Align::right}});
+  Table products(
+      {{"MATRIX PRODUCT"}, {"GFLOP/S", Align::right}, {"95 %", Align::right}, {"% OF PEAK", Align::right}});
+  for (const MachineSummary::Peak& peak : machine.cores)
+    products.add({"peak: " + peak.instructions + " " + peak.precision, fixed(peak.flops.median / 1e9, 0),
+                  range(peak.flops, 1e-9, 0), ""});
   for (const MachineSummary::Product& product : machine.products) {
     const std::string size = fixed(product.size, 0);
+    const MachineSummary::Peak* peak = machine.core_peak(product.precision);
     products.add({size + " x " + size + " x " + size + " " + product.precision,
-                  fixed(product.flops.median / 1e9, 0), range(product.flops, 1e-9, 0)});
+                  fixed(product.flops.median / 1e9, 0), range(product.flops, 1e-9, 0),
+                  peak != nullptr ? fixed(100.0 * product.flops.median / peak->flops.median, 0) : "unknown"});
   }
   products.print(out, terminal, 2);
   out << "  memory    copy " << fixed(machine.copy.median / 1e9, 1) << " GB/s ("
       << range(machine.copy, 1e-9, 1) << "), triad " << fixed(machine.triad.median / 1e9, 1) << " GB/s ("
-      << range(machine.triad, 1e-9, 1) << ")\n"
-      << "  launch    an empty kernel takes " << fixed(machine.launch.median * 1e6, 1) << " us, "
-      << fixed(machine.launch_and_wait.median * 1e6, 1) << " us where it is waited for\n";
+      << range(machine.triad, 1e-9, 1) << ")\n";
+  for (std::size_t k = 0; k < machine.reads.size(); ++k)
+    out << (k == 0 ? "  reads     " : ", ") << machine.reads[k].level << " "
+        << fixed(machine.reads[k].bytes.median / 1e9, 1) << " GB/s";
+  out << (machine.reads.empty() ? "" : "\n") << "  launch    an empty kernel takes "
+      << fixed(machine.launch.median * 1e6, 1) << " us, " << fixed(machine.launch_and_wait.median * 1e6, 1)
+      << " us where it is waited for\n";
 }
 
 void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
@@ -66,12 +76,14 @@ void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary
                {"MS", Align::right},
                {"PRODUCTS MS", Align::right, true},
                {"STEP/PRODUCTS", Align::right},
-               {"95 %", Align::right, true}});
+               {"95 %", Align::right, true},
+               {"% OF PEAK", Align::right}});
   for (const StepSummary& step : summary.steps)
     table.add({step.measured->name, fixed(step.tokens_per_second.median, 0),
                range(step.tokens_per_second, 1.0, 0), fixed(step.step.median * 1e3, 2),
                fixed(step.matmul.median * 1e3, 2), fixed(step.step_over_matmul.median, 3),
-               range(step.step_over_matmul, 1.0, 3)});
+               range(step.step_over_matmul, 1.0, 3),
+               step.of_peak ? fixed(100.0 * *step.of_peak, 1) : "unknown"});
   table.print(out, terminal);
   for (const ThreadGain& gain : thread_gains(summary))
     out << gain.name << ": " << fixed(gain.step, 2) << " times as fast as with " << fixed(gain.from, 0)
@@ -88,7 +100,8 @@ void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummar
                {"SHARE %", Align::right},
                {"GFLOP/S", Align::right},
                {"GB/S", Align::right, true},
-               {"% OF LIMIT", Align::right}});
+               {"% OF LIMIT", Align::right},
+               {"% OF MACHINE", Align::right}});
   for (const KernelSummary& kernel : step.kernels) {
     const double seconds = kernel.seconds.median;
     const std::string label = (kernel.within_product ? "  in products: " : "") + kernel.label;
@@ -96,9 +109,10 @@ void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummar
     table.add({label, fixed(kernel.calls, 0), fixed(seconds * 1e3, 3), range(kernel.seconds, 1e3, 3),
                percent(kernel.share), kernel.flops ? fixed(*kernel.flops / seconds / 1e9, 1) : unknown,
                kernel.bytes ? fixed(*kernel.bytes / seconds / 1e9, 1) : unknown,
-               kernel.limit ? fixed(100.0 * *kernel.limit, 0) : unknown});
+               kernel.limit ? fixed(100.0 * *kernel.limit, 0) : unknown,
+               kernel.machine_limit ? fixed(100.0 * *kernel.machine_limit, 0) : unknown});
   }
-  table.add({"outside of kernels", "", "", "", percent(step.outside_kernels), "", "", ""});
+  table.add({"outside of kernels", "", "", "", percent(step.outside_kernels), "", "", "", ""});
   table.print(out, terminal, 2);
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 namespace encore {
 
@@ -15,6 +17,8 @@ constexpr double noticeable_spread = 0.03;
 constexpr double noticeable_share = 0.02;
 constexpr std::string_view kernel_prefix = "kernel ";
 constexpr std::string_view product_prefix = "encore::gemm ";
+constexpr std::string_view peak_prefix = "peak ";
+constexpr std::string_view read_prefix = "read ";
 
 std::vector<double> sample_list(const BenchCase& one, const std::string& quantity) {
   const auto found = one.samples.find(quantity);
@@ -48,8 +52,16 @@ MachineSummary summarize_machine(const BenchCase& one) {
   machine.launch_and_wait = measured(sample_list(one, "launch_and_wait"));
   machine.calibration_spread = spread_of(sample_list(one, "calibration"));
   for (const auto& [quantity, seconds] : one.samples) {
-    if (!quantity.starts_with("gemm ")) continue;
     const json facts = one.facts.value(quantity, json());
+    if (quantity.starts_with(peak_prefix))
+      machine.cores.push_back({.precision = facts.value("precision", ""),
+                               .instructions = facts.value("instructions", ""),
+                               .flops = rate(number(facts, "flops"), seconds)});
+    if (quantity.starts_with(read_prefix))
+      machine.reads.push_back({.level = quantity.substr(read_prefix.size()),
+                               .holds = number(facts, "holds"),
+                               .bytes = rate(number(facts, "bytes"), seconds)});
+    if (!quantity.starts_with("gemm ")) continue;
     const double flops = number(facts, "flops");
     MachineSummary::Product product{facts.value("precision", ""), std::cbrt(flops / 2.0),
                                     rate(flops, seconds)};
@@ -60,6 +72,11 @@ MachineSummary summarize_machine(const BenchCase& one) {
   std::sort(machine.products.begin(), machine.products.end(), [](const auto& a, const auto& b) {
     return std::tie(a.precision, a.size) < std::tie(b.precision, b.size);
   });
+  const auto room = [](const MachineSummary::Read& read) {
+    return read.holds > 0.0 ? read.holds : std::numeric_limits<double>::infinity();
+  };
+  std::sort(machine.reads.begin(), machine.reads.end(),
+            [&](const auto& a, const auto& b) { return room(a) < room(b); });
   return machine;
 }
 
@@ -80,7 +97,10 @@ KernelSummary summarize_kernel(const std::string& label, const std::vector<doubl
   const auto peak = machine->peaks.find(precision);
   double least = *kernel.bytes / machine->bandwidth();
   if (peak != machine->peaks.end()) least = std::max(least, *kernel.flops / peak->second);
-  if (kernel.seconds.median > 0.0) kernel.limit = least / kernel.seconds.median;
+  if (!(kernel.seconds.median > 0.0)) return kernel;
+  kernel.limit = least / kernel.seconds.median;
+  if (const auto possible = machine->least_seconds(precision, *kernel.flops, *kernel.bytes, kernel.calls))
+    kernel.machine_limit = *possible / kernel.seconds.median;
   return kernel;
 }
 
@@ -127,13 +147,16 @@ StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) 
   step.tokens_per_second = rate(number(one.facts, "tokens"), sample_list(one, "step"));
   step.step_over_matmul = measured(quotients(sample_list(one, "step"), sample_list(one, "matmul")));
   step.matmul_flops = number(one.facts, "matmul_flops");
+  const std::string precision = one.settings.value("precision", "");
+  if (const MachineSummary::Peak* peak = machine != nullptr ? machine->core_peak(precision) : nullptr;
+      peak != nullptr && step.step.median > 0.0)
+    step.of_peak = step.matmul_flops / step.step.median / peak->flops.median;
   double in_kernels = 0.0;
   for (const auto& [quantity, seconds] : one.samples) {
     if (!quantity.starts_with(kernel_prefix)) continue;
     const std::string label = quantity.substr(kernel_prefix.size());
     const json facts = one.facts.value("kernels", json::object()).value(label, json::object());
-    step.kernels.push_back(summarize_kernel(label, seconds, facts, step.watched.median, machine,
-                                            one.settings.value("precision", "")));
+    step.kernels.push_back(summarize_kernel(label, seconds, facts, step.watched.median, machine, precision));
     if (!step.kernels.back().within_product) in_kernels += step.kernels.back().share;
   }
   step.outside_kernels = std::max(0.0, 1.0 - in_kernels);
@@ -156,8 +179,17 @@ json to_json(const MachineSummary& machine) {
     products.push_back({{"precision", product.precision},
                         {"size", std::llround(product.size)},
                         {"flops_per_second", to_json(product.flops)}});
+  json cores = json::array(), reads = json::array();
+  for (const MachineSummary::Peak& peak : machine.cores)
+    cores.push_back({{"precision", peak.precision},
+                     {"instructions", peak.instructions},
+                     {"flops_per_second", to_json(peak.flops)}});
+  for (const MachineSummary::Read& read : machine.reads)
+    reads.push_back({{"level", read.level}, {"bytes_per_second", to_json(read.bytes)}});
   return {{"name", machine.measured->name},
           {"matrix_products", products},
+          {"core_peaks", cores},
+          {"reads", reads},
           {"peak_flops_per_second", machine.peaks},
           {"copy_bytes_per_second", to_json(machine.copy)},
           {"triad_bytes_per_second", to_json(machine.triad)},
@@ -178,6 +210,7 @@ json to_json(const KernelSummary& kernel) {
                   {"flops_per_second", *kernel.flops / kernel.seconds.median},
                   {"bytes_per_second", *kernel.bytes / kernel.seconds.median}});
   if (kernel.limit) entry["of_limit"] = *kernel.limit;
+  if (kernel.machine_limit) entry["of_machine_limit"] = *kernel.machine_limit;
   return entry;
 }
 
@@ -199,6 +232,7 @@ json to_json(const StepSummary& step) {
                 {"matmul_flops", step.matmul_flops},
                 {"kernels", kernels},
                 {"outside_kernels", step.outside_kernels}};
+  if (step.of_peak) entry["of_peak"] = *step.of_peak;
   if (step.price_of_order) {
     entry["order_prices"] = prices;
     entry["price_of_order"] = to_json(*step.price_of_order);
@@ -210,6 +244,23 @@ json to_json(const StepSummary& step) {
 
 double MachineSummary::bandwidth() const {
   return std::max(copy.median, triad.median);
+}
+
+const MachineSummary::Peak* MachineSummary::core_peak(const std::string& precision) const {
+  const auto found =
+      std::find_if(cores.begin(), cores.end(), [&](const Peak& peak) { return peak.precision == precision; });
+  return found == cores.end() ? nullptr : &*found;
+}
+
+std::optional<double> MachineSummary::least_seconds(const std::string& precision, double flops, double bytes,
+                                                    double calls) const {
+  const Peak* peak = core_peak(precision);
+  if (peak == nullptr || reads.empty()) return std::nullopt;
+  const double moved = bytes / std::max(1.0, calls);
+  const auto level = std::find_if(reads.begin(), reads.end(),
+                                  [&](const Read& read) { return read.holds == 0.0 || moved <= read.holds; });
+  const double speed = level == reads.end() ? bandwidth() : std::max(bandwidth(), level->bytes.median);
+  return std::max(flops / peak->flops.median, bytes / speed);
 }
 
 const MachineSummary* BenchSummary::machine_of(const StepSummary& step) const {

@@ -19,13 +19,31 @@ struct MachineSummary {
     double size = 0.0;  ///< of the square matrices
     Measured flops;     ///< per second
   };
+  /// What the cores reach from registers, whatever library computes; empty where that was not measured.
+  struct Peak {
+    std::string precision, instructions;
+    Measured flops;  ///< per second
+  };
+  /// Reads from one level of memory by all threads.
+  struct Read {
+    std::string level;
+    double holds = 0.0;  ///< bytes; 0: any number
+    Measured bytes;      ///< per second
+  };
   std::vector<Product> products;
+  std::vector<Peak> cores;
+  std::vector<Read> reads;              ///< by rising size
   std::map<std::string, double> peaks;  ///< operations per second, by precision: the best of the products
   Measured copy, triad;                 ///< bytes per second
   Measured launch, launch_and_wait;     ///< seconds
   /// Interquartile range of the calibration over its median: how unsteady the machine was.
   double calibration_spread = 0.0;
   double bandwidth() const;
+  const Peak* core_peak(const std::string& precision) const;  ///< null where there is none
+  /// The least seconds in which the machine could do that, from the closest level of memory that holds what
+  /// one call moves. Nothing where its peaks were not measured.
+  std::optional<double> least_seconds(const std::string& precision, double flops, double bytes,
+                                      double calls) const;
 };
 
 struct KernelSummary {
@@ -36,7 +54,9 @@ struct KernelSummary {
   Measured seconds;                    ///< in a step
   double share = 0.0;                  ///< of the watched step
   std::optional<double> flops, bytes;  ///< in a step; nothing: not known
-  std::optional<double> limit;         ///< seconds the machine needs at least over those it took
+  /// Seconds needed at the speed of the library's best product and of memory, over those it took.
+  std::optional<double> limit;
+  std::optional<double> machine_limit;  ///< the same with the peaks of the cores and of the caches
 };
 
 /// The price of the fixed order of one reduction.
@@ -52,6 +72,7 @@ struct StepSummary {
   Measured tokens_per_second;
   Measured step_over_matmul;               ///< round by round
   double matmul_flops = 0.0;               ///< in a step
+  std::optional<double> of_peak;           ///< matmul_flops over the seconds of the step and the cores' peak
   std::vector<KernelSummary> kernels;      ///< by falling seconds
   double outside_kernels = 0.0;            ///< share of the watched step
   std::vector<OrderPrice> prices;          ///< empty where it was not asked for

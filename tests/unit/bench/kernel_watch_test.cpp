@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine.hpp"
+#include "bench/peaks.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/product_label.hpp"
 #include "memory/device_memory.hpp"
@@ -127,7 +128,26 @@ TEST(Machine, EveryQuantityIsThereAndItsWorkToo) {
   for (const char* quantity :
        {"copy", "triad", "launch", "launch_and_wait", "calibration", "gemm 32 float32", "gemm 64 float32"})
     EXPECT_GT(samples.at(quantity), 0.0) << quantity;
-  EXPECT_EQ(machine.facts().at("gemm 64 float32").at("flops"), 2.0 * 64 * 64 * 64);
+  const auto facts = machine.facts();
+  EXPECT_EQ(facts.at("gemm 64 float32").at("flops"), 2.0 * 64 * 64 * 64);
+  for (const RegisterLoop& loop : register_loops()) {
+    const std::string quantity = "peak " + loop.precision;
+    EXPECT_GT(samples.at(quantity), 0.0) << quantity;
+    EXPECT_GT(facts.at(quantity).at("flops").get<double>(), 0.0) << quantity;
+    EXPECT_EQ(facts.at(quantity).at("instructions"), loop.instructions);
+  }
+  for (const MemoryLevel& level : memory_levels(host_threads()))
+    EXPECT_GT(samples.at("read " + level.name), 0.0) << level.name;
+}
+
+TEST(Machine, ALoopDoesEachOfItsTurns) {
+  for (const RegisterLoop& loop : register_loops()) {
+    float few = 0.0F, many = 0.0F;
+    loop.run(100'000, &few);
+    loop.run(200'000, &many);
+    EXPECT_NE(few, 0.0F) << loop.precision;
+    EXPECT_NE(few, many) << loop.precision << ": the sums do not depend on the turns";
+  }
 }
 
 }  // namespace

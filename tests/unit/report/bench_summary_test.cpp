@@ -73,6 +73,48 @@ const KernelSummary& kernel(const StepSummary& step, const std::string& label) {
   throw Error("no kernel " + label);
 }
 
+/// The same machine with cores of 200 GFLOP/s, a cache of 1 MB at 100 GB/s, and memory at 10 GB/s.
+BenchResult sample_with_peaks() {
+  BenchResult result = sample();
+  BenchCase& machine = result.cases.front();
+  machine.facts.update({{"peak float32", {{"flops", 2e9}, {"precision", "float32"}, {"instructions", "FMA"}}},
+                        {"read memory", {{"bytes", 1e9}}},
+                        {"read L2", {{"bytes", 1e9}, {"holds", 1e6}}}});
+  machine.samples["peak float32"] = Values(rounds, 0.01);
+  machine.samples["read memory"] = Values(rounds, 0.1);
+  machine.samples["read L2"] = Values(rounds, 0.01);
+  return result;
+}
+
+TEST(BenchSummary, PeaksOfTheMachineAreALimitOfTheirOwn) {
+  const BenchResult result = sample_with_peaks();
+  const BenchSummary summary = summarize(result);
+  const MachineSummary& machine = summary.machines.at(0);
+  ASSERT_EQ(machine.reads.size(), 2u);
+  EXPECT_EQ(machine.reads[0].level, "L2") << "by rising size, memory last";
+  EXPECT_DOUBLE_EQ(machine.core_peak("float32")->flops.median, 2e11);
+  EXPECT_EQ(machine.core_peak("bfloat16"), nullptr);
+  const StepSummary& step = summary.steps.at(0);
+  EXPECT_DOUBLE_EQ(step.of_peak.value(), 8e8 / 0.02 / 2e11);
+  // 5e8 operations at 2e11 take 2.5 ms of 10; at the library's 1e11 they take 5.
+  const KernelSummary& product = kernel(step, "encore::gemm N x 4 x 4 nt");
+  EXPECT_DOUBLE_EQ(product.machine_limit.value(), 0.25);
+  EXPECT_DOUBLE_EQ(product.limit.value(), 0.5);
+  // A call of it moves 5 MB, which the cache does not hold: 10 MB at 10 GB/s take 1 ms of 2.
+  EXPECT_DOUBLE_EQ(kernel(step, "encore::layer_norm").machine_limit.value(), 0.5);
+  EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 1e6, 1.0).value(), 1e-5) << "from the cache";
+  EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 2e6, 2.0).value(), 2e-5) << "two calls of 1 MB";
+  EXPECT_FALSE(machine.least_seconds("bfloat16", 1.0, 1.0, 1.0).has_value());
+}
+
+TEST(BenchSummary, WithoutPeaksThereIsNoLimitOfTheMachine) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  EXPECT_FALSE(summary.steps.at(0).of_peak.has_value());
+  EXPECT_FALSE(kernel(summary.steps.at(0), "encore::layer_norm").machine_limit.has_value());
+  EXPECT_TRUE(summary.to_json()["machines"][0]["core_peaks"].empty());
+}
+
 TEST(BenchSummary, RatesSharesAndLimits) {
   const BenchResult result = sample();
   const BenchSummary summary = summarize(result);
