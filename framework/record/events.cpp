@@ -461,7 +461,7 @@ ReadEvent read_event(std::string_view text) {
     const json object = parse_json(text);
     const auto type = object.is_object() ? object.find("type") : object.end();
     if (type == object.end() || !type->is_string()) return unreadable("no object with a type");
-    ReadEvent read{.type = type->get<std::string>(), .body = object.dump(), .event = std::nullopt};
+    ReadEvent read{.type = type->get<std::string>(), .body = std::string(text), .event = std::nullopt};
     if (const auto time = object.find("time"); time != object.end() && time->is_number())
       read.time = time->get<double>();
     try {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/spool_reader.hpp"
+#include "store/connection_flag.hpp"
 #include "store/lease_clock.hpp"
 #include "store/metrics.hpp"
 
@@ -16,37 +17,14 @@ namespace encore {
 
 namespace {
 
+/// About a thousand records.
+constexpr std::uint64_t short_spool = 32768;
 /// So many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
 const char* special_name(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
-
-/// Another value of a connection's flag, as long as it lives.
-class FlagMeanwhile {
- public:
-  FlagMeanwhile(Database& database, const std::string& name, bool on)
-      : database_(database), name_(name), on_(on) {
-    set(on);
-  }
-  ~FlagMeanwhile() {
-    try {
-      set(!on_);
-    } catch (const Error&) {
-      // Setting a flag of the connection touches no file.
-    }
-  }
-  FlagMeanwhile(const FlagMeanwhile&) = delete;
-  FlagMeanwhile& operator=(const FlagMeanwhile&) = delete;
-
- private:
-  void set(bool on) { database_.execute("PRAGMA " + name_ + (on ? " = ON" : " = OFF")); }
-
-  Database& database_;
-  const std::string name_;
-  const bool on_;
-};
 
 class Merger {
  public:
@@ -338,6 +316,17 @@ class Merger {
   std::optional<std::int64_t> first_step_;
 };
 
+/// 0 where there is no file yet.
+std::uint64_t unread_bytes(Database& database, const SpoolSource& source) {
+  Statement& place = database.cached("SELECT spool_bytes FROM attempt WHERE number = ?");
+  const std::uint64_t read =
+      place.with(source.attempt).step() ? static_cast<std::uint64_t>(place.integer(0)) : 0;
+  place.reset();
+  std::error_code failure;
+  const std::uint64_t size = std::filesystem::file_size(source.path, failure);
+  return failure || size < read ? 0 : size - read;
+}
+
 }  // namespace
 
 void add_own_event(Database& database, std::int64_t attempt, const std::string& type,
@@ -353,12 +342,15 @@ MergeReport merge_spool(Database& database, const SpoolSource& source, const std
                         const std::function<void(const MergeReport&)>& conclude) {
   ENCORE_REQUIRE(!database.in_transaction(), "merging begins its own transactions");
   // Rows are merged by numbers that were read in the same transaction, so to look each of them up again,
-  // three times per point, would prove nothing and cost half of the time.
-  const FlagMeanwhile unlinked(database, "foreign_keys", false);
-  // Likewise the checks of the schema: for that of `special` SQLite builds the set of its three names anew
-  // for each point, which takes as long as all the rest; the names bound here are those, and JSON has been
-  // parsed.
-  const FlagMeanwhile unchecked(database, "ignore_check_constraints", true);
+  // three times per point, would prove nothing and cost half of the time. Likewise the checks of the schema:
+  // for that of `special` SQLite builds the set of its three names anew for each point, which takes as long
+  // as all the rest; the names bound here are those, and JSON has been parsed. Of a short spool that costs
+  // less than to prepare all statements anew.
+  std::optional<ConnectionFlag> unlinked, unchecked;
+  if (unread_bytes(database, source) > short_spool) {
+    unlinked.emplace(database, "foreign_keys", false);
+    unchecked.emplace(database, "ignore_check_constraints", true);
+  }
   return Merger(database, source).merge(check, conclude);
 }
 
