@@ -129,18 +129,16 @@ Action action_for(RunState state) {
   return Action::resume;
 }
 
-/// What the last attempt that told anything told of its plugins and its build, against those of now.
+/// The plugins and the build of the last attempt that reported any, against those of now.
 void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
   run.has_checkpoint = run.goes_on() && !list_checkpoints(store.run_folder(run.before->id)).empty();
   if (run.goes_on() && !run.has_checkpoint) return;  // from the start
   if (!run.goes_on() && run.action != Action::skip) return;
-  const std::vector<AttemptRow> attempts = store.read_attempts(run.before->number);
-  const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [](const AttemptRow& attempt) { return attempt.started_event.has_value(); });
-  if (told == attempts.rend()) return;
-  run.changed_plugins = plugin_changes(told->plugins, files.used_by(run.specification, planned.catalogue));
-  if (told->build.is_object() && !planned.fingerprint.empty())
-    run.other_build = fingerprint_difference(told->build.value("fingerprint", planned.fingerprint),
+  const auto with = store.read_trained_with(run.before->number);
+  if (!with) return;
+  run.changed_plugins = plugin_changes(with->plugins, files.used_by(run.specification, planned.catalogue));
+  if (with->build.is_object() && !planned.fingerprint.empty())
+    run.other_build = fingerprint_difference(with->build.value("fingerprint", planned.fingerprint),
                                              planned.fingerprint, "in its build");
 }
 

@@ -64,6 +64,21 @@ std::vector<PluginRow> Store::read_plugins(std::int64_t attempt) {
   });
 }
 
+std::optional<TrainedWith> Store::read_trained_with(std::int64_t run) {
+  Statement& rows = database_->cached(
+      "SELECT attempt.number, build.description FROM attempt LEFT JOIN build ON build.number = build "
+      "WHERE run = ? AND started_event IS NOT NULL ORDER BY ordinal DESC LIMIT 1");
+  if (!rows.with(run).step()) {
+    rows.reset();
+    return std::nullopt;
+  }
+  const std::int64_t attempt = rows.integer(0);
+  TrainedWith with{.plugins = {}, .build = json_or_null(rows.text(1))};
+  rows.reset();
+  with.plugins = read_plugins(attempt);
+  return with;
+}
+
 std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
   Statement& rows = database_->cached(std::string("SELECT ") + attempt_columns + attempt_tables +
                                       "WHERE run = ? ORDER BY ordinal");

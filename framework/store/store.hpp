@@ -155,6 +155,11 @@ struct AttemptRow {
 };
 /// What the last attempt that began has reported; nothing where none has.
 std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
+/// The little of an attempt that a plan of many runs asks of each.
+struct TrainedWith {
+  std::vector<PluginRow> plugins;  ///< by name
+  nlohmann::json build;
+};
 struct MetricRow : Metric {
   std::int64_t points = 0;  ///< that count
 };
@@ -294,6 +299,8 @@ class Store {
   std::vector<std::string> read_tags(std::int64_t run);
   std::vector<DatasetRow> read_datasets(std::int64_t run);
   std::vector<AttemptRow> read_attempts(std::int64_t run);
+  /// Of the last attempt whose worker reported; nothing where none has.
+  std::optional<TrainedWith> read_trained_with(std::int64_t run);
   std::vector<MetricRow> read_metrics(std::int64_t run);
   /// The points that count, by rising step.
   std::vector<CurvePoint> read_curve(std::int64_t run, const std::string& metric);
