@@ -57,4 +57,7 @@ struct Specification {
   static Specification load(const std::filesystem::path& run_folder);
 };
 
+/// Whether its run takes over the weights that `model.from` names and trains nothing (train.epochs = 0).
+bool trains_nothing(const Specification& specification);
+
 }  // namespace encore
