@@ -1,6 +1,7 @@
 // See run_json.hpp.
 #include "cli/run_json.hpp"
 
+#include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 
 namespace encore {
@@ -66,6 +67,13 @@ Json parent_json(Store& store, const RunRow& run) {
           {"attempt", parent->sha256.empty() ? Json() : Json(parent->attempt)}};
 }
 
+/// The run that it is to replace, and what came of it.
+Json retraining_json(Store& store, const RunRow& run) {
+  const std::optional<RunRow> before = retrained_by(store, run);
+  if (!before) return nullptr;
+  return {{"name", before->name}, {"id", before->id}, {"outcome", Json(read_retraining(store, run))}};
+}
+
 Json verifications_json(Store& store, const RunRow& run) {
   Json verifications = Json::array();
   for (const VerificationRow& verification : store.read_verifications(run.number))
@@ -120,6 +128,7 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"params", params},
                      {"data", data},
                      {"starts_from", parent_json(store, run)},
+                     {"retrains", retraining_json(store, run)},
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},

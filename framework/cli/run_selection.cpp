@@ -68,6 +68,8 @@ void add_run_options(CommandLine& line) {
                  "only runs of this experiment file, by its name (may be repeated)");
   line.options()("where", po::value<std::string>()->value_name("SQL"),
                  "only runs for which this holds, such as \"model.dropout > 0.1 AND test/loss < 0.6\"");
+  line.options()("promoted", po::bool_switch(),
+                 "in place of each of them the run that exp retrain has promoted to stand for it");
   line.options()("best", po::value<std::string>()->value_name("METRIC"),
                  "of these the one with the best value, such as dev/loss or \"max dev/loss\"");
   line.explain(
@@ -89,6 +91,7 @@ RunSelection selection_from(const CommandLine& line, std::vector<std::string> wo
   selection.sweeps = line.texts("sweep");
   selection.where = line.text("where");
   selection.best = line.text("best");
+  selection.promoted = line.flag("promoted");
   for (const char* option : {"where", "best"})
     if (line.has(option) && line.text(option).empty())
       throw UsageError(std::string("--") + option + " is empty");

@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// --state, --tag, --sweep, --where, --best, for a verb whose arguments are not all runs.
+/// --state, --tag, --sweep, --where, --promoted, --best, for a verb whose arguments are not all runs.
 void add_run_options(CommandLine& line);
 /// The same, and every argument is a word that means runs.
 void add_run_arguments(CommandLine& line);

@@ -15,7 +15,9 @@
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 #include "report/comparison.hpp"
+#include "report/retraining.hpp"
 #include "report/wording.hpp"
+#include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 #include "store/run_score.hpp"
 
@@ -62,6 +64,8 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "completed", run.finished ? time_text(*run.finished) : "");
   if (const std::optional<ParentRow> parent = store.read_parent(run))
     field(out, "starts from", parent_text(*parent));
+  if (const std::optional<RunRow> before = retrained_by(store, run))
+    field(out, "retrains", before->name + " (" + before->id + ")");
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }
@@ -291,6 +295,14 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
   }
 }
 
+void print_retraining(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  const nlohmann::json recorded = read_retraining(store, run);
+  if (recorded.is_null()) return;
+  heading(out, terminal, "retraining");
+  for (const std::string& sentence : sentences(retraining_in(recorded)))
+    out << "  " << printable(sentence) << '\n';
+}
+
 }  // namespace
 
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
@@ -308,6 +320,7 @@ void print_run(std::ostream& out, Store& store, const RunRow& run, const Termina
   print_attempts(out, store, run, terminal);
   print_checkpoints(out, store, run, terminal);
   print_verifications(out, store, run, terminal);
+  print_retraining(out, store, run, terminal);
 }
 
 }  // namespace encore

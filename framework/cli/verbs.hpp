@@ -37,6 +37,7 @@ int embed_verb(const Arguments& arguments);
 int serve_verb(const Arguments& arguments);
 int quantize_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
+int retrain_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);
 int bench_verb(const Arguments& arguments);
 int query_verb(const Arguments& arguments);

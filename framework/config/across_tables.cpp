@@ -58,6 +58,10 @@ class AcrossTables {
     if (data == resolved_.tables.end() || trains_nothing()) return;
     const Options& options = data->second.options;
     const Value* table = root_.at({"data"});
+    if (options.has("held_out") && (!options.has("more") || options.paths("more").empty()))
+      refuse("data.held_out",
+             "option \"held_out\" of [data] is a share of the examples of \"more\", and there is no "
+             "\"more\"; name files there, or leave held_out out");
     if (table->find("split") == nullptr) {
       if (table->find("dev") == nullptr || (options.has("dev") && options.paths("dev").empty()))
         problems_.add(table->origin.place, "data.dev",
@@ -191,7 +195,7 @@ class AcrossTables {
                     "option \"epochs\" of [train] is 0, which takes the model of a folder as it is, but "
                     "model.from names none; name it, or train for at least 1 epoch");
     if (data == resolved_.tables.end()) return;
-    for (const char* name : {"train", "dev", "test"})
+    for (const char* name : {"train", "dev", "test", "more"})
       if (data->second.options.has(name) && !data->second.options.paths(name).empty())
         refuse(std::string("data.") + name,
                "option \"" + std::string(name) +

@@ -58,6 +58,17 @@ const Schema& data_schema() {
                .max = 1.0,
                .exclusive_min = true,
                .exclusive_max = true})
+          .optional("more", OptionType::path_list,
+                    {.help = "further examples to learn from, behind those of `train`; none of them comes "
+                             "into another set, and none that the development or test set holds is learned "
+                             "from"})
+          .optional("held_out", OptionType::number,
+                    {.help = "share of the examples of `more`, chosen by their content, that is not learned "
+                             "from (`exp retrain` scores them)",
+                     .min = 0.0,
+                     .max = 1.0,
+                     .exclusive_min = true,
+                     .exclusive_max = true})
           .add({.name = "max_length",
                 .type = OptionType::integer_or_percentage,
                 .fallback = OptionValue(std::int64_t{256}),
@@ -270,7 +281,11 @@ const Schema& train_schema() {
                             "kept when the run is complete, as a file of the run that a report draws",
                     .unit = "examples",
                     .min = 0,
-                    .max = 100});
+                    .max = 100})
+          .optional("retrains", OptionType::text,
+                    {.help = "id of the run that this one is to replace, as `exp retrain` writes it; where "
+                             "training starts from the weights of a run, the classes must be those of that "
+                             "run; no part of a run's identity"});
   return schema;
 }
 
@@ -362,7 +377,7 @@ std::string table_of(Kind kind) {
 }
 
 bool only_describes(const std::string& key) {
-  return key == "data.private";
+  return key == "data.private" || key == "train.retrains";
 }
 
 const std::vector<std::string>& top_tables() {

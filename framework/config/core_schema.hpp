@@ -39,7 +39,7 @@ const Schema& host_options(Kind kind);
 std::string table_of(Kind kind);
 
 /// Options that say how a run may be shown and change none of its numbers: no part of its identity.
-bool only_describes(const std::string& key);  ///< "data.private"
+bool only_describes(const std::string& key);  ///< "data.private", "train.retrains"
 
 /// Names of the tables at the top level.
 const std::vector<std::string>& top_tables();

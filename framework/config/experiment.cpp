@@ -44,7 +44,9 @@ DataTable data_table(const Resolved& resolved) {
   DataTable table = {.reader = plugin_table(resolved, "data"),
                      .train = paths("train"),
                      .dev = paths("dev"),
-                     .test = paths("test")};
+                     .test = paths("test"),
+                     .more = paths("more")};
+  if (data.has("held_out")) table.held_out = data.number("held_out");
   if (data.has("split")) table.split = data.number_list("split");
   if (const auto* share = std::get_if<std::string>(&data.values().at("max_length")))
     table.max_length_percent = percentage_in(*share).value();
@@ -112,6 +114,7 @@ TrainTable train_table(const Options& train) {
   table.lora = train.text_list("lora");
   table.lora_rank = train.integer("lora_rank");
   table.lora_alpha = train.number("lora_alpha");
+  if (train.has("retrains")) table.retrains = train.text("retrains");
   return table;
 }
 

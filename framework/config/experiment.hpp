@@ -42,9 +42,11 @@ struct DataTable {
   std::vector<std::string> train;
   std::vector<std::string> dev;
   std::vector<std::string> test;
-  std::vector<double> split = {};  ///< shares of train, dev and, where there are three, test; sum 1
-  std::int64_t max_length = 0;     ///< 0: not known yet, `max_length_percent` decides it
-  double max_length_percent = 0;   ///< of the training sequences that are not cut; 0: max_length was given
+  std::vector<std::string> more = {};  ///< learned from beside `train`
+  double held_out = 0.0;               ///< share of the examples of `more` that is not
+  std::vector<double> split = {};      ///< shares of train, dev and, where there are three, test; sum 1
+  std::int64_t max_length = 0;         ///< 0: not known yet, `max_length_percent` decides it
+  double max_length_percent = 0;  ///< of the training sequences that are not cut; 0: max_length was given
 };
 
 /// A sub-layer of the block. `name` becomes part of the parameter's path: encoder.3.<name>.qkv.weight.
@@ -123,6 +125,7 @@ struct TrainTable {
   std::vector<std::string> lora;    ///< matrices with an adapter, or ends of their paths
   std::int64_t lora_rank = 8;
   double lora_alpha = 16.0;
+  std::string retrains;  ///< id of a run; empty: none
 
   bool trains_nothing() const { return epochs == 0 && steps == 0; }
 };

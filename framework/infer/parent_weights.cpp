@@ -1,10 +1,13 @@
 // What may be missing or left is decided as for a folder (pretrained_weights.cpp).
 #include "infer/parent_weights.hpp"
 
+#include <algorithm>
+
 #include <encore/error.hpp>
 
+#include "config/nearest.hpp"
+#include "data/file.hpp"
 #include "data/hash.hpp"
-#include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
 #include "record/weights_file.hpp"
 
@@ -38,6 +41,29 @@ PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights
                                                          weights.parent_path().filename().string(),
                                                      loaded.taken.size(), loaded.missing, loaded.left)};
   });
+}
+
+void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
+                               const Registry& registry, const Task& task) {
+  const auto from = specification.data.find(pretrained_role);
+  if (experiment.train.retrains.empty() || from == specification.data.end() || !is_of_run(from->second.path))
+    return;
+  const std::filesystem::path file = std::filesystem::path(from->second.path).parent_path() / knowledge_file;
+  const TaskParts parent = make_task_parts(experiment, registry);
+  with_file(file, [&] { parent.task->restore(load_text(file, "list of labels")); });
+  const std::vector<std::string> before = parent.task->labels(), now = task.labels();
+  if (before == now) return;
+  std::vector<std::string> added;
+  for (const std::string& label : now)
+    if (std::ranges::find(before, label) == before.end()) added.push_back(label);
+  throw ConfigError(
+      "data.more",
+      (added.empty() ? "the training set has not the classes"
+                     : "the examples have the class" + std::string(added.size() > 1 ? "es " : " ") +
+                           quoted_list(added) + ", which is none") +
+          " of run " + experiment.train.retrains +
+          ", whose weights training starts from; leave such examples out, or train anew "
+          "(exp retrain --from-scratch)");
 }
 
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights) {

@@ -47,8 +47,8 @@ LoadedExperiment load_experiment(const Specification& specification) {
 
 void take_planned_files(Experiment& experiment, const Specification& specification) {
   DataTable& data = experiment.data;
-  for (const auto& [role, paths] :
-       {std::pair("train", &data.train), std::pair("dev", &data.dev), std::pair("test", &data.test)})
+  for (const auto& [role, paths] : {std::pair("train", &data.train), std::pair("dev", &data.dev),
+                                    std::pair("test", &data.test), std::pair(added_role, &data.more)})
     if (std::vector<std::string> files = files_of_role(specification.data, role); !files.empty())
       *paths = std::move(files);
 }

@@ -82,6 +82,10 @@ void require_planned(const DataFile& planned, const std::string& role, const std
                 ") has changed since the run was planned; run the experiment file again");
 }
 
+bool trains_nothing(const Specification& specification) {
+  return specification.config.value(nlohmann::json::json_pointer("/train/epochs"), nlohmann::json()) == 0;
+}
+
 Specification Specification::from_json(const nlohmann::json& json, const std::string& where) {
   const Members members(json, where);
   const int format = members.get<int>("format", "a number");

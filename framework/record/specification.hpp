@@ -30,6 +30,9 @@ std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& da
 /// In Specification::data: what `model.from` names, a folder or the weights of a run.
 inline constexpr const char* pretrained_role = "model.from";
 
+/// And what `data.more` names.
+inline constexpr const char* added_role = "more";
+
 /// Throws Error, naming file and role ("train"), when the content is another than the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
 
@@ -43,7 +46,8 @@ struct Specification {
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
   Origins origin;                ///< by dotted key
-  /// By role: "train", "dev", "test", "vocab"; "train.2" and so on where the training set has several files.
+  /// By role: "train", "dev", "test", "vocab"; "train.2" and so on where the training set has several files;
+  /// "more".
   std::map<std::string, DataFile> data;
   std::vector<std::string> plugin_folders;  ///< absolute
 
@@ -56,5 +60,8 @@ struct Specification {
   void save(const std::filesystem::path& run_folder) const;
   static Specification load(const std::filesystem::path& run_folder);
 };
+
+/// Whether its run takes over the weights that `model.from` names and trains nothing (train.epochs = 0).
+bool trains_nothing(const Specification& specification);
 
 }  // namespace encore

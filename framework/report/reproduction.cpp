@@ -6,8 +6,10 @@
 #include <set>
 
 #include "data/hash.hpp"
+#include "report/retraining.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
+#include "store/lineage.hpp"
 
 namespace encore {
 
@@ -95,6 +97,28 @@ std::optional<Block> starts_block(const Material& material) {
   return list;
 }
 
+/// What each run that retrains another one was compared on, and whether it took its place.
+std::optional<Block> retraining_block(const Material& material) {
+  constexpr std::size_t most = 10;
+  ItemList list;
+  for (const RunRow& run : material.runs) {
+    if (list.items.size() == most) break;
+    if (material.setting(run, "train.retrains").is_null()) continue;
+    const std::optional<RunRow> before = retrained_by(material.store, run);
+    std::string text = run.name + " retrains " +
+                       (before ? before->name + " (" + before->id + ")"
+                               : material.setting(run, "train.retrains").get<std::string>());
+    const nlohmann::json recorded = read_retraining(material.store, run);
+    if (recorded.is_null())
+      text += "; it was not compared with it yet";
+    else
+      for (const std::string& sentence : sentences(retraining_in(recorded))) text += "; " + sentence;
+    list.items.push_back(text + ".");
+  }
+  if (list.items.empty()) return std::nullopt;
+  return list;
+}
+
 Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
@@ -167,7 +191,8 @@ Section command_section(const Material& material) {
                 "SHA-256; and what "
                 "trains one again and compares every digest:"});
   section.blocks.push_back(command_listing(material, 5));
-  if (std::optional<Block> starts = starts_block(material)) section.blocks.push_back(std::move(*starts));
+  for (std::optional<Block> block : {starts_block(material), retraining_block(material)})
+    if (block) section.blocks.push_back(std::move(*block));
   const std::vector<AttachedFile> files = files_of(material);
   for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
   if (files.size() > most_files)

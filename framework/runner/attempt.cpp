@@ -14,11 +14,6 @@ namespace {
 /// A worker that lost its lease works for nobody: it may end by itself for so long.
 constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
-/// A run of no epoch only takes over weights, which one process does.
-bool trains_nothing(const Specification& specification) {
-  return specification.config.value(nlohmann::json::json_pointer("/train/epochs"), nlohmann::json()) == 0;
-}
-
 }  // namespace
 
 Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
@@ -60,7 +55,7 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
   WorkerPlace where = place;
-  if (trains_nothing(task.specification)) {
+  if (trains_nothing(task.specification)) {  // one process takes over weights
     where.ranks = 1;
     where.rank_launcher.clear();
   }

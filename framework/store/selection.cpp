@@ -8,6 +8,7 @@
 #include <set>
 
 #include "config/nearest.hpp"
+#include "store/lineage.hpp"
 #include "store/rows.hpp"
 #include "store/run_columns.hpp"
 #include "store/run_condition.hpp"
@@ -208,6 +209,7 @@ SelectedRuns select_runs(Store& store, const RunSelection& selection) {
   if (!place.empty())
     std::sort(selected.runs.begin(), selected.runs.end(),
               [&](const RunRow& a, const RunRow& b) { return place.at(a.number) < place.at(b.number); });
+  if (selection.promoted) selected.runs = promoted_of(store, selected.runs);
   if (!selection.best.empty() && !selected.runs.empty())
     selected.runs = {find_best(store, selected.runs, selection.best)};
   return selected;

@@ -20,6 +20,7 @@ struct RunSelection {
   std::vector<std::string> sweeps = {};  ///< any of them; empty: all
   std::string where = {};                ///< see run_condition.hpp; empty: none
   std::string best = {};                 ///< "dev/f1", "min dev/loss": the best one alone; empty: all
+  bool promoted = false;                 ///< in place of each run the one that stands for it (lineage.hpp)
   Sight sight = Sight::present;
   std::int64_t limit = -1;  ///< the newest so many; not together with `best`
 

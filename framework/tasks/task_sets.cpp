@@ -11,9 +11,9 @@
 #include "data/file.hpp"
 #include "data/hash.hpp"
 #include "record/specification.hpp"
+#include "tasks/added_examples.hpp"
 #include "tasks/data_split.hpp"
 #include "tasks/encoded_parts.hpp"
-#include "tasks/file_parts.hpp"
 #include "tasks/length_share.hpp"
 #include "tasks/prediction_file.hpp"
 
@@ -32,6 +32,10 @@ constexpr const char* max_length_name = "max_length";
 constexpr std::int64_t shortest_max_length = 3;
 /// Each part of a corpus may have some.
 constexpr std::size_t most_part_notes = 4;
+
+/// What messages call the examples of data.more.
+constexpr const char* added_title = "added examples";
+constexpr std::array held_out_splits = {Split::dev, Split::test};
 
 std::size_t index(Split split) {
   return static_cast<std::size_t>(split);
@@ -95,8 +99,9 @@ TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned
   if (parts_.reader->cut() == Cut::nowhere || !task().takes_parts()) return;
   std::uintmax_t bytes = 0;
   std::error_code failure;  // said when it is read
-  for (const std::string& path : data_.train)
-    if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
+  for (const std::vector<std::string>* files : {&data_.train, &data_.more})
+    for (const std::string& path : *files)
+      if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
   in_parts_ = bytes > limits_.part_bytes;
 }
 
@@ -120,17 +125,18 @@ std::string TaskSets::files_text(Split split) const {
                                       : " and " + std::to_string(more) + " more files");
 }
 
-void TaskSets::require_as_planned(Split split, const std::vector<std::string>& hashes) const {
+void TaskSets::require_as_planned(const char* role, const std::vector<std::string>& paths,
+                                  const std::vector<std::string>& hashes) const {
   for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (const auto planned = planned_.find(numbered_file(name_of(split), i)); planned != planned_.end())
-      require_planned({paths(split)[i], planned->second}, name_of(split), hashes[i]);
+    if (const auto planned = planned_.find(numbered_file(role, i)); planned != planned_.end())
+      require_planned({paths[i], planned->second}, role, hashes[i]);
 }
 
 // --- reading ---
 
 ReadSet TaskSets::read_files(Split files) const {
   ReadSet set = read_set(*parts_.reader, paths(files), title_of(files));
-  require_as_planned(files, set.sha256);
+  require_as_planned(name_of(files), paths(files), set.sha256);
   with_file(files_text(files), [&] { require_fields(set.records, parts_.fields); });
   return set;
 }
@@ -151,15 +157,68 @@ void TaskSets::require_none_empty(const std::array<std::size_t, all_splits.size(
 void TaskSets::read_into(Split split, Sets& to) const {
   if (to[index(split)]) return;
   if (data_.split.empty()) {
-    to[index(split)] = read_files(split).records;
+    Records records = read_files(split).records;
+    if (split == Split::train && !data_.more.empty()) {
+      for (const Split held : held_out_splits)
+        if (has(held)) read_into(held, to);
+      add_more(records, to);
+    }
+    to[index(split)] = std::move(records);
     return;
   }
   if (in_parts_) return visit_parts(to, {});
   std::array<Records, all_splits.size()> sets =
       split_records(read_files(Split::train).records, parts_.fields, data_.split);
   require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
+  const bool train_is_read = to[index(Split::train)].has_value();
   for (const Split one : all_splits)
     if (has(one) && !to[index(one)]) to[index(one)] = std::move(sets[index(one)]);
+  if (!train_is_read && !data_.more.empty()) add_more(*to[index(Split::train)], to);
+}
+
+void TaskSets::add_more(Records& train, const Sets& held) const {
+  AddedExamples examples(parts_.fields, data_.held_out);
+  for (const Split split : held_out_splits)
+    if (held[index(split)]) examples.score(*held[index(split)]);
+  ReadSet added = read_set(*parts_.reader, data_.more, added_title);
+  require_as_planned(added_role, data_.more, added.sha256);
+  with_file(data_.more.front(), [&] {
+    require_fields(added.records, parts_.fields);
+    Records learned = examples.learned(added.records, &train);
+    if (learned.size() == 0) throw Error("nothing is left to learn from: " + learned.notes.back());
+    require_same_fields(train, learned);
+    std::erase_if(learned.notes, [&](const std::string& note) {
+      return std::ranges::find(train.notes, note) != train.notes.end();  // "tags in IOB2"
+    });
+    std::vector<Records> sets;
+    sets.push_back(std::move(train));
+    sets.push_back(std::move(learned));
+    train = joined(sets);
+  });
+}
+
+void TaskSets::visit_more(const Sets& held, const Visit& visit) const {
+  AddedExamples examples(parts_.fields, data_.held_out);
+  for (const Split split : held_out_splits)
+    if (held[index(split)]) examples.score(*held[index(split)]);
+  FileParts parts(data_.more, parts_.reader->cut(), limits_.part_bytes, added_title);
+  while (const std::optional<FileParts::Part> part = parts.next()) {
+    Records records = examples.learned(read_part(*part, data_.more, added_title), nullptr);
+    if (records.size() > 0) visit(records);
+  }
+  require_as_planned(added_role, data_.more, parts.hashes());
+}
+
+Records TaskSets::read_part(const FileParts::Part& part, const std::vector<std::string>& files,
+                            const char* what) const {
+  const std::string& path = files[part.file];
+  const InputText text = {.name = path, .text = part.text, .first_line = part.first_line};
+  Records records = parts_.reader->read({&text, 1}, what);
+  with_file(path, [&] { require_fields(records, parts_.fields); });
+  for (std::string& note : records.notes)
+    note = fs::path(path).filename().string() + ", lines " + std::to_string(part.first_line) + " to " +
+           std::to_string(part.last_line) + ": " + note;
+  return records;
 }
 
 void TaskSets::visit_parts(Sets& held_out, const Visit& visit) const {
@@ -169,16 +228,10 @@ void TaskSets::visit_parts(Sets& held_out, const Visit& visit) const {
   bool any = false;
   while (const std::optional<FileParts::Part> part = parts.next()) {
     any = true;
-    const std::string& path = paths(Split::train)[part->file];
-    const InputText text = {.name = path, .text = part->text, .first_line = part->first_line};
-    Records records = parts_.reader->read({&text, 1}, title_of(Split::train));
-    with_file(path, [&] { require_fields(records, parts_.fields); });
-    for (std::string& note : records.notes)
-      note = fs::path(path).filename().string() + ", lines " + std::to_string(part->first_line) + " to " +
-             std::to_string(part->last_line) + ": " + note;
+    Records records = read_part(*part, paths(Split::train), title_of(Split::train));
     if (!data_.split.empty()) {
       std::array<Records, all_splits.size()> sets = split_records(records, parts_.fields, data_.split);
-      for (const Split split : {Split::dev, Split::test}) {
+      for (const Split split : held_out_splits) {
         counts[index(split)] += sets[index(split)].size();
         if (has(split) && !held_out[index(split)])
           kept[index(split)].push_back(std::move(sets[index(split)]));
@@ -188,12 +241,18 @@ void TaskSets::visit_parts(Sets& held_out, const Visit& visit) const {
     counts[index(Split::train)] += records.size();
     if (visit && records.size() > 0) visit(records);
   }
-  require_as_planned(Split::train, parts.hashes());
+  require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
   if (!any) read_set(*parts_.reader, paths(Split::train), title_of(Split::train));  // says that it is empty
-  if (data_.split.empty()) return;
-  require_none_empty(counts);
-  for (const Split split : {Split::dev, Split::test})
-    if (has(split) && !held_out[index(split)]) held_out[index(split)] = joined(kept[index(split)]);
+  if (!data_.split.empty()) {
+    require_none_empty(counts);
+    for (const Split split : held_out_splits)
+      if (has(split) && !held_out[index(split)]) held_out[index(split)] = joined(kept[index(split)]);
+  }
+  if (!visit || data_.more.empty()) return;
+  if (data_.split.empty())
+    for (const Split split : held_out_splits)
+      if (has(split)) read_into(split, held_out);
+  visit_more(held_out, visit);
 }
 
 void TaskSets::visit_train(const Visit& visit) {
@@ -215,7 +274,7 @@ const Records& TaskSets::require_read(Split split) {
 void TaskSets::read() {
   if (!prepared_) visit_train([](Records&) {});
   if (extended_) return;
-  for (const Split split : {Split::dev, Split::test}) {
+  for (const Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& other = require_read(split);
     with_file(files_text(split), [&] { parts_.task->extend(other); });
@@ -274,7 +333,7 @@ void TaskSets::encode_train(EncodedParts& to, std::vector<std::string>& notes, c
 }
 
 void TaskSets::encode_held_out(const Tokenizer& tokenizer, int threads) {
-  for (const Split split : {Split::dev, Split::test}) {
+  for (const Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& records = require_read(split);
     with_file(files_text(split), [&] {
@@ -340,6 +399,7 @@ std::string TaskSets::key(const std::string& encoding) const {
                         {"encoding", encoding}};
   if (data_.max_length_percent > 0) key["max_length"] = percent_text(data_.max_length_percent);
   if (!data_.split.empty()) key["split"] = data_.split;
+  if (data_.held_out > 0) key["held_out"] = data_.held_out;
   return key.dump();
 }
 

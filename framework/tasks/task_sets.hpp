@@ -18,6 +18,7 @@
 
 #include "config/experiment.hpp"
 #include "tasks/encoded_sets.hpp"
+#include "tasks/file_parts.hpp"
 #include "tasks/token_cache.hpp"
 
 namespace encore {
@@ -129,11 +130,18 @@ class TaskSets {
   ReadSet read_files(Split files) const;
   /// Reads the files that hold a set into `to`, also the other sets that they hold, unless they are there.
   void read_into(Split split, Sets& to) const;
+  Records read_part(const FileParts::Part& part, const std::vector<std::string>& files,
+                    const char* what) const;
   void visit_parts(Sets& held_out, const Visit& visit) const;
   /// The training set, whole or part by part; held-out shares of its files are kept on the way.
   void visit_train(const Visit& visit);
   const Records& require_read(Split split);
-  void require_as_planned(Split split, const std::vector<std::string>& hashes) const;
+  /// Appends what is learned from of data.more to the training set. `held`: the development and the test
+  /// set, read into here.
+  void add_more(Records& train, const Sets& held) const;
+  void visit_more(const Sets& held, const Visit& visit) const;
+  void require_as_planned(const char* role, const std::vector<std::string>& paths,
+                          const std::vector<std::string>& hashes) const;
   void require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();

@@ -30,11 +30,6 @@ void require_whole(const PretrainedWeights& weights, const std::filesystem::path
 
 }  // namespace
 
-bool is_adoption(const Specification& specification) {
-  const auto epochs = specification.config.at("train").find("epochs");
-  return epochs != specification.config.at("train").end() && *epochs == 0;
-}
-
 void adopt(Task& task, const Specification& specification) {
   const std::filesystem::path folder = folder_of(specification);
   const HuggingFaceFolder model = open_hugging_face_folder(folder);

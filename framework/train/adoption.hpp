@@ -1,4 +1,4 @@
-// Adoption: a run of zero steps (train.epochs = 0), whose parameters are those of the folder that model.from
+// Adoption: a run of zero steps (trains_nothing), whose parameters are those of the folder that model.from
 // names. It leaves in the run's folder what a run that was trained leaves: pieces, labels and weights, so
 // that it is evaluated, asked and exported like any other. Place in the flow: the worker's train -> here in
 // place of Session and Trainer.
@@ -15,9 +15,6 @@
 #include "train/snapshots.hpp"
 
 namespace encore {
-
-/// Whether an experiment trains nothing.
-bool is_adoption(const Specification& specification);
 
 /// Has the task take the classes that the folder names. Throws Error naming the folder where they do not fit.
 void adopt(Task& task, const Specification& specification);

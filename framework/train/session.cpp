@@ -52,6 +52,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   encode(cache);
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
+  require_classes_of_parent(specification_, loaded_.experiment, loaded_.registry, sets_.task());
   require_unseen_targets(loaded_.experiment.model, sets_.set(Split::train).set);
   keep(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
   keep(run_folder / knowledge_file, sets_.task().knowledge());

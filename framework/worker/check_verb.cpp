@@ -14,6 +14,7 @@
 #include "config/error.hpp"
 #include "config/fingerprint.hpp"
 #include "data/vocabulary.hpp"
+#include "infer/parent_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/model.hpp"
 #include "record/check_request.hpp"
@@ -128,6 +129,7 @@ class Checker {
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
     if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known]);
+    require_classes_of_parent(specification, experiment, plugins.registry, checked.sets.task());
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
                       device_);
@@ -155,8 +157,8 @@ class Checker {
                        const Registry& registry, const LoadedTokenizer& tokenizer) {
     const DataTable& data = experiment.data;
     TaskParts parts = make_task_parts(experiment, registry);
-    auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.split, data.max_length,
-                         data.max_length_percent}];
+    auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.more, data.held_out,
+                         data.split, data.max_length, data.max_length_percent}];
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
@@ -194,8 +196,9 @@ class Checker {
   Device device_;
   std::map<std::size_t, Plugins> plugins_;
   using Files = std::vector<std::string>;
-  std::map<std::tuple<std::string, Files, Files, Files, std::vector<double>, std::int64_t, double>,
-           std::unique_ptr<CheckedSets>>
+  std::map<
+      std::tuple<std::string, Files, Files, Files, Files, double, std::vector<double>, std::int64_t, double>,
+      std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
   std::unordered_map<std::string, Verdict> verdicts_;

@@ -7,6 +7,7 @@
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
+#include "tasks/added_examples.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -29,16 +30,18 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
 
 }  // namespace
 
-int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam) {
+int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments) {
+  const std::vector<std::string>& files = arguments.files;
   if (files.empty()) throw Error("evaluate needs --file FILE");
   const std::string& file = files.front();
   const Device device;
   Engine model(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  if (beam > 0) model.decode_by({.beam = beam});
-  const ReadSet read = read_set(model.reader(), files, "evaluation set");
+  if (arguments.beam > 0) model.decode_by({.beam = arguments.beam});
+  ReadSet read = read_set(model.reader(), files, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
     require_fields(read.records, model.fields());
+    if (arguments.held_out > 0) read.records = held_out(read.records, model.fields(), arguments.held_out);
     model.extend(read.records);
     return model.encode(read.records, host_threads());
   });
@@ -57,18 +60,20 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
   for (const auto& [name, value] : description.counts) counts.push_back({{"name", name}, {"value", value}});
   std::vector<std::string> notes = description.notes;
   notes.insert(notes.end(), read.records.notes.begin(), read.records.notes.end());
-  std::cout << json{{"step", model.step()},
-                    {"file", file},
-                    {"sha256", read.sha256.front()},
-                    {"files", sources},
-                    {"examples", set.set.size()},
-                    {"counts", counts},
-                    {"notes", notes},
-                    {"measures", measures},
-                    {"definitions", definitions},
-                    {"matrices", matrices_of(model.measures(), statistics)}}
-                   .dump(-1, ' ', false, json::error_handler_t::replace)
-            << '\n';
+  json answer = {{"step", model.step()},
+                 {"file", file},
+                 {"sha256", read.sha256.front()},
+                 {"files", sources},
+                 {"examples", set.set.size()},
+                 {"counts", counts},
+                 {"notes", notes},
+                 {"measures", measures},
+                 {"definitions", definitions},
+                 {"matrices", matrices_of(model.measures(), statistics)}};
+  if (arguments.statistics)
+    for (std::size_t i = 0; i < statistics.examples(); ++i)
+      answer["statistics"].push_back(json_of(statistics, i));
+  std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
 }
 

@@ -155,7 +155,7 @@ std::unique_ptr<Session> make_session(Specification specification, const TrainAr
 Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
   Specification specification = Specification::load(arguments.run_folder);
-  if (is_adoption(specification)) {
+  if (trains_nothing(specification)) {
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return adopt(std::move(specification), arguments, device, control, observer);
   }

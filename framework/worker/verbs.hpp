@@ -68,9 +68,15 @@ int size_verb(const SizeArguments& arguments);
 /// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
 /// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
-/// Scores a set of files that the run's reader reads; the measures as JSON on standard output. beam: of the
-/// texts that the task has written; 0: its own.
-int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam);
+struct EvaluateArguments {
+  std::vector<std::string> files;
+  std::int64_t beam = 0;    ///< of the texts that the task has written; 0: its own
+  double held_out = 0.0;    ///< only the examples that data.held_out = this would hold out; 0: all
+  bool statistics = false;  ///< also what each example adds to the measures
+};
+
+/// Scores a set of files that the run's reader reads; the measures as JSON on standard output.
+int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments);
 
 /// Reads a request (record/embed_request.hpp) from standard input and writes vectors of texts or words, or
 /// their nearest neighbours, as JSON to standard output.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "store/benches.hpp"
+#include "store/searches.hpp"
 #include "store/upgrade.hpp"
 #include "unit/store/store_fixture.hpp"
 
@@ -103,6 +104,24 @@ class Site {
               "SELECT "
               "number, ?, 'propose', ?, 4, 0, '{}', ? FROM search")
         .run(decisions, trial, 10.0 * decisions + trial);
+  }
+
+  /// The trial of the search is confirmed: one more run of it, the decision to train that, and what it gave.
+  void confirm(const std::string& id, int decision, int trial, double score) {
+    Database& database = store().database();
+    Statement(database,
+              "INSERT INTO search_run (search, trial, confirms, run) SELECT search.number, ?, 1, run.number "
+              "FROM search, run WHERE run.id = ?")
+        .run(trial, id);
+    Statement(database,
+              "INSERT INTO search_decision (search, number, kind, trial, epochs, observations, limits, time) "
+              "SELECT number, ?, 'confirm', ?, 4, 1, '{\"confirm\": 1, \"confirm_seeds\": 1}', ? FROM search")
+        .run(decision, trial, 10.0 * decision + trial);
+    Statement(
+        database,
+        "INSERT INTO search_observation (search, number, trial, epochs, outcome, scores, seconds, time) "
+        "SELECT number, 1, ?, 4, 'confirmed', ?, 7.0, 99.0 FROM search")
+        .run(trial, "[" + std::to_string(score) + "]");
   }
 
   DatabaseMerge take(const Site& other, bool dry_run = false) {
@@ -308,6 +327,47 @@ TEST_F(DatabaseMergeTest, takes_the_search_that_has_decided_more) {
   EXPECT_EQ(one.conflicts(), 1u);
   cluster.take(laptop);
   EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store())) << "whoever was merged into the other";
+}
+
+TEST_F(DatabaseMergeTest, keeps_confirmations_of_searches_with_their_runs_and_values) {
+  const auto confirmations = [](Site& site) {
+    std::string text;
+    Statement runs(
+        site.store().database(),
+        "SELECT run.id || ' confirms trial ' || trial FROM search_run JOIN run ON run.number = run "
+        "WHERE confirms = 1 ORDER BY run.id");
+    while (runs.step()) text += runs.text(0) + "\n";
+    for (const SearchRow& row : list_searches(site.store())) {
+      Statement rows(
+          site.store().database(),
+          "SELECT kind || ' ' || limits FROM search_decision WHERE kind = 'confirm' UNION ALL SELECT "
+          "outcome || ' ' || scores FROM search_observation WHERE outcome = 'confirmed'");
+      while (rows.step()) text += row.identity + ": " + rows.text(0) + "\n";
+    }
+    return text;
+  };
+  Site cluster(file("cluster"));
+  const std::string trial = cluster.add('a', "trial");
+  cluster.train(trial, RunState::completed, 2);
+  cluster.search(trial, 1, 0);
+  Site laptop(file("laptop"), cluster), fresh(file("fresh"));
+  const std::string again = cluster.add('b', "trial-seed=2");
+  cluster.train(again, RunState::completed, 2);
+  cluster.confirm(again, 2, 0, 0.75);
+  const std::string told = confirmations(cluster);
+  EXPECT_EQ(told, again +
+                      " confirms trial 0\nidentity: confirm {\"confirm\": 1, \"confirm_seeds\": 1}\n"
+                      "identity: confirmed [0.750000]\n");
+
+  EXPECT_EQ(fresh.take(cluster).searches.at(0).outcome, MergeOutcome::added);
+  EXPECT_EQ(confirmations(fresh), told);
+  EXPECT_EQ(laptop.take(cluster).searches.at(0).outcome, MergeOutcome::updated);
+  EXPECT_EQ(confirmations(laptop), told);
+  EXPECT_EQ(laptop.take(cluster).searches.at(0).outcome, MergeOutcome::same) << "and again";
+  EXPECT_EQ(confirmations(laptop), told);
+  EXPECT_EQ(cluster.take(laptop).searches.at(0).outcome, MergeOutcome::same);
+  EXPECT_EQ(confirmations(cluster), told) << "a merge with the older state takes nothing away";
+  EXPECT_EQ(runs_of_searches(fresh.store()).size(), 2u) << "the trial and its confirmation";
 }
 
 TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folder) {

@@ -227,6 +227,30 @@ TEST_F(CorpusTest, PartsGiveTheSetsOfTheWholeInMemoryAndInFiles) {
     EXPECT_EQ(entry.path().string().find("scratch"), std::string::npos) << entry.path();
 }
 
+TEST_F(CorpusTest, PartsOfMoreGiveTheSetsOfTheWhole) {
+  write(300);
+  write_bytes(folder_ / "more", text_of_lines(400));
+  DataTable data = table();
+  data.more = {(folder_ / "more").string()};
+  data.held_out = 0.3;
+  for (const bool split : {false, true}) {
+    if (split) {
+      data.dev.clear();
+      data.split = {0.8, 0.2};
+    }
+    TaskSets whole = sets_of(data, {}, {});
+    whole.encode(tokenizer_, 1);
+    const std::size_t learned = whole.set(Split::train).set.size();
+    EXPECT_TRUE(split ? learned > 400 && learned < 540 : learned > 520 && learned < 640) << learned;
+    for (const std::size_t bytes : {100UL, 3000UL}) {
+      TaskSets parts = sets_of(data, {}, {.part_bytes = bytes});
+      parts.encode(tokenizer_, 2);
+      expect_equal(whole, parts);
+      EXPECT_EQ(whole.text_counts(), sets_of(data, {}, {.part_bytes = bytes}).text_counts());
+    }
+  }
+}
+
 TEST_F(CorpusTest, NotesOfPartsSayTheirLines) {
   write(300);
   TaskSets parts = sets_of(table(), hashes(), {.part_bytes = 1000});

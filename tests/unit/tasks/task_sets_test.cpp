@@ -289,6 +289,58 @@ TEST_F(TaskSetsTest, WritesPredictionsWithTheirStatistics) {
       R"("truth":{"LOC":0,"PER":1},"words":2},"truth":["B-PER","O"],"words":["Bob","?"]})");
 }
 
+TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
+  write("more", "Cy B-PER\n\nOslo B-LOC\n\nDi B-PER\nran O\n");
+  DataTable data = table();
+  data.more = {file("more").string()};
+  TaskSets sets = sets_of(data, hashes());
+  sets.encode(LetterTokenizer(), 2);
+  EXPECT_EQ(sets.set(Split::train).set.size(), 5u) << "Oslo stands in the development set";
+  EXPECT_EQ(sets.set(Split::dev).set.size(), 2u);
+  const Notes notes = sets.notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "train: data.more: 3 examples, 2 of them learned from, 1 left out, which the "
+                              "development or test set has"),
+            notes.end());
+
+  write("more", "Cy B-PERS\n\nOslo B-LOC\n\nDi B-PER\nran O\n");
+  ContentHashes planned = hashes();
+  planned["more"] = std::string(64, '0');
+  TaskSets changed = sets_of(data, planned);
+  EXPECT_NE(message_of([&] { changed.read(); }).find("more.conll (more) has changed since"),
+            std::string::npos);
+  write("more", "Cy\n");
+  TaskSets broken = sets_of(data, {});
+  EXPECT_NE(message_of([&] { broken.read(); }).find(file("more").string() + ":1"), std::string::npos);
+  write("more", "Oslo B-LOC\n");
+  TaskSets none = sets_of(data, {});
+  EXPECT_EQ(message_of([&] { none.read(); }),
+            file("more").string() +
+                ": nothing is left to learn from: data.more: 1 examples, 0 of them learned from, 1 "
+                "left out, which the development or test set has");
+}
+
+TEST_F(TaskSetsTest, MoreComesFromTheCacheAsItWasAndTheShareCounts) {
+  write("more", "Cy B-PER\n\nBo B-PER\n\nDi B-PER\nran O\n\nEd B-PER\n\nFay B-PER\n\nGus B-PER\n");
+  DataTable data = table();
+  data.more = {file("more").string()};
+  data.held_out = 0.5;
+  ContentHashes planned = hashes();
+  planned["more"] = sha256_of_file(file("more"));
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets cold = sets_of(data, planned);
+  cold.encode(LetterTokenizer(), 2);
+  cold.save_encoded(cache, "letters");
+  EXPECT_LT(cold.set(Split::train).set.size(), 9u);
+  EXPECT_GT(cold.set(Split::train).set.size(), 3u);
+  TaskSets warm = sets_of(data, planned);
+  ASSERT_TRUE(warm.load_encoded(cache, "letters"));
+  expect_equal(cold, warm);
+  data.held_out = 0.4;
+  TaskSets other = sets_of(data, planned);
+  EXPECT_FALSE(other.load_encoded(cache, "letters"));
+}
+
 TEST_F(TaskSetsTest, SaysWhichSetHasNothingToLearn) {
   write("train", "a O\n");
   TaskSets sets = sets_of(table(), {});

@@ -1,0 +1,130 @@
+// What a keeper passes on to its worker: the requests that lie as files in the run's folder.
+#include "runner/job_keeper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "runner/job_files.hpp"
+#include "runner/stop_request.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A worker that is a script of bash, and its keeper in a thread.
+class JobKeeperTest : public ::testing::Test {
+ protected:
+  ~JobKeeperTest() override {
+    stop_requests_ = 2;
+    if (keeper_.joinable()) keeper_.join();
+  }
+
+  /// Begins to work on attempt 1. The control pipe is descriptor 3 of the script.
+  void begin(const std::string& script) {
+    std::ofstream(folder() / "lease") << "token\n";
+    save_order({.program = "/bin/bash",
+                .arguments = {"-c", script, "bash"},
+                .run_folder = folder(),
+                .log = folder() / "log",
+                .attempt = 1,
+                .token = "token"},
+               {});
+    keeper_ = std::thread([this] { unfinished_ = keep_jobs({order_file(folder(), 1)}, stop_requests_); });
+  }
+  /// How many orders did not end well.
+  int end() {
+    keeper_.join();
+    return unfinished_;
+  }
+  std::string log() const {
+    std::ifstream in(folder() / "log");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static bool eventually(const std::function<bool()>& condition) {
+    for (int i = 0; i < 60000 && !condition(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return condition();
+  }
+  fs::path request(const char* name) const { return folder() / name; }
+  fs::path folder() const { return folder_.path(); }
+
+  /// Writes down each command, and ends when it is asked to stop.
+  const std::string obedient_ =
+      "echo ready; while read -r line <&3; do echo \"$line\"; if [ \"$line\" = stop ]; then exit 75; fi; "
+      "done";
+
+ private:
+  testing::TemporaryFolder folder_;
+  std::atomic<int> stop_requests_ = 0;
+  int unfinished_ = -1;
+  std::thread keeper_;
+};
+
+TEST_F(JobKeeperTest, passes_on_each_request_once_and_takes_it_away) {
+  begin(obedient_);
+  ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
+  request_command(folder(), 1, ControlCommand::checkpoint);
+  ASSERT_TRUE(fs::exists(request("checkpoint-1")) || log() != "ready\n");
+  ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\n"; })) << log();
+  EXPECT_FALSE(fs::exists(request("checkpoint-1")));
+  request_command(folder(), 1, ControlCommand::prune);
+  ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\nprune\n"; })) << log();
+  EXPECT_FALSE(fs::exists(request("prune-1")));
+  request_command(folder(), 1, ControlCommand::checkpoint);
+  ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\nprune\ncheckpoint\n"; })) << log();
+  request_command(folder(), 1, ControlCommand::stop);
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(log(), "ready\ncheckpoint\nprune\ncheckpoint\nstop\n");
+  EXPECT_EQ(requested_stop(folder(), 1), StopWish::checkpoint) << "it stays, for whoever reads the run's end";
+  const std::optional<JobReport> report = read_report(folder(), 1);
+  ASSERT_TRUE(report && report->end);
+  EXPECT_EQ(report->end->exit_code, 75);
+}
+
+TEST_F(JobKeeperTest, requests_to_another_attempt_lie_where_they_are) {
+  begin(obedient_);
+  ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
+  for (const ControlCommand command : {ControlCommand::checkpoint, ControlCommand::prune})
+    request_command(folder(), 2, command);
+  request_stop(folder(), 2, StopWish::kill);
+  request_command(folder(), 1, ControlCommand::checkpoint);
+  ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\n"; })) << log();
+  EXPECT_TRUE(fs::exists(request("checkpoint-2")) && fs::exists(request("prune-2")));
+  request_command(folder(), 1, ControlCommand::stop);
+  EXPECT_EQ(end(), 1);
+}
+
+TEST_F(JobKeeperTest, kill_ends_a_worker_that_listens_to_nothing) {
+  begin("trap '' TERM; trap 'echo last word; exit 9' QUIT; echo ready; while true; do sleep 0.05; done");
+  ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
+  request_stop(folder(), 1, StopWish::kill);
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(log(), "ready\nlast word\n") << "it may say what it was doing";
+  EXPECT_EQ(read_report(folder(), 1)->end->exit_code, 9);
+}
+
+TEST_F(JobKeeperTest, kill_waits_only_so_long_for_a_last_word) {
+  begin("trap '' TERM QUIT; echo ready; while true; do sleep 0.05; done");
+  ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
+  request_stop(folder(), 1, StopWish::kill);
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(read_report(folder(), 1)->end->signal, 9);
+}
+
+TEST_F(JobKeeperTest, what_was_asked_before_it_began_keeps_the_worker_from_beginning) {
+  request_stop(folder(), 1, StopWish::kill);
+  begin(obedient_);
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(log(), "");
+  EXPECT_EQ(read_report(folder(), 1)->problem, "it was asked to stop before its worker began");
+}
+
+}  // namespace
+}  // namespace encore

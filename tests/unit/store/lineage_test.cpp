@@ -1,0 +1,109 @@
+// Which run stands for a lineage: promoted, moved, given back, and out of sight.
+#include "store/lineage.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/selection.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+class LineageTest : public StoreTest {
+ protected:
+  /// A complete run that is to replace another one; 0: none.
+  std::int64_t run(char letter, const std::string& name, std::int64_t before = 0) {
+    Specification specification = specification_of(letter, name);
+    if (before != 0) specification.config["train"]["retrains"] = store().read_run(before).id;
+    const RunRow row = store().add_run(specification).run;
+    const Lease lease = store().begin_attempt(row.number).value();
+    {
+      SpoolWriter spool(spool_of(lease), lease.ordinal, row.id);
+      spool.event(Concluded{.best_step = 1, .measures = {}});
+      spool.event(Ended{.ending = Ending::completed, .step = 1});
+      spool.flush();
+    }
+    store().finish_attempt(lease, RunState::completed);
+    return row.number;
+  }
+  void judge(std::int64_t number, bool promoted) {
+    record_retraining(store(), store().read_run(number), {{"promoted", promoted}}, promoted);
+  }
+  std::string promoted(std::int64_t number) { return promoted_of(store(), store().read_run(number)).name; }
+  std::string tagged() {
+    std::string names;
+    for (const RunRow& row : select_runs(store(), {.tags = {promoted_tag}}).runs) names += row.name + " ";
+    return names;
+  }
+};
+
+TEST_F(LineageTest, a_run_that_nobody_retrained_stands_for_itself) {
+  const std::int64_t one = run('a', "one"), other = run('b', "other");
+  EXPECT_EQ(promoted(one), "one");
+  EXPECT_EQ(lineage_of(store(), store().read_run(other)).size(), 1u);
+  EXPECT_TRUE(read_retraining(store(), store().read_run(one)).is_null());
+  EXPECT_FALSE(retrained_by(store(), store().read_run(one)));
+}
+
+TEST_F(LineageTest, the_tag_moves_within_a_lineage_and_leaves_others_alone) {
+  const std::int64_t first = run('a', "first"), second = run('b', "second", first),
+                     branch = run('c', "branch", first), third = run('d', "third", second),
+                     alien = run('e', "alien"), heir = run('f', "heir", alien);
+  judge(heir, true);
+  judge(second, true);
+  for (const std::int64_t number : {first, second, branch, third}) EXPECT_EQ(promoted(number), "second");
+  judge(third, false);
+  EXPECT_EQ(promoted(first), "second") << "what is not promoted changes nothing";
+  judge(third, true);
+  judge(branch, false);
+  EXPECT_EQ(promoted(branch), "third");
+  EXPECT_EQ(tagged(), "third heir ");
+  const std::vector<RunRow> runs = lineage_of(store(), store().read_run(third));
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs.front().name, "first");
+  EXPECT_EQ(promoted(alien), "heir");
+}
+
+TEST_F(LineageTest, a_verdict_that_is_taken_back_gives_the_place_back) {
+  const std::int64_t first = run('a', "first"), second = run('b', "second", first);
+  judge(second, true);
+  judge(second, false);
+  EXPECT_EQ(promoted(second), "first");
+  EXPECT_EQ(read_retraining(store(), store().read_run(second)).at("promoted"), false);
+  EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest in place of those before";
+}
+
+TEST_F(LineageTest, what_is_removed_stands_for_nothing) {
+  const std::int64_t first = run('a', "first"), second = run('b', "second", first),
+                     third = run('c', "third", second);
+  judge(third, true);
+  store().set_removed({third}, true);
+  EXPECT_EQ(promoted(first), "first");
+  store().set_removed({third}, false);
+  EXPECT_EQ(promoted(first), "third");
+  store().set_removed({second}, true);
+  EXPECT_EQ(promoted(first), "third") << "the line goes on through it";
+}
+
+TEST_F(LineageTest, selections_put_it_in_place_of_what_is_named) {
+  const std::int64_t first = run('a', "first"), second = run('b', "second", first);
+  run('c', "lone");
+  judge(second, true);
+  const auto names = [&](RunSelection selection) {
+    selection.promoted = true;
+    std::string text;
+    for (const RunRow& row : select_runs(store(), selection).runs) text += row.name + " ";
+    return text;
+  };
+  EXPECT_EQ(names({.words = {"first"}}), "second ");
+  EXPECT_EQ(names({.words = {"first", "lone", "second"}}), "second lone ");
+  EXPECT_EQ(names({.words = {"all"}}), "second lone ");
+}
+
+TEST_F(LineageTest, a_run_without_an_attempt_cannot_be_judged) {
+  const std::int64_t number = add('a', "begun");
+  EXPECT_EQ(message_of<Error>([&] { judge(number, true); }), "run begun was never trained");
+}
+
+}  // namespace
+}  // namespace encore::testing
