@@ -62,6 +62,8 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "completed", run.finished ? time_text(*run.finished) : "");
   if (const std::optional<ParentRow> parent = store.read_parent(run))
     field(out, "starts from", parent_text(*parent));
+  if (const std::optional<ParentRow> teacher = store.read_parent(run, Need::teacher))
+    field(out, "learns from", parent_text(*teacher));
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }

@@ -29,6 +29,8 @@ std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& da
 
 /// In Specification::data: what `model.from` names, a folder or the weights of a run.
 inline constexpr const char* pretrained_role = "model.from";
+/// The same of `distil.teacher`: the weights of a run.
+inline constexpr const char* teacher_role = "distil.teacher";
 
 /// Throws Error, naming file and role ("train"), when the content is another than the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
