@@ -230,6 +230,26 @@ const Parent* link_teacher(Value& root, ParentSource* source, Problems& problems
   return link(root, teacher_table, source, problems);
 }
 
+void require_same_texts(const json& config, const Origins& origins, const Parent& teacher,
+                        Problems& problems) {
+  const auto refuse = [&](const std::string& key, const std::string& message) {
+    problems.add(place_of(origins, key), key, message + "; " + teacher.title + " cannot teach this model");
+  };
+  const json &own = config.at("tokenizer"), &its = teacher.config.at("tokenizer");
+  if (own.at("type") != its.at("type"))
+    return refuse("tokenizer.type", "tokenizer.type = " + own.at("type").dump() + ", and the teacher has " +
+                                        its.at("type").dump());
+  for (const auto& [name, value] : its.items())
+    if (!name.starts_with("vocab") && own.contains(name) && own.at(name) != value)
+      refuse("tokenizer." + name,
+             "tokenizer." + name + " = " + own.at(name).dump() + ", and the teacher has " + value.dump());
+  const json &length = config.at("data").at("max_length"),
+             &longest = teacher.config.at("data").at("max_length");
+  if (length.is_number_integer() && longest.is_number_integer() && length > longest)
+    refuse("data.max_length", "data.max_length = " + length.dump() +
+                                  ", and the teacher reads sequences of up to " + longest.dump() + " pieces");
+}
+
 std::string identity_of(const Parent& parent) {
   return parent.weights ? "weights:" + parent.weights->sha256 : "question:" + parent.question;
 }

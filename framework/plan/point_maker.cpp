@@ -97,6 +97,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
     ++excluded_;
     return {};
   }
+  if (own.empty() && teacher_ != nullptr)
+    require_same_texts(resolved.config, resolved.origin, *teacher_, own);
   const std::map<std::string, ContentFile> files =
       own.empty() ? hash_files(resolved, own) : decltype(files){};
   problems.add(own.all());

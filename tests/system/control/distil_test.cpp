@@ -122,7 +122,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(digests(other, "student"), whole);
   for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"--threads", "2"}, {"--kill-at", "7"}, {"--from-checkpoint", "6"}}) {
+       {std::vector<std::string>{"--threads", "2"}, {"--kill-at", "7"}, {"--from-checkpoint", "15"}}) {
     std::vector<std::string> arguments = {"verify", "student", "--json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(json::parse(output_of(arguments)).at("outcome"), "equal") << options[0];
@@ -178,16 +178,24 @@ TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
   EXPECT_TRUE(contains(refused(text),
                        "the head \"crf\" has no scores of classes by a softmax, so it cannot learn from a "
                        "teacher"));
-  text = replaced(named, "max_length = 32", "max_length = 64");
-  EXPECT_TRUE(contains(refused(text),
-                       "the teacher cannot teach this model: it reads sequences of up to 32 pieces, and "
-                       "data.max_length is 64 here"));
-  const std::string lowercase = "type = \"wordpiece\"";
-  text = replaced(named, lowercase, lowercase + "\nlowercase = true");
-  const std::string other_case = refused(text);
-  EXPECT_TRUE(contains(other_case, "named.toml:") &&
-              contains(other_case, "tokenizer.lowercase is false there, and true here"))
-      << other_case;
+  for (const std::string& student : {named, student("{ experiment = \"teacher.toml\" }", "named")}) {
+    text = replaced(student, "max_length = 32", "max_length = 64");
+    EXPECT_TRUE(contains(
+        refused(text),
+        "named.toml:10:14: data.max_length = 64, and the teacher reads sequences of up to 32 pieces"))
+        << refused(text);
+    text = replaced(student, "type = \"wordpiece\"", "type = \"wordpiece\"\nlowercase = true");
+    EXPECT_TRUE(contains(refused(text), "tokenizer.lowercase = true, and the teacher has false; "))
+        << refused(text);
+  }
+  std::string pieces = sandbox_.read("encore.db.runs/" + id_of(sandbox_, "teacher") + "/vocab.txt");
+  const std::size_t last = pieces.rfind('\n', pieces.size() - 2) + 1;
+  const std::string piece = pieces.substr(last, pieces.size() - last - 1);
+  sandbox_.write("other.txt", pieces.substr(0, last) + "zz\n");
+  const std::string vocabulary = refused(replaced(named, "vocab_size = 60", "vocab = \"other.txt\""));
+  EXPECT_TRUE(contains(vocabulary, "the teacher cannot teach this model: \"" + piece + "\" is number ") &&
+              contains(vocabulary, " of its lines of vocabulary, and \"zz\" here"))
+      << vocabulary;
   std::string corpus = sandbox_.read("train.conll");
   for (std::size_t at = 0; (at = corpus.find("-LOC", at)) != std::string::npos;)
     corpus.replace(at, 4, "-GPE");
