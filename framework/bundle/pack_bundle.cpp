@@ -40,16 +40,17 @@ class Packing {
   }
 
  private:
-  /// Without the weights that a run starts from it cannot be trained again.
+  /// Without the weights that a run starts or learns from it cannot be trained again.
   void add_parents() {
     std::set<std::int64_t> there;
     for (const RunRow& run : runs_) there.insert(run.number);
-    for (std::size_t at = 0; at < runs_.size(); ++at) {
-      const std::optional<ParentRow> parent = store_.read_parent(runs_[at]);
-      if (!parent || !parent->run || !there.insert(parent->run->number).second) continue;
-      packed_.parents.push_back(parent->run->name);
-      runs_.push_back(*parent->run);
-    }
+    for (std::size_t at = 0; at < runs_.size(); ++at)
+      for (const Need need : {Need::start, Need::teacher}) {
+        const std::optional<ParentRow> parent = store_.read_parent(runs_[at], need);
+        if (!parent || !parent->run || !there.insert(parent->run->number).second) continue;
+        packed_.parents.push_back(parent->run->name);
+        runs_.push_back(*parent->run);
+      }
   }
 
   void make_database(const fs::path& database) const {

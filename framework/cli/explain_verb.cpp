@@ -25,6 +25,7 @@ struct Explained {
   std::string action;  ///< empty for a run that is stored
   std::string reason;
   std::string starts_from = {};  ///< the name of the run whose weights it begins with; empty: none
+  std::string learns_from = {};  ///< the name of its teacher; empty: none
   std::optional<RunRow> nearest = {};
   std::size_t replicates = 0;          ///< runs that differ from it in the seed alone
   std::vector<Difference> found = {};  ///< the nearest run's value first
@@ -57,6 +58,8 @@ Explained explain_stored(Store& store, const RunRow& run) {
   Explained explained{run.name, "", ""};
   if (const auto parent = store.read_parent(run))
     explained.starts_from = parent->run ? parent->run->name : parent->experiment;
+  if (const auto teacher = store.read_parent(run, Need::teacher))
+    explained.learns_from = teacher->run ? teacher->run->name : teacher->experiment;
   const Facts question = question_facts(store, run);
   // Replicates are apart by their seed, which says little: another question is looked for first.
   std::set<std::int64_t> replicates;
@@ -133,6 +136,7 @@ std::vector<Explained> explain_planned(Store* store, const PlannedRuns& planned)
     explained.name = run.name();
     explained.action = name_of(run.action);
     explained.starts_from = run.starts_from;
+    explained.learns_from = run.learns_from;
     if (store == nullptr) {
       explained.reason = "there is no database yet";
       continue;
@@ -164,6 +168,7 @@ Json json_of(const Explained& explained) {
           {"action", explained.action.empty() ? Json() : Json(explained.action)},
           {"reason", explained.reason},
           {"starts_from", explained.starts_from.empty() ? Json() : Json(explained.starts_from)},
+          {"learns_from", explained.learns_from.empty() ? Json() : Json(explained.learns_from)},
           {"nearest", explained.nearest ? Json(explained.nearest->name) : Json()},
           {"nearest_id", explained.nearest ? Json(explained.nearest->id) : Json()},
           {"differences", differences_json(explained.found)}};
@@ -171,7 +176,8 @@ Json json_of(const Explained& explained) {
 
 void print(const Explained& explained, const std::string& this_one) {
   std::cout << explained.reason
-            << (explained.starts_from.empty() ? "" : "; it starts from " + explained.starts_from) << '\n';
+            << (explained.starts_from.empty() ? "" : "; it starts from " + explained.starts_from)
+            << (explained.learns_from.empty() ? "" : "; it learns from " + explained.learns_from) << '\n';
   if (!explained.found.empty())
     print_differences(std::cout, terminal_of(stdout), explained.found, explained.nearest->name, this_one, 2);
 }

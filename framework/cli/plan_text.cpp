@@ -54,7 +54,8 @@ std::string reason_of_action(const PlannedRun& run) {
 }
 
 std::string why(const PlannedRun& run) {
-  return reason_of_action(run) + (run.starts_from.empty() ? "" : "; starts from " + run.starts_from);
+  return reason_of_action(run) + (run.starts_from.empty() ? "" : "; starts from " + run.starts_from) +
+         (run.learns_from.empty() ? "" : "; learns from " + run.learns_from);
 }
 
 std::string time_cell(const PlanView& view, std::size_t index) {
@@ -194,6 +195,7 @@ Json run_json(const PlanView& view, std::size_t index, bool with_values) {
       {"time", time_json(view.times[index])},
       {"varied", varied},
       {"starts_from", run.starts_from.empty() ? Json() : Json(run.starts_from)},
+      {"learns_from", run.learns_from.empty() ? Json() : Json(run.learns_from)},
       {"file", (run.parent_file ? view.planned.parents[*run.parent_file].file : view.planned.file).string()},
       {"changed_plugins", changed},
       {"other_build", run.other_build}};

@@ -79,15 +79,20 @@ void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
         {std::move(parent.plan), parent.document.file, std::move(parent.document.sources)});
   }
   std::ranges::move(own, std::back_inserter(planned.runs));
-  const nlohmann::json::json_pointer question("/model/from/question");
-  for (PlannedRun& run : planned.runs) {
-    if (!run.specification.config.contains(question)) continue;
+  const auto find = [&](const PlannedRun& run, const char* pointer) -> std::optional<std::size_t> {
+    const nlohmann::json::json_pointer question(pointer);
+    if (!run.specification.config.contains(question)) return std::nullopt;
     const std::string wanted = run.specification.config.at(question).get<std::string>();
-    const auto parent = std::ranges::find_if(
-        planned.runs, [&](const PlannedRun& other) { return other.specification.question == wanted; });
-    if (parent == planned.runs.end()) continue;
-    run.parent = static_cast<std::size_t>(parent - planned.runs.begin());
-    run.starts_from = parent->name();
+    const auto other = std::ranges::find_if(
+        planned.runs, [&](const PlannedRun& one) { return one.specification.question == wanted; });
+    if (other == planned.runs.end()) return std::nullopt;
+    return static_cast<std::size_t>(other - planned.runs.begin());
+  };
+  for (PlannedRun& run : planned.runs) {
+    run.parent = find(run, "/model/from/question");
+    if (run.parent) run.starts_from = planned.runs[*run.parent].name();
+    run.teacher = find(run, "/distil/teacher/question");
+    if (run.teacher) run.learns_from = planned.runs[*run.teacher].name();
   }
 }
 
@@ -97,9 +102,14 @@ void name_parent(Store& store, const PlannedRuns& planned, PlannedRun& run) {
     run.starts_from = planned.runs[*run.parent].name();
   else if (const auto parent = parent_of(store, run.specification))
     run.starts_from = parent->name;
+  if (run.teacher)
+    run.learns_from = planned.runs[*run.teacher].name();
+  else if (const auto teacher = parent_of(store, run.specification, Need::teacher))
+    run.learns_from = teacher->name;
 }
 
-/// What nothing starts from any more is left alone: its weights are read at step 0 only.
+/// What nothing needs any more is left alone: weights to start from are read at step 0 only, those of a
+/// teacher as long as its student is trained.
 void leave_spent_parents(PlannedRuns& planned) {
   std::vector<bool> needed(planned.runs.size(), false);
   for (std::size_t i = planned.runs.size(); i-- > 0;) {  // behind what starts from it
@@ -107,6 +117,7 @@ void leave_spent_parents(PlannedRuns& planned) {
     if (run.parent_file && !needed[i] && run.to_do()) run.action = Action::leave;
     const bool begins = run.to_do() && !(run.goes_on() && run.has_checkpoint && !run.from_start);
     if (run.parent && begins) needed[*run.parent] = true;
+    if (run.teacher && run.to_do()) needed[*run.teacher] = true;
   }
 }
 

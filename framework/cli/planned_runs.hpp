@@ -41,6 +41,9 @@ struct PlannedRun {
   /// The run of this plan that it starts from ([model] from = { experiment = }), by its index.
   std::optional<std::size_t> parent = {};
   std::string starts_from = {};  ///< the name of its parent, of this plan or of the database; empty: none
+  /// The same of the run that it learns from ([distil] teacher).
+  std::optional<std::size_t> teacher = {};
+  std::string learns_from = {};
   std::optional<std::size_t> parent_file = {};  ///< of a parent: its file in PlannedRuns::parents
 
   /// From where the last attempt left it.

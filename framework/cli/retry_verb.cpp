@@ -69,6 +69,7 @@ PlannedRuns from_file(const CommandLine& line, Store& store, Choice& choice) {
   for (PlannedRun& run : planned.runs) {
     set_action(run);
     run.parent.reset();  // counted among all runs of the file; the runner looks for what is missing
+    run.teacher.reset();
   }
   return planned;
 }

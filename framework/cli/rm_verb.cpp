@@ -30,7 +30,7 @@ RunSelection with_sight(const CommandLine& line, Sight sight) {
   return selection;
 }
 
-/// Throws Error where another run, which stays, starts from one of these.
+/// Throws Error where another run, which stays, starts or learns from one of these.
 void require_unneeded(const CommandLine& line, Store& store, const std::vector<RunRow>& runs) {
   if (line.flag("force")) return;
   std::string text;
@@ -41,11 +41,11 @@ void require_unneeded(const CommandLine& line, Store& store, const std::vector<R
     });
     if (children.empty()) continue;
     text += (text.empty() ? "" : "\n") + std::string("run ") + run.name + " (" + run.id +
-            ") stays: " + list_of(children) + (children.size() > 1 ? " start" : " starts") +
-            " from its weights, which exp verify reads again";
+            ") stays: " + list_of(children) + (children.size() > 1 ? " need" : " needs") +
+            " its weights, which exp verify reads again";
   }
   if (!text.empty())
-    throw Error(text + "\nName those that start from it too, or give --force to remove it all the same.");
+    throw Error(text + "\nName those that need it too, or give --force to remove it all the same.");
 }
 
 int purge(const CommandLine& line, Store& store) {

@@ -57,8 +57,8 @@ Json plugin_changes_json(Store& store, const RunRow& run) {
   return changes;
 }
 
-Json parent_json(Store& store, const RunRow& run) {
-  const std::optional<ParentRow> parent = store.read_parent(run);
+Json parent_json(Store& store, const RunRow& run, Need need) {
+  const std::optional<ParentRow> parent = store.read_parent(run, need);
   if (!parent) return nullptr;
   return {{"name", parent->run ? Json(parent->run->name) : Json()},
           {"id", parent->run ? Json(parent->run->id) : Json()},
@@ -129,6 +129,8 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"data", data},
                      {"starts_from", parent_json(store, run)},
                      {"retrains", retraining_json(store, run)},
+                     {"starts_from", parent_json(store, run, Need::start)},
+                     {"learns_from", parent_json(store, run, Need::teacher)},
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},

@@ -135,18 +135,20 @@ class RunSession final : public RunnerObserver {
         for (const PluginChange& change : planned.changed_plugins)
           task.plugin_change["plugins"].push_back(change.json());
       names_.push_back(row.name);
-      task.after = task_of_parent(index);
+      task.after = tasks_before(index);
     }
     displays_.resize(tasks_.size());
   }
 
-  /// The run that it starts from, where that is trained first; it stands in front.
-  std::optional<std::size_t> task_of_parent(std::size_t index) const {
-    const std::optional<std::size_t> parent = to_do_[index]->parent;
-    if (!parent) return std::nullopt;
-    const auto found = std::find(to_do_.begin(), to_do_.end(), &planned_.runs[*parent]);
-    if (found == to_do_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - to_do_.begin());
+  /// The runs that it starts or learns from, where they are trained first; they stand in front.
+  std::vector<std::size_t> tasks_before(std::size_t index) const {
+    std::vector<std::size_t> before;
+    for (const std::optional<std::size_t>& run : {to_do_[index]->parent, to_do_[index]->teacher}) {
+      if (!run) continue;
+      const auto found = std::find(to_do_.begin(), to_do_.end(), &planned_.runs[*run]);
+      if (found != to_do_.end()) before.push_back(static_cast<std::size_t>(found - to_do_.begin()));
+    }
+    return before;
   }
 
   void end_completed(const RunRow& run, const RunOutcome& outcome, bool alone) {

@@ -19,7 +19,7 @@ bool decides_load(const std::string& key) {
       "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
   if (std::ranges::find(single, key) != single.end()) return true;
   return (key.starts_with("model.") && !key.starts_with("model.from.")) ||
-         (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
+         key.starts_with("distil.teacher.") || (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
 }
 
 template <class Visit>

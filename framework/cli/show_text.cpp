@@ -66,6 +66,8 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
     field(out, "starts from", parent_text(*parent));
   if (const std::optional<RunRow> before = retrained_by(store, run))
     field(out, "retrains", before->name + " (" + before->id + ")");
+  if (const std::optional<ParentRow> teacher = store.read_parent(run, Need::teacher))
+    field(out, "learns from", parent_text(*teacher));
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }

@@ -25,6 +25,7 @@ class AcrossTables {
     check_length();
     check_numbers();
     check_untrained();
+    check_distil();
   }
 
  private:
@@ -201,6 +202,15 @@ class AcrossTables {
                "option \"" + std::string(name) +
                    "\" of [data] names a file that nobody would read, because "
                    "train.epochs = 0; leave it out, and score the model with exp evaluate");
+  }
+
+  // Who trains nothing learns from nobody.
+  void check_distil() {
+    if (trains_nothing() && resolved_.tables.contains("distil"))
+      refuse(
+          "train.epochs",
+          "option \"epochs\" of [train] is 0, and a model that is not trained learns from no teacher; take "
+          "[distil] out");
   }
 
   // A table of positions has a row for every position of the longest sequence, and is there if it is learned.

@@ -176,6 +176,42 @@ const Schema& resolved_parent_schema() {
   return schema;
 }
 
+const Schema& teacher_schema() {
+  static const Schema schema =
+      Schema()
+          .optional("run", OptionType::text,
+                    {.help = "name or id of a completed run of this database, from whose scores is learned"})
+          .optional("experiment", OptionType::path,
+                    {.help = "instead of `run`: an experiment file, whose run is trained first"})
+          .optional("name", OptionType::text,
+                    {.help = "which run of `experiment`, where it asks for several"});
+  return schema;
+}
+
+const Schema& resolved_teacher_schema() {
+  static const Schema schema = Schema(teacher_schema())
+                                   .optional("question", OptionType::text,
+                                             {.help = "what the run of `experiment` answers: its identity"});
+  return schema;
+}
+
+const Schema& distil_schema() {
+  static const Schema schema =
+      Schema()
+          .number("temperature", 2.0,
+                  {.help = "scores of teacher and student are divided by it before the softmax; above 1 what "
+                           "the teacher says of the less likely classes counts more",
+                   .min = 0.0,
+                   .max = 1000.0,
+                   .exclusive_min = true})
+          .number("hard_weight", 0.5,
+                  {.help = "weight of the loss by the true targets; that of the teacher's scores is what is "
+                           "left to 1",
+                   .min = 0.0,
+                   .max = 1.0});
+  return schema;
+}
+
 const Schema& decoder_schema() {
   static const Schema schema =
       Schema()
@@ -382,7 +418,7 @@ bool only_describes(const std::string& key) {
 
 const std::vector<std::string>& top_tables() {
   static const std::vector<std::string> tables = {"task",     "data",  "tokenizer", "model", "optimizer",
-                                                  "schedule", "train", "sweep",     "search"};
+                                                  "schedule", "train", "distil",    "sweep", "search"};
   return tables;
 }
 

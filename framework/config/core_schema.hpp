@@ -11,12 +11,15 @@
 
 namespace encore {
 
-const Schema& top_schema();     ///< name, note, tags, seed, seeds, base, plugin_path
-const Schema& data_schema();    ///< [data], to which the reader adds its own
-const Schema& model_schema();   ///< [model]
-const Schema& parent_schema();  ///< the table that model.from is, where a run starts from another one
-/// The same in a resolved experiment: `run` is an id, and with `experiment` stands its `question`.
+const Schema& top_schema();      ///< name, note, tags, seed, seeds, base, plugin_path
+const Schema& data_schema();     ///< [data], to which the reader adds its own
+const Schema& model_schema();    ///< [model]
+const Schema& parent_schema();   ///< the table that model.from is, where a run starts from another one
+const Schema& teacher_schema();  ///< the table distil.teacher: the same, of the run that is learned from
+/// Both in a resolved experiment: `run` is an id, and with `experiment` stands its `question`.
 const Schema& resolved_parent_schema();
+const Schema& resolved_teacher_schema();
+const Schema& distil_schema();   ///< [distil]
 const Schema& decoder_schema();  ///< [model.decoder]
 const Schema& train_schema();    ///< [train]
 const Schema& sweep_schema();    ///< [sweep], without its tables

@@ -118,6 +118,13 @@ TrainTable train_table(const Options& train) {
   return table;
 }
 
+std::optional<Distillation> distil_table(const Resolved& resolved) {
+  const auto table = resolved.tables.find("distil");
+  if (table == resolved.tables.end()) return std::nullopt;
+  return Distillation{.temperature = table->second.options.number("temperature"),
+                      .hard_weight = table->second.options.number("hard_weight")};
+}
+
 }  // namespace
 
 Experiment make_experiment(const json& config, const Catalogue& catalogue, const Origins& origins) {
@@ -133,7 +140,8 @@ Experiment make_experiment(const json& config, const Catalogue& catalogue, const
           model_table(resolved),
           plugin_table(resolved, "optimizer"),
           plugin_table(resolved, "schedule"),
-          train_table(resolved.tables.at("train").options)};
+          train_table(resolved.tables.at("train").options),
+          distil_table(resolved)};
 }
 
 Options options_from_config(const json& table, const Schema& schema, const std::string& key,

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <encore/distillation.hpp>
 #include <encore/options.hpp>
 #include <encore/plugin.hpp>
 
@@ -138,6 +139,8 @@ struct Experiment {
   OptimizerTable optimizer;
   ScheduleTable schedule;
   TrainTable train;
+  /// Where the model learns from the scores of another run's too; which, is in Specification::data.
+  std::optional<Distillation> distil = {};
 };
 
 /// `config` is complete, as resolve.hpp makes it, and `origins` goes with it: a value counts as given

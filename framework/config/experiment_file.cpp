@@ -44,7 +44,8 @@ void merge(Value& base, const Value& near) {
     Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
     const bool names_a_run =
-        member.key == "from";  // as a whole: not a file of the base with a name of this one
+        member.key == "from" ||
+        member.key == "teacher";  // as a whole: not a file of the base with a name of this one
     if (both_tables && !names_a_run && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
       below->value.origin = member.value.origin;

@@ -28,8 +28,8 @@ struct ExperimentFile {
 
 /// Throws ConfigErrors: file missing or unreadable, not TOML, a base that is missing or inherits itself.
 /// Tables of a base and of the nearer file are merged option by option, with these exceptions: a table that
-/// names another `type`, a table model.from, the [sweep] and the [search] replace those of the base, seeds
-/// replace a seed, and a name is not inherited.
+/// names another `type`, a table model.from or distil.teacher, the [sweep] and the [search] replace those of
+/// the base, seeds replace a seed, and a name is not inherited.
 ExperimentFile load_experiment_file(const std::filesystem::path& file,
                                     const std::vector<std::string>& overrides = {},
                                     const SweepTexts& sweep = {});

@@ -30,9 +30,9 @@ std::string range_cell(const Option& option) {
 
 const Schema& core_schema(const std::string& name) {
   static const std::map<std::string, const Schema& (*)()> schemas = {
-      {"experiment", top_schema},        {"data", data_schema},   {"model", model_schema},
-      {"model.decoder", decoder_schema}, {"train", train_schema}, {"sweep", sweep_schema},
-      {"search", search_schema}};
+      {"experiment", top_schema},        {"data", data_schema},    {"model", model_schema},
+      {"model.decoder", decoder_schema}, {"train", train_schema},  {"distil", distil_schema},
+      {"sweep", sweep_schema},           {"search", search_schema}};
   const auto found = schemas.find(name);
   if (found == schemas.end()) throw Error("there is no core schema \"" + name + "\"");
   return found->second();

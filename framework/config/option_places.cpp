@@ -64,10 +64,13 @@ std::vector<std::string> OptionPlaces::tables_with(const std::string& option) co
   const std::pair<const char*, const Schema&> own[] = {{"data", data_schema()},
                                                        {"model", model_schema()},
                                                        {"model.decoder", decoder_schema()},
-                                                       {"train", train_schema()}};
+                                                       {"train", train_schema()},
+                                                       {"distil", distil_schema()}};
   const bool decoder = root_ != nullptr && root_->at({"model", "decoder"}) != nullptr;
+  const bool distil = root_ != nullptr && root_->find("distil") != nullptr;
   for (const auto& [table, schema] : own)
-    if (schema.find(option) != nullptr && (&schema != &decoder_schema() || decoder))
+    if (schema.find(option) != nullptr && (&schema != &decoder_schema() || decoder) &&
+        (&schema != &distil_schema() || distil))
       tables.emplace_back(table);
   if (root_ == nullptr) return tables;
   for (const PluginTableRule& rule : plugin_table_rules()) {

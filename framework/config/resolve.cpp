@@ -44,11 +44,31 @@ class Resolver {
       layers(*model);
     }
     core_table("train", train_schema());
+    distil();
     check_across_tables(root_, catalogue_, resolved_, problems_);
     return std::move(resolved_);
   }
 
  private:
+  /// [distil], where there is one; plan/parent_filler.cpp has looked at what its teacher names.
+  void distil() {
+    if (root_.find("distil") == nullptr) return;
+    const Value* table = core_table("distil", distil_schema(), {"teacher"});
+    if (table == nullptr) return;
+    const Value::Member* teacher = table->find("teacher");
+    if (teacher != nullptr && teacher->value.is_table())
+      core_table("distil.teacher", resolved_teacher_schema());
+    else
+      problems_.add(teacher == nullptr ? table->origin.place : teacher->value.origin.place, "distil.teacher",
+                    teacher == nullptr
+                        ? "[distil] names no teacher; write teacher = { run = \"NAME\" } or teacher = { "
+                          "experiment = \"FILE\" }"
+                        : "\"teacher\" of [distil] must be a table, { run = \"NAME\" } or { experiment = "
+                          "\"FILE\" }, found " +
+                              describe(teacher->value) +
+                              "; exp import makes a run of a folder from elsewhere");
+  }
+
   struct Checked {
     ValidTable values;
     const Schema* schema = nullptr;

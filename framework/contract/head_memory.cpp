@@ -65,6 +65,11 @@ HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, con
     losses_.emplace_back(sum_type(type), std::vector<std::int64_t>{size.rows(plan_.loss_space(i))});
     scales_.push_back(0.7 + 0.4 * static_cast<double>(i));  // a head that takes one for another is seen
   }
+  if (plan_.learns_from_teacher()) {
+    const ClassScores& scores = plan_.class_scores().value();
+    teacher_scores_ = OwnedTensor(type, std::vector<std::int64_t>{size.rows(scores.space), scores.classes});
+    teacher_scores_.fill(0.0);
+  }
   bound_inputs_ = bound(inputs_);
   bound_gradients_ = bound(input_gradients_);
   bound_columns_ = bound_structure_ = bound(columns_);
@@ -85,7 +90,8 @@ HeadStep HeadMemory::step(bool training, bool truth) const {
           training,
           memory_->bound(training),
           {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_,
-           bound_losses_, scales_, picked_}};
+           bound_losses_, scales_, picked_,
+           training && plan_.learns_from_teacher() ? teacher_scores_.tensor() : Tensor()}};
 }
 
 }  // namespace encore

@@ -40,6 +40,8 @@ class HeadMemory {
   const std::vector<OwnedTensor>& losses() const { return losses_; }
   /// What `backward` multiplies each of them by.
   std::vector<double>& scales() { return scales_; }
+  /// Of a head that learns from a teacher: (rows, K), zeros at first; else empty.
+  OwnedTensor& teacher_scores() { return teacher_scores_; }
   const std::vector<double>& scales() const { return scales_; }
 
   /// Without `truth` the columns that a task fills from what is to be predicted are empty: those that
@@ -55,7 +57,7 @@ class HeadMemory {
   std::unique_ptr<OwnedPlan> memory_;
   std::vector<OwnedTensor> inputs_, input_gradients_, columns_, outputs_, losses_;
   std::vector<double> scales_;
-  OwnedTensor picked_;
+  OwnedTensor picked_, teacher_scores_;
   std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_,
       bound_losses_;
 };

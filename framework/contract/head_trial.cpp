@@ -23,6 +23,11 @@ class HeadTrial final : public Trial {
         memory_(device, *head_, setup.width, batch_, setup.type, setup.seed, 0.2) {
     for (std::size_t i = 0; i < head_plan().columns().size(); ++i)
       memory_.columns()[i].set(column_values(head_plan().columns()[i]));
+    if (takes_teacher()) {
+      const ClassScores& scores = head_plan().class_scores().value();
+      memory_.teacher_scores().set(
+          row_values(rows_in(batch_, scores.space), scores.classes, teacher_purpose));
+    }
     for (const int column : head_plan().losses())
       wanted_.push_back(memory_.columns()[static_cast<std::size_t>(column)].values());
   }
@@ -36,6 +41,7 @@ class HeadTrial final : public Trial {
     return std::ranges::find(head_plan().columns(), weights_column, &ColumnNeed::name) !=
            head_plan().columns().end();
   }
+  bool takes_teacher() const { return head_plan().learns_from_teacher(); }
   bool couples_sequences() const override { return head_plan().couples_sequences(); }
 
  private:
@@ -137,6 +143,7 @@ class HeadTrial final : public Trial {
   }
 
   static constexpr double unwritten = -7;
+  static constexpr std::uint64_t teacher_purpose = 1000;  ///< no input's (Trial::row_values)
 
   std::unique_ptr<Head> head_;
   HeadMemory memory_;
@@ -154,6 +161,7 @@ std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const 
   if (setup.weighed)
     context.columns.push_back(
         {.name = weights_column, .space = setup.targets, .type = ColumnType::numbers, .truth = true});
+  if (setup.taught) context.distillation = Distillation{.temperature = 2.5, .hard_weight = 0.4};
   return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
 }
 
@@ -173,6 +181,11 @@ bool takes_targets(const Device& device, const Offer& offer, const Options& opti
 bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup) {
   setup.weighed = true;
   return offer.kind == Kind::head && make(device, offer, options, setup, 0.0)->takes_weights();
+}
+
+bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup) {
+  setup.taught = true;
+  return offer.kind == Kind::head && make(device, offer, options, setup, 0.0)->takes_teacher();
 }
 
 }  // namespace encore

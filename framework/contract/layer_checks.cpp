@@ -58,8 +58,8 @@ class LayerChecks {
         throw Error(
             "with " + variant.name + ", sequences of lengths " + text(setup.lengths) +
             (setup.targets == Space::tokens ? "" : std::string(", targets over ") + name_of(setup.targets)) +
-            (setup.weighed ? ", weights of targets" : "") + (smoothing > 0.0 ? ", label smoothing" : "") +
-            ":\n" + report.text());
+            (setup.weighed ? ", weights of targets" : "") + (setup.taught ? ", a teacher" : "") +
+            (smoothing > 0.0 ? ", label smoothing" : "") + ":\n" + report.text());
       compared += report.compared;
       largest = std::max(largest, report.largest_error);
       ++arrangements;
@@ -70,6 +70,12 @@ class LayerChecks {
       for (const Lengths& lengths : {Lengths{5, 1, 9, 3}, Lengths{1}, Lengths{2, 2, 7}})
         for (const Space targets : usable_spaces()) {
           TrialSetup setup{.width = width(), .lengths = lengths, .targets = targets};
+          for (const double smoothing : smoothings) compare(variant, setup, smoothing);
+          setup.weighed = true;
+          if (weighed) compare(variant, setup, 0.0);
+          setup.weighed = false;
+          setup.taught = true;
+          if (!takes_teacher()) continue;
           for (const double smoothing : smoothings) compare(variant, setup, smoothing);
           setup.weighed = true;
           if (weighed) compare(variant, setup, 0.0);
@@ -172,21 +178,27 @@ class LayerChecks {
 
   std::string step_allocates_nothing() {
     for (const DType type : run_precisions(device_)) {
-      const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
-      made->forward();
-      made->backward();
-      made->prepare_forward();
-      {
-        const KokkosWatch watch;
-        made->launch_forward();
-        require_silent(watch, "forward");
-      }
-      made->prepare_backward(0.0);
-      const KokkosWatch watch;
-      made->launch_backward();
-      require_silent(watch, "backward");
+      step_allocates_nothing({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
+      if (takes_teacher())
+        step_allocates_nothing({.width = width(), .lengths = {5, 1, 40, 3}, .type = type, .taught = true});
     }
     return "a second pass allocates no Kokkos memory";
+  }
+
+  void step_allocates_nothing(const TrialSetup& setup) {
+    const auto made = trial(setup);
+    made->forward();
+    made->backward();
+    made->prepare_forward();
+    {
+      const KokkosWatch watch;
+      made->launch_forward();
+      require_silent(watch, "forward");
+    }
+    made->prepare_backward(0.0);
+    const KokkosWatch watch;
+    made->launch_backward();
+    require_silent(watch, "backward");
   }
 
   std::string labels() {
@@ -214,14 +226,19 @@ class LayerChecks {
     const std::int64_t wide = 12 * width();
     std::vector<DType> precisions = run_precisions(device_);
     precisions.push_back(DType::float64);
-    for (const DType type : precisions) {
-      const auto made =
-          trial({.width = wide, .lengths = {1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31}, .type = type});
-      made->forward();
-      made->backward();
-      for (const TrialResult& result : made->results())
-        all[std::string(name_of(type)) + " " + result.name] = digest_of(result.values);
-    }
+    for (const DType type : precisions)
+      for (const bool taught : {false, true}) {
+        if (taught && !takes_teacher()) continue;
+        const auto made = trial({.width = wide,
+                                 .lengths = {1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31},
+                                 .type = type,
+                                 .taught = taught});
+        made->forward();
+        made->backward();
+        for (const TrialResult& result : made->results())
+          all[std::string(name_of(type)) + " " + result.name + (taught ? " with a teacher" : "")] =
+              digest_of(result.values);
+      }
     return all;
   }
 
@@ -260,6 +277,11 @@ class LayerChecks {
       }
     if (spaces_.empty()) throw Error("the head takes no targets: " + refused);
     return spaces_;
+  }
+
+  bool takes_teacher() {
+    return encore::takes_teacher(device_, offer_, defaults_,
+                                 {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
   }
 
   bool couples_sequences() {

@@ -70,6 +70,7 @@ Model::Model(const Experiment& experiment, const ModelSize& size, const Registry
 Model::~Model() = default;
 
 void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
+  if (teacher_ != nullptr) teacher_->plan({}, training);
   training_plan_.place(training);
   evaluation_plan_.place(evaluation);
   training_.reset();
@@ -134,7 +135,7 @@ void Model::begin_gradients() {
 
 void Model::shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random) {
   parameters_->begin_shard();
-  training_->start(shard.batch, random.seed, random.step);
+  start_training(shard, random);
   training_->forward();
   sum_losses(training_->losses(), shard.place);
   training_->backward(scales);
@@ -173,6 +174,60 @@ void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& 
     evaluation_->start(shard.batch, 0, 0);
     seen(evaluation_->forward_to(network_->states()));
   }
+}
+
+// --- a teacher ---
+
+void Model::learn_from(Model& teacher) {
+  const std::optional<ClassScores>&own = head().class_scores(), &taught = teacher.head().class_scores();
+  ENCORE_REQUIRE(own && head().learns_from_teacher(), "the head learns from a teacher");
+  if (!taught) throw Error("its head has no class scores that could be learned");
+  if (taught->space != own->space)
+    throw Error(std::string("it has class scores of ") + name_of(taught->space) + ", this model of " +
+                name_of(own->space));
+  if (taught->classes != own->classes)
+    throw Error("it scores " + std::to_string(taught->classes) + " classes, this model " +
+                std::to_string(own->classes));
+  if (teacher.max_length() < max_length())
+    throw Error("it reads sequences of up to " + std::to_string(teacher.max_length()) +
+                " pieces, and data.max_length is " + std::to_string(max_length()) + " here");
+  if (teacher.needs().target != needs_.target || teacher.needs().picked != needs_.picked)
+    throw Error("it reads other rows of an example than this model");
+  teacher_columns_.clear();
+  const std::vector<ColumnNeed>& wanted = teacher.head().columns();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto found = std::ranges::find(head().columns(), wanted[i]);
+    const bool truth = teacher.network_->is_truth(i);
+    if (!truth && found == head().columns().end())
+      throw Error("it reads the column \"" + wanted[i].name + "\", which this model's task does not have");
+    teacher_columns_.push_back(truth ? -1 : static_cast<int>(found - head().columns().begin()));
+  }
+  teacher_batch_.columns.resize(teacher_columns_.size());
+  needs_.segments = std::max(needs_.segments, teacher.needs().segments);
+  teacher_ = &teacher;
+}
+
+void Model::start_training(const Shard& shard, StepRandom random) {
+  Tensor scores;
+  if (teacher_ != nullptr) {
+    teacher_batch_.tokens = shard.batch.tokens;
+    teacher_batch_.target = shard.batch.target;
+    teacher_batch_.picked = shard.batch.picked;
+    for (std::size_t i = 0; i < teacher_columns_.size(); ++i)
+      if (teacher_columns_[i] >= 0)
+        teacher_batch_.columns[i] = shard.batch.columns[static_cast<std::size_t>(teacher_columns_[i])];
+    scores = teacher_->class_scores(teacher_batch_);
+  }
+  training_->start(shard.batch, random.seed, random.step);
+  training_->use_teacher_scores(scores);
+}
+
+Tensor Model::class_scores(const Batch& batch) {
+  ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
+  refresh_weights();
+  evaluation_->start(batch, 0, 0);
+  evaluation_->forward();
+  return evaluation_->head_buffer(head().class_scores().value().buffer);
 }
 
 SequenceAttention Model::attention(const DeviceBatch& batch) {
@@ -320,7 +375,7 @@ std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random)
     if (found.empty() && kernels::count_not_finite(device_, output) > 0) found = "layer " + path;
   };
   for (const Shard& shard : batch.shards()) {
-    training_->start(shard.batch, random.seed, random.step);
+    start_training(shard, random);
     training_->forward(check);
     for (const Tensor losses : training_->losses()) check("head", losses);
     if (!found.empty()) return found;

@@ -98,6 +98,12 @@ class Model {
   /// them until it returns. The head and its columns are not looked at.
   void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
 
+  /// From now on training passes learn from the class scores that another model has of the same rows,
+  /// computed without dropout right before each pass; it is planned with this one. Reads what both need of a
+  /// batch, so it comes before anything that asks for needs(). Throws Error where the two do not fit. The
+  /// teacher is for inference, and outlives this model.
+  void learn_from(Model& teacher);
+
   /// The attention weights of a scoring pass over a batch of one sequence, without the head. Throws Error
   /// where there is not enough memory for them.
   SequenceAttention attention(const DeviceBatch& batch);
@@ -175,6 +181,11 @@ class Model {
   void sum_losses(std::span<const Tensor> losses, std::int64_t shard);
   /// The total of each loss, then that of all.
   const double* total_losses(std::int64_t shards, std::span<const double> scales);
+  /// Binds the training pass to a shard, after the teacher has scored it.
+  void start_training(const Shard& shard, StepRandom random);
+  /// What the head makes of a batch in an evaluation pass (HeadPlan::class_scores), (rows, K); valid until
+  /// the next pass.
+  Tensor class_scores(const Batch& batch);
   bool knows_truth(const Batch& batch) const;
   void decode(const Shard& shard, std::span<const Tensor> outputs);
 
@@ -191,6 +202,10 @@ class Model {
   DeviceBuffer generation_memory_;             ///< of generations, between them
   std::unique_ptr<LaidOutWeights> laid_out_;   ///< null: products read the matrices
   std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
+  Model* teacher_ = nullptr;                   ///< null: there is none
+  Batch teacher_batch_;                        ///< the shard as the teacher reads it: without the truth
+  /// Of each column of the teacher's head: which of this model's it is; -1: it holds the truth.
+  std::vector<int> teacher_columns_;
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

@@ -173,7 +173,8 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                             .vocabulary = vocabulary_,
                             .columns = size.columns,
                             .embedding_width = model.table_width(),
-                            .outputs = size.outputs};
+                            .outputs = size.outputs,
+                            .distillation = experiment.distil};
   builder.add_head(model.head, states, target, head_,
                    [&] { return registry.make_head(model.head.type, model.head.options, context); });
   require_fit(head_, experiment, size);

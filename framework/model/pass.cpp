@@ -56,6 +56,7 @@ Tensor Pass::tensor(const std::string& path) const {
 
 void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
   batch_ = &batch;
+  teacher_scores_ = {};
   size_ = batch.size();
   ENCORE_REQUIRE(plan_.holds(size_), "the batch is larger than what Model::plan was told");
   ENCORE_REQUIRE(std::max(size_.longest, size_.target.longest) <= network_.max_length(),
@@ -113,9 +114,9 @@ void Pass::visit(std::size_t node, Call call, const auto& run) {
 void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
                       std::span<const double> scales, const auto& run) {
   visit(bound_.size() - 1, call, [&](const Node& node, const Bound& bound) {
-    const HeadStep step(
-        device_, batch_->tokens, training(), step_bound(node, bound),
-        {bound.inputs, bound.input_gradients, columns, outputs, losses_, scales, batch_->picked});
+    const HeadStep step(device_, batch_->tokens, training(), step_bound(node, bound),
+                        {bound.inputs, bound.input_gradients, columns, outputs, losses_, scales,
+                         batch_->picked, teacher_scores_});
     run(*node.head, step);
   });
 }

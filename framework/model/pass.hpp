@@ -41,6 +41,8 @@ class Pass {
   /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random
   /// stream to this step.
   void start(const Batch& batch, std::uint64_t seed, std::uint64_t step);
+  /// What the head learns from a teacher in this pass (HeadStep::teacher_scores). After start.
+  void use_teacher_scores(Tensor scores) { teacher_scores_ = scores; }
 
   /// From the ids to what the head makes of the states (Head::score). In a later pass of a generation nodes
   /// that run in the first one only are left out.
@@ -62,6 +64,10 @@ class Pass {
   void backward(std::span<const double> scales);
   /// After forward: one tensor per HeadPlan::outputs.
   void decode(std::span<const Tensor> outputs);
+  /// A buffer of the head with the extents of the current batch.
+  Tensor head_buffer(Buffer buffer) const {
+    return bound_.back().buffers.at(static_cast<std::size_t>(buffer.index));
+  }
   /// A tensor of the plan with the extents of the current batch. Throws std::logic_error for an unknown path.
   Tensor tensor(const std::string& path) const;
 
@@ -123,6 +129,7 @@ class Pass {
   std::byte* arena_;
   const Batch* batch_ = nullptr;
   BatchSize size_;
+  Tensor teacher_scores_;
   std::vector<Tensor> losses_;     ///< of the head
   std::vector<Tensor> structure_;  ///< the batch's columns without those that hold the truth
   std::vector<Bound> bound_;

@@ -21,7 +21,6 @@ using nlohmann::json;
 constexpr int identity_format = 1;
 /// Behind "format", so that something always stands in front of it.
 const std::string seed_key = "seed";
-const std::string parent_key = "model.from";
 
 /// As JSON writes it. Nearly every text stands for itself, and needs no serializer.
 std::string quoted(const std::string& text) {
@@ -68,11 +67,11 @@ std::string type_text(const ManifestOffer& offer) {
 }  // namespace
 
 CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
-                             const std::string& parent) {
+                             const std::map<std::string, std::string>& parents) {
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
-  if (!parent.empty()) entries.emplace_back(parent_key, quoted(parent));
+  for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
-    if (key == parent_key) continue;  // names and paths, by which the parent was found
+    if (key == pretrained_role || key == teacher_role) continue;  // names and paths, by which a run was found
     if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);

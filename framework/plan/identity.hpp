@@ -16,10 +16,10 @@ namespace encore {
 class CanonicalText {
  public:
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
-  /// several); `parent` is how the run that this one starts from counts (parent_filler.hpp), empty where
-  /// there is none.
+  /// several); `parents` is how other runs that this one needs count (parent_filler.hpp), by the table that
+  /// names them: model.from, distil.teacher.
   CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
-                const std::string& parent = "");
+                const std::map<std::string, std::string>& parents = {});
 
   /// Of the run with this seed.
   std::string with_seed(std::int64_t seed) const;

@@ -16,7 +16,22 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const char* const usage = "write from = { run = \"NAME\" } or from = { experiment = \"FILE\" }";
+/// The table of an experiment that names another run.
+struct LinkTable {
+  std::vector<std::string> path;  ///< {"model", "from"}
+  std::string key, title;         ///< "model.from", "[model] from"
+  std::string use;                ///< what the run does with the other one: "starts from"
+  const Schema& (*schema)();
+
+  std::string usage() const {
+    const std::string& name = path.back();
+    return "write " + name + " = { run = \"NAME\" } or " + name + " = { experiment = \"FILE\" }";
+  }
+};
+const LinkTable parent_table = {
+    {"model", "from"}, "model.from", "[model] from", "starts from", parent_schema};
+const LinkTable teacher_table = {
+    {"distil", "teacher"}, "distil.teacher", "[distil] teacher", "learns from", teacher_schema};
 
 /// A share of what is dropped changes no parameter; it is only what was used last.
 bool may_differ(const std::string& option) {
@@ -134,36 +149,31 @@ class ParentFilling : private OptionFiller {
 };
 
 /// What the table says, where it says one thing; adds to `problems` otherwise.
-bool is_sound(const Value& from, const Options& options, Problems& problems) {
+bool is_sound(const Value& from, const Options& options, const LinkTable& table, Problems& problems) {
   const auto refuse = [&](const std::string& message) {
-    problems.add(from.origin.place, "model.from", "[model] from " + message);
+    problems.add(from.origin.place, table.key, table.title + " " + message);
     return false;
   };
   const bool run = options.has("run"), experiment = options.has("experiment");
   if (run && experiment)
-    return refuse("names a run and an experiment; a run starts from one of them: " + std::string(usage));
-  if (!run && !experiment) return refuse(std::string("names no run; ") + usage);
+    return refuse("names a run and an experiment; a run " + table.use + " one of them: " + table.usage());
+  if (!run && !experiment) return refuse("names no run; " + table.usage());
   if (run && options.has("name"))
     return refuse("has a name beside run; name chooses one of the runs of an experiment");
   for (const char* name : {"run", "experiment"})
     if (options.has(name) && options.text(name).empty())
-      return refuse(std::string("has an empty ") + name + "; " + usage);
+      return refuse(std::string("has an empty ") + name + "; " + table.usage());
   return true;
 }
 
-}  // namespace
-
-const Value* named_parent(const Value& root) {
-  const Value* from = root.at({"model", "from"});
-  return from != nullptr && from->is_table() ? from : nullptr;
-}
-
-const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& problems) {
-  const Value* from = named_parent(root);
-  ENCORE_REQUIRE(from != nullptr, "an experiment that names a run to start from");
+/// Finds the run that the table names, and writes the table as the resolved schema has it. Null where there
+/// is no such run; why is added to `problems`.
+const Parent* link(Value& root, const LinkTable& table, ParentSource* source, Problems& problems) {
+  const Value* from = root.at(table.path);
+  ENCORE_REQUIRE(from != nullptr, "an experiment that names another run");
   Problems own;
-  const Options options = validate(*from, parent_schema(), {"model.from", "[model] from"}, own).options;
-  if (own.empty()) is_sound(*from, options, own);
+  const Options options = validate(*from, table.schema(), {table.key, table.title}, own).options;
+  if (own.empty()) is_sound(*from, options, table, own);
   problems.add(own.all());
   if (!own.empty()) return nullptr;
 
@@ -185,15 +195,59 @@ const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& prob
       if (options.has("name")) add("name", options.text("name"));
       add("question", parent.question);
     }
-    root.set({"model", "from"}, Value{std::move(link), origin}, origin);
-    ParentFilling(parent, root, problems).run();
+    root.set(table.path, Value{std::move(link), origin}, origin);
     return &parent;
   } catch (const ConfigErrors& errors) {
     problems.add(errors.problems());
   } catch (const Error& error) {
-    problems.add(origin.place, "model.from", std::string("[model] from: ") + error.what());
+    problems.add(origin.place, table.key, table.title + ": " + error.what());
   }
   return nullptr;
+}
+
+const Value* named(const Value& root, const LinkTable& table) {
+  const Value* from = root.at(table.path);
+  return from != nullptr && from->is_table() ? from : nullptr;
+}
+
+}  // namespace
+
+const Value* named_parent(const Value& root) {
+  return named(root, parent_table);
+}
+
+const Value* named_teacher(const Value& root) {
+  return named(root, teacher_table);
+}
+
+const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& problems) {
+  const Parent* parent = link(root, parent_table, source, problems);
+  if (parent != nullptr) ParentFilling(*parent, root, problems).run();
+  return parent;
+}
+
+const Parent* link_teacher(Value& root, ParentSource* source, Problems& problems) {
+  return link(root, teacher_table, source, problems);
+}
+
+void require_same_texts(const json& config, const Origins& origins, const Parent& teacher,
+                        Problems& problems) {
+  const auto refuse = [&](const std::string& key, const std::string& message) {
+    problems.add(place_of(origins, key), key, message + "; " + teacher.title + " cannot teach this model");
+  };
+  const json &own = config.at("tokenizer"), &its = teacher.config.at("tokenizer");
+  if (own.at("type") != its.at("type"))
+    return refuse("tokenizer.type", "tokenizer.type = " + own.at("type").dump() + ", and the teacher has " +
+                                        its.at("type").dump());
+  for (const auto& [name, value] : its.items())
+    if (!name.starts_with("vocab") && own.contains(name) && own.at(name) != value)
+      refuse("tokenizer." + name,
+             "tokenizer." + name + " = " + own.at(name).dump() + ", and the teacher has " + value.dump());
+  const json &length = config.at("data").at("max_length"),
+             &longest = teacher.config.at("data").at("max_length");
+  if (length.is_number_integer() && longest.is_number_integer() && length > longest)
+    refuse("data.max_length", "data.max_length = " + length.dump() +
+                                  ", and the teacher reads sequences of up to " + longest.dump() + " pieces");
 }
 
 std::string identity_of(const Parent& parent) {

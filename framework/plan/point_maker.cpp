@@ -16,10 +16,11 @@ namespace encore {
 
 namespace {
 
-/// Of a path: [data] root is where other paths start, and no file; a run to start from counts by what it
-/// asks.
+/// Of a path: [data] root is where other paths start, and no file; a run to start or to learn from counts by
+/// what it asks.
 bool is_content(const std::string& key) {
-  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".");
+  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".") &&
+         !key.starts_with(std::string(teacher_role) + ".");
 }
 
 /// "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their key.
@@ -87,7 +88,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   Problems own;
   const Proposal applied = applicable(proposal, problems);
   const Value& root = assigned(applied, own);
-  Problems beside;  // what is missing because model.from cannot be used
+  Problems beside;  // what is missing because model.from or distil.teacher cannot be used
   Problems& found = from_is_usable_ ? own : beside;
   Resolved resolved = resolve(root, catalogue_, found);
   note_names(resolved);
@@ -96,6 +97,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
     ++excluded_;
     return {};
   }
+  if (own.empty() && teacher_ != nullptr)
+    require_same_texts(resolved.config, resolved.origin, *teacher_, own);
   const std::map<std::string, ContentFile> files =
       own.empty() ? hash_files(resolved, own) : decltype(files){};
   problems.add(own.all());
@@ -107,8 +110,14 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
     hashes[key] = file.sha256;
     point.data[file_name(key)] = file;
   }
-  if (parent_ != nullptr && parent_->weights) point.data[pretrained_role] = *parent_->weights;
-  const CanonicalText canonical(resolved, hashes, parent_ == nullptr ? "" : identity_of(*parent_));
+  std::map<std::string, std::string> parents;
+  for (const auto& [role, parent] :
+       {std::pair(pretrained_role, parent_), std::pair(teacher_role, teacher_)}) {
+    if (parent == nullptr) continue;
+    parents[role] = identity_of(*parent);
+    if (parent->weights) point.data[role] = *parent->weights;
+  }
+  const CanonicalText canonical(resolved, hashes, parents);
   point.group = sha256(canonical.without_seed());
   const std::string name = names_.of_group(applied, resolved, point.group, problems);
   point.config = std::move(resolved.config);
@@ -179,15 +188,20 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
                    "\"" + assignment->key + "\" runs through something that is no table");
   apply_overrides(assigned_, document_.overrides, problems);
   from_is_usable_ = true;
-  parent_ = nullptr;
-  const bool has_parent = named_parent(assigned_) != nullptr;
-  if (!has_parent && named_folder(assigned_) == nullptr) return assigned_;
+  parent_ = teacher_ = nullptr;
+  const bool has_parent = named_parent(assigned_) != nullptr, has_folder = named_folder(assigned_) != nullptr,
+             has_teacher = named_teacher(assigned_) != nullptr;
+  if (!has_parent && !has_folder && !has_teacher) return assigned_;
   filled_ = assigned_;
   if (has_parent) {
     parent_ = fill_from_parent(filled_, parents_, problems);
     from_is_usable_ = parent_ != nullptr;
-  } else {
+  } else if (has_folder) {
     from_is_usable_ = filler_.fill(filled_, catalogue_, problems);
+  }
+  if (has_teacher) {
+    teacher_ = link_teacher(filled_, parents_, problems);
+    from_is_usable_ = from_is_usable_ && teacher_ != nullptr;
   }
   return filled_;
 }

@@ -61,9 +61,9 @@ class PointMaker {
   std::vector<std::string> assigned_keys_;  // what that was
   FolderFiller filler_;
   ParentSource* parents_;
-  Value filled_;                    // assigned_ and what model.from decides
-  bool from_is_usable_ = true;      // or there is none
-  const Parent* parent_ = nullptr;  // of the last point
+  Value filled_;                                         // assigned_ and what model.from decides
+  bool from_is_usable_ = true;                           // and so is distil.teacher, or there is none
+  const Parent *parent_ = nullptr, *teacher_ = nullptr;  // of the last point
   const Catalogue& catalogue_;
   const Sweep& sweep_;
   PlanHeader header_;

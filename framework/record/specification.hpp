@@ -29,6 +29,8 @@ std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& da
 
 /// In Specification::data: what `model.from` names, a folder or the weights of a run.
 inline constexpr const char* pretrained_role = "model.from";
+/// The same of `distil.teacher`: the weights of a run.
+inline constexpr const char* teacher_role = "distil.teacher";
 
 /// And what `data.more` names.
 inline constexpr const char* added_role = "more";

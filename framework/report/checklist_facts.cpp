@@ -305,10 +305,14 @@ std::optional<ChecklistFact> start_fact(const Material& material) {
   std::vector<std::string> from = values_of(material, "model.from");
   for (const char* key : {"model.from.run", "model.from.experiment"})
     for (const std::string& value : values_of(material, key)) from.push_back(value);
+  std::string taught;
+  std::vector<std::string> teachers = values_of(material, "distil.teacher.run");
+  for (const std::string& value : values_of(material, "distil.teacher.experiment")) teachers.push_back(value);
+  if (!teachers.empty()) taught = " They learn from the scores of " + some_of(teachers) + " too.";
   if (from.empty())
-    return ChecklistFact{"All models start from random weights; none was pretrained.",
+    return ChecklistFact{"All models start from random weights; none was pretrained." + taught,
                          {"setting model.from"}};
-  return ChecklistFact{"Models start from the weights of " + some_of(from) + ", known by SHA-256.",
+  return ChecklistFact{"Models start from the weights of " + some_of(from) + ", known by SHA-256." + taught,
                        {"setting model.from", "table run_dataset"}};
 }
 

@@ -40,21 +40,29 @@ std::string run_command(const SweepRow& sweep, const std::string& backend) {
   return line + "\n";
 }
 
-// --- runs that others start from ---
+// --- runs that others start or learn from ---
 
-/// Of which these runs start, each once.
-std::vector<std::pair<RunRow, ParentRow>> starts_of(const Material& material) {
-  std::vector<std::pair<RunRow, ParentRow>> starts;
+struct NeededRun {
+  RunRow run;  ///< that needs it
+  Need need = Need::start;
+  ParentRow parent;
+};
+
+/// What these runs need of others, each once.
+std::vector<NeededRun> needed_by(const Material& material) {
+  std::vector<NeededRun> needed;
   std::set<std::string> seen;
-  for (const RunRow& run : material.runs) {
-    if (material.setting(run, "model.from.run").is_null() &&
-        material.setting(run, "model.from.question").is_null())
-      continue;
-    std::optional<ParentRow> parent = material.store.read_parent(run);
-    if (parent && parent->run && seen.insert(parent->run->id + parent->sha256).second)
-      starts.emplace_back(run, std::move(*parent));
-  }
-  return starts;
+  for (const auto& [need, table] : {std::pair(Need::start, std::string("model.from.")),
+                                    std::pair(Need::teacher, std::string("distil.teacher."))})
+    for (const RunRow& run : material.runs) {
+      if (material.setting(run, table + "run").is_null() &&
+          material.setting(run, table + "question").is_null())
+        continue;
+      std::optional<ParentRow> parent = material.store.read_parent(run, need);
+      if (parent && parent->run && seen.insert(table + parent->run->id + parent->sha256).second)
+        needed.push_back({run, need, std::move(*parent)});
+    }
+  return needed;
 }
 
 /// The commands that train what these runs name by `{ run = }`, the first to be trained first. What they name
@@ -63,33 +71,35 @@ std::string parent_commands(const Material& material) {
   std::string text;
   std::set<std::int64_t> seen;
   std::vector<RunRow> runs;
-  for (const auto& [run, parent] : starts_of(material))
-    if (parent.experiment.empty()) runs.push_back(*parent.run);
+  for (const NeededRun& needed : needed_by(material))
+    if (needed.parent.experiment.empty()) runs.push_back(*needed.parent.run);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!seen.insert(runs[i].number).second) continue;
     std::string lines;
     for (const SweepRow& sweep : RunBatch(material.store, {runs[i]}).sweeps())
       if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
     if (text.find(lines) == std::string::npos) text = lines + text;
-    if (const auto parent = material.store.read_parent(runs[i]);
-        parent && parent->run && parent->experiment.empty())
-      runs.push_back(*parent->run);
+    for (const Need need : {Need::start, Need::teacher})
+      if (const auto parent = material.store.read_parent(runs[i], need);
+          parent && parent->run && parent->experiment.empty())
+        runs.push_back(*parent->run);
   }
   return text;
 }
 
 std::optional<Block> starts_block(const Material& material) {
   constexpr std::size_t most = 10;
-  const auto starts = starts_of(material);
+  const std::vector<NeededRun> starts = needed_by(material);
   if (starts.empty()) return std::nullopt;
   ItemList list;
   for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
-    const auto& [run, parent] = starts[i];
-    list.items.push_back(run.name + " starts from the weights of " + parent.run->name + " (" +
-                         parent.run->id + ")" +
-                         (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
-                         (parent.experiment.empty() ? ", which has to be trained before it under that name."
-                                                    : ", which exp run trains first."));
+    const auto& [run, need, parent] = starts[i];
+    list.items.push_back(
+        run.name + (need == Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
+        parent.run->name + " (" + parent.run->id + ")" +
+        (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
+        (parent.experiment.empty() ? ", which has to be trained before it under that name."
+                                   : ", which exp run trains first."));
   }
   if (starts.size() > most)
     list.items.push_back(counted(starts.size() - most, "more run") +

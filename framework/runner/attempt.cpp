@@ -45,7 +45,8 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
   if (task.from_start) prune_checkpoints(folder_, {});
   task.specification.save(folder_);
   if (!task.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task.plugin_change);
-  if (!task.parent.is_null()) store_.add_event(lease_, "parent", task.parent);
+  if (!task.parent.is_null()) store_.add_event(lease_, parent_event, task.parent);
+  if (!task.teacher.is_null()) store_.add_event(lease_, teacher_event, task.teacher);
   std::vector<std::string> arguments = {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
       "--lease", lease_.token};

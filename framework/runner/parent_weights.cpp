@@ -8,12 +8,32 @@ namespace encore {
 
 namespace {
 
-/// The table model.from of a resolved experiment, or null.
-const nlohmann::json* link_of(const Specification& specification) {
-  const auto model = specification.config.find("model");
-  if (model == specification.config.end() || !model->is_object()) return nullptr;
-  const auto from = model->find("from");
-  return from != model->end() && from->is_object() ? &*from : nullptr;
+/// The table model.from or distil.teacher of a resolved experiment, or null.
+const nlohmann::json* link_of(const Specification& specification, Need need) {
+  const bool teacher = need == Need::teacher;
+  const auto outer = specification.config.find(teacher ? "distil" : "model");
+  if (outer == specification.config.end() || !outer->is_object()) return nullptr;
+  const auto link = outer->find(teacher ? "teacher" : "from");
+  return link != outer->end() && link->is_object() ? &*link : nullptr;
+}
+
+/// Gives the role the weights that the run's folder says where it goes on from a checkpoint; false where it
+/// does not.
+bool take_earlier(Store& store, Specification& specification, const char* role, bool from_start) {
+  const std::filesystem::path folder = store.run_folder(specification.run);
+  if (from_start || list_checkpoints(folder).empty()) return false;
+  const Specification before = Specification::load(folder);
+  if (const auto weights = before.data.find(role); weights != before.data.end())
+    specification.data[role] = weights->second;
+  return true;
+}
+
+/// The role's weights as they are now; what counts in the question by its weights keeps these and no others.
+nlohmann::json take_present(Store& store, Specification& specification, Need need, const char* role) {
+  const std::optional<RunRow> parent = parent_of(store, specification, need);
+  const DataFile weights = weights_of(store, *parent);
+  if (!specification.data.contains(role)) specification.data[role] = weights;
+  return {{"run", parent->id}, {"name", parent->name}, {"sha256", specification.data[role].sha256}};
 }
 
 std::string state_text(const RunRow& run) {
@@ -22,14 +42,15 @@ std::string state_text(const RunRow& run) {
 
 }  // namespace
 
-std::optional<RunRow> parent_of(Store& store, const Specification& specification) {
-  const nlohmann::json* link = link_of(specification);
+std::optional<RunRow> parent_of(Store& store, const Specification& specification, Need need) {
+  const nlohmann::json* link = link_of(specification, need);
   if (link == nullptr) return std::nullopt;
   if (link->contains("run")) return store.find_run(link->at("run").get<std::string>(), Sight::any);
   std::optional<RunRow> run =
       store.find_question(link->at("question").get<std::string>(), specification.backend);
   if (!run)
-    throw Error("the run that it starts from, of " + link->at("experiment").get<std::string>() +
+    throw Error(std::string("the run that it ") + (need == Need::teacher ? "learns" : "starts") +
+                " from, of " + link->at("experiment").get<std::string>() +
                 ", is not there; run the experiment file again, which trains it first");
   return run;
 }
@@ -47,29 +68,26 @@ DataFile weights_of(Store& store, const RunRow& run) {
 }
 
 nlohmann::json take_parent(Store& store, Specification& specification, bool from_start) {
-  if (link_of(specification) == nullptr) return nullptr;
-  const std::filesystem::path folder = store.run_folder(specification.run);
-  if (!from_start && !list_checkpoints(folder).empty()) {
-    const Specification before = Specification::load(folder);
-    if (const auto weights = before.data.find(pretrained_role); weights != before.data.end())
-      specification.data[pretrained_role] = weights->second;
-    return nullptr;
-  }
-  const std::optional<RunRow> parent = parent_of(store, specification);
-  const DataFile weights = weights_of(store, *parent);
-  // What counts in the question by its weights starts from these and no others.
-  if (!specification.data.contains(pretrained_role)) specification.data[pretrained_role] = weights;
-  return {
-      {"run", parent->id}, {"name", parent->name}, {"sha256", specification.data[pretrained_role].sha256}};
+  if (link_of(specification, Need::start) == nullptr) return nullptr;
+  if (take_earlier(store, specification, pretrained_role, from_start)) return nullptr;
+  return take_present(store, specification, Need::start, pretrained_role);
+}
+
+nlohmann::json take_teacher(Store& store, Specification& specification, bool from_start) {
+  if (link_of(specification, Need::teacher) == nullptr) return nullptr;
+  take_earlier(store, specification, teacher_role, from_start);
+  return take_present(store, specification, Need::teacher, teacher_role);
 }
 
 void find_parent_files(Store& store, const RunRow& run, Specification& specification) {
-  const std::optional<ParentRow> parent = store.read_parent(run);
-  if (!parent || !parent->run) return;
-  for (auto& [role, file] : specification.data) {
-    const std::filesystem::path path = file.path;
-    if (path.parent_path().filename() == parent->run->id)
-      file.path = (store.run_folder(parent->run->id) / path.filename()).string();
+  for (const Need need : {Need::start, Need::teacher}) {
+    const std::optional<ParentRow> parent = store.read_parent(run, need);
+    if (!parent || !parent->run) continue;
+    for (auto& [role, file] : specification.data) {
+      const std::filesystem::path path = file.path;
+      if (path.parent_path().filename() == parent->run->id)
+        file.path = (store.run_folder(parent->run->id) / path.filename()).string();
+    }
   }
 }
 

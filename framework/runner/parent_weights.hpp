@@ -1,5 +1,5 @@
-// The weights of the run that another one starts from: where they are, and which. Place in the flow:
-// cli/parent_runs.hpp asks when it plans, Runner before it begins a run, since the parent may have been
+// The weights of the run that another one starts or learns from: where they are, and which. Place in the
+// flow: cli/parent_runs.hpp asks when it plans, Runner before it begins a run, since the parent may have been
 // trained meanwhile. The worker reads them at step 0 (infer/parent_weights.hpp).
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace encore {
 
-/// The run that a specification starts from; none where it starts from no run. Throws Error where that run is
-/// not in the database.
-std::optional<RunRow> parent_of(Store& store, const Specification& specification);
+/// The run that a specification starts or learns from; none where it needs none. Throws Error where that run
+/// is not in the database.
+std::optional<RunRow> parent_of(Store& store, const Specification& specification, Need need = Need::start);
 
 /// The weights file of a completed run, with the digest that was recorded. Throws Error that says why there
 /// is none.
@@ -23,7 +23,11 @@ DataFile weights_of(Store& store, const RunRow& run);
 /// should record of it, null where it reads no weights of a run. Throws Error that says why it cannot begin.
 nlohmann::json take_parent(Store& store, Specification& specification, bool from_start);
 
-/// Says where the files of its parent lie now, of a run that was planned when the database lay elsewhere.
+/// The same of the weights to learn from, which every attempt reads.
+nlohmann::json take_teacher(Store& store, Specification& specification, bool from_start);
+
+/// Says where the files of the runs that it needs lie now, of a run that was planned when the database lay
+/// elsewhere.
 void find_parent_files(Store& store, const RunRow& run, Specification& specification);
 
 }  // namespace encore

@@ -102,10 +102,9 @@ bool Runner::all_closed() const {
   return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.closed; });
 }
 
-/// For the run that it starts from.
+/// For the runs that it starts or learns from.
 bool Runner::waits(std::size_t task) const {
-  const std::optional<std::size_t>& parent = tasks_[task].after;
-  return parent && !over_[*parent];
+  return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_[parent]; });
 }
 
 void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
@@ -168,10 +167,11 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// False where the run that it starts from has no weights: then it is not begun, and its row says why.
+/// False where a run that it starts or learns from has no weights: then it is not begun, and its row says why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
+    task_now.teacher = take_teacher(store_, task_now.specification, task_now.from_start);
     return true;
   } catch (const DatabaseError&) {
     throw;

@@ -1,4 +1,5 @@
-// Which run another one starts from ([model] from): what its settings name, and what its attempts have read.
+// Which run another one starts from ([model] from) or learns from ([distil] teacher): what its settings name,
+// and what its attempts have read.
 #include "store/store.hpp"
 
 namespace encore {
@@ -6,7 +7,7 @@ namespace encore {
 namespace {
 
 /// A setting of a run as text; empty where it has none.
-std::string setting(Database& database, std::int64_t run, const char* key) {
+std::string setting(Database& database, std::int64_t run, const std::string& key) {
   Statement& find = database.cached("SELECT value FROM param WHERE run = ? AND key = ?");
   const std::string text = find.with(run, key).step() ? find.text(0) : "";
   find.reset();
@@ -15,13 +16,15 @@ std::string setting(Database& database, std::int64_t run, const char* key) {
 
 }  // namespace
 
-std::optional<ParentRow> Store::read_parent(const RunRow& run) {
-  std::string id = setting(*database_, run.number, "model.from.run");
-  const std::string question = setting(*database_, run.number, "model.from.question");
+std::optional<ParentRow> Store::read_parent(const RunRow& run, Need need) {
+  const std::string table = need == Need::teacher ? "distil.teacher." : "model.from.";
+  std::string id = setting(*database_, run.number, table + "run");
+  const std::string question = setting(*database_, run.number, table + "question");
   if (id.empty() && question.empty()) return std::nullopt;
   ParentRow parent;
-  parent.experiment = setting(*database_, run.number, "model.from.experiment");
-  const std::vector<EventRow> read = read_events(run.number, "parent");
+  parent.experiment = setting(*database_, run.number, table + "experiment");
+  const std::vector<EventRow> read =
+      read_events(run.number, need == Need::teacher ? teacher_event : parent_event);
   if (!read.empty() && read.back().body.is_object()) {
     id = read.back().body.value("run", id);
     parent.sha256 = read.back().body.value("sha256", "");
@@ -40,8 +43,9 @@ std::optional<ParentRow> Store::read_parent(const RunRow& run) {
 std::vector<RunRow> Store::list_children(const RunRow& run) {
   Statement& find = database_->cached(
       "SELECT run.number FROM run JOIN param ON param.run = run.number WHERE removed IS NULL AND "
-      "((key = 'model.from.run' AND value = ?) OR "
-      "(key = 'model.from.question' AND value = ? AND backend = ?)) ORDER BY run.number");
+      "((key IN ('model.from.run', 'distil.teacher.run') AND value = ?) OR "
+      "(key IN ('model.from.question', 'distil.teacher.question') AND value = ? AND backend = ?)) "
+      "GROUP BY run.number ORDER BY run.number");
   std::vector<std::int64_t> numbers;
   find.with(run.id, run.question, run.backend);
   while (find.step()) numbers.push_back(find.integer(0));

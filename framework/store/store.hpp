@@ -200,7 +200,14 @@ struct EventRow {
   nlohmann::json body;
 };
 
-/// The run that another one starts from.
+/// Types of events that exp writes itself: the weights of which run an attempt has read.
+inline constexpr const char* parent_event = "parent";
+inline constexpr const char* teacher_event = "teacher";
+
+/// What a run needs another one for: [model] from, [distil] teacher.
+enum class Need : std::uint8_t { start, teacher };
+
+/// The run that another one starts or learns from.
 struct ParentRow {
   std::optional<RunRow>
       run;  ///< the one whose weights were read; before that the one that is named, if it is there
@@ -311,9 +318,9 @@ class Store {
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
   /// In the order in which they happened; of one type, if one is named.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
-  /// Nothing where it starts from no run. (parents.cpp)
-  std::optional<ParentRow> read_parent(const RunRow& run);
-  /// The runs in sight that start from it, the oldest first.
+  /// Nothing where it needs no run for that. (parents.cpp)
+  std::optional<ParentRow> read_parent(const RunRow& run, Need need = Need::start);
+  /// The runs in sight that start or learn from it, the oldest first.
   std::vector<RunRow> list_children(const RunRow& run);
   /// Oldest first.
   std::vector<VerificationRow> read_verifications(std::int64_t run);

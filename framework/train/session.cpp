@@ -4,6 +4,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/parent_weights.hpp"
 #include "infer/pretrained_weights.hpp"
+#include "infer/teacher.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/crash_line.hpp"
 #include "train/run_files.hpp"
@@ -63,6 +64,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   require_selectable(experiment.train.select, *model_);
   require_generation(sets_.task(), *model_);
   require_attention(experiment.train, *model_);
+  load_teacher();
   optimizer_ = with_key(experiment.optimizer, [&] {
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });
@@ -80,6 +82,14 @@ void Session::encode(const TokenCache& cache) {
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const CurrentWork work(text.c_str());
   sets_.encode(tokenizer(), host_threads(), cache, encoding);
+}
+
+void Session::load_teacher() {
+  teacher_ = encore::load_teacher(specification_, model_->device());
+  if (!teacher_) return;
+  require_same_pieces(*teacher_, loaded_.experiment.tokenizer, tokenizer_.lines);
+  require_same_labels(*teacher_, sets_.task().labels());
+  learn_from(*model_, *teacher_);
 }
 
 /// The first rank alone writes, also files that are the same on all.

@@ -8,6 +8,7 @@
 
 #include <encore/device.hpp>
 
+#include "infer/engine.hpp"
 #include "infer/setup.hpp"
 #include "train/snapshots.hpp"
 #include "train/trainer.hpp"
@@ -34,6 +35,8 @@ class Session {
 
  private:
   void encode(const TokenCache& cache);
+  /// Where the experiment has a teacher: loads it, and has the model learn from it.
+  void load_teacher();
   void keep(const std::filesystem::path& path, const std::string& content) const;
   void keep_max_length(const std::filesystem::path& run_folder);
 
@@ -42,6 +45,7 @@ class Session {
   LoadedExperiment loaded_;
   TaskSets sets_;
   LoadedTokenizer tokenizer_;
+  std::unique_ptr<Engine> teacher_;  ///< null: there is none
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;

@@ -16,6 +16,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/parent_weights.hpp"
 #include "infer/setup.hpp"
+#include "infer/teacher.hpp"
 #include "model/model.hpp"
 #include "record/check_request.hpp"
 #include "train/adoption.hpp"
@@ -62,7 +63,9 @@ class Checker {
       if (verdict.problem) std::rethrow_exception(verdict.problem);
     };
     // The labels come from the data; everything else that the model is built from is in these tables.
-    once("model" + table("tokenizer") + table("model") + table("train") + table("data") + table("task"),
+    const std::string distil = run.tables.contains("distil") ? table("distil") : "";
+    once("model" + table("tokenizer") + table("model") + table("train") + table("data") + table("task") +
+             distil,
          [&] { check_model(run, plugins); });
     once("optimizer" + table("optimizer"), [&] {
       const PluginTable optimizer = plugin_table(run, plugins, Kind::optimizer, "optimizer");
@@ -130,9 +133,17 @@ class Checker {
     if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known]);
     require_classes_of_parent(specification, experiment, plugins.registry, checked.sets.task());
+    const bool length_is_known = experiment.data.max_length != 0 || checked.sets.max_length() != 0;
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
-    const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
-                      device_);
+    Engine* teacher = teacher_of(specification);
+    if (teacher != nullptr) {
+      require_same_pieces(*teacher, experiment.tokenizer, tokenizers_[known].lines);
+      require_same_labels(*teacher, checked.sets.task().labels());
+    }
+    const std::size_t vocabulary =
+        teacher != nullptr ? teacher->tokenizer().vocabulary().size() : small_vocabulary;
+    Model model(experiment, model_size(checked.sets.task(), vocabulary), plugins.registry, device_);
+    if (teacher != nullptr && length_is_known) learn_from(model, *teacher);
     require_selectable(experiment.train.select, model);
     require_generation(checked.sets.task(), model);
     require_attention(experiment.train, model);
@@ -142,6 +153,15 @@ class Checker {
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
+  }
+
+  /// The run that a run learns from; null where there is none yet.
+  Engine* teacher_of(const Specification& specification) {
+    const auto weights = specification.data.find(teacher_role);
+    if (weights == specification.data.end()) return nullptr;
+    auto& known = teachers_[weights->second.path];
+    if (!known) known = load_teacher(specification, device_);
+    return known.get();
   }
 
   /// There are no sets: what the task knows comes from the folder.
@@ -201,6 +221,7 @@ class Checker {
       std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
+  std::unordered_map<std::string, std::unique_ptr<Engine>> teachers_;  ///< by the path of their weights
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 

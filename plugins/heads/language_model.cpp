@@ -4,8 +4,9 @@
 // the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al. 2020). Trained with
 // cross-entropy. Where the rows are those that a task picks, logits exist for these alone. For each row it
 // gives the best pieces with their probabilities, and the loss that measures are made of. Where the task asks
-// whether one text follows another, next_text.hpp answers with a second loss. Place in the flow:
-// plugins/tasks/mlm and plugins/tasks/lm give the targets and read the outputs.
+// whether one text follows another, next_text.hpp answers with a second loss. With a teacher each row's loss
+// is that of kernels::distillation_loss; the second loss stays as it is. Place in the flow: plugins/tasks/mlm
+// and plugins/tasks/lm give the targets and read the outputs.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -86,7 +87,8 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
         has_bias_(options.flag("bias")),
         epsilon_(options.number("epsilon")),
         tied_(options.flag("tied")),
-        scaled_(options.flag("scaled")) {
+        scaled_(options.flag("scaled")),
+        distillation_(context.distillation) {
     if (!transform_ && table_width_ != context.width)
       throw OptionError("transform",
                         "the table of tokens is " + std::to_string(table_width_) +
@@ -125,7 +127,10 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
                    : plan.matrix("output.weight", vocabulary_, table_width_);
     if (has_bias_) bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
-    normalizers_ = plan.buffer("normalizers", {rows, 2}, Lifetime::saved, Element::accumulate);
+    normalizers_ =
+        plan.buffer("normalizers", {rows, distillation_ ? 5 : 2}, Lifetime::saved, Element::accumulate);
+    plan.class_scores(logits_, space_, vocabulary_);
+    if (distillation_) plan.learn_from_teacher();
     values_ = plan.buffer("values", {rows, candidates_}, Lifetime::saved, Element::accumulate);
     log_sums_ = plan.buffer("log_sums", {rows}, Lifetime::saved, Element::accumulate);
     row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
@@ -158,8 +163,12 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   void loss(const HeadStep& step) override {
     if (next_) next_->loss(step);
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
+    if (const Tensor teacher = step.teacher_scores())                             // (rows, V)
+      return kernels::distillation_loss(step.device(), logits, teacher, targets, label_smoothing_,
+                                        *distillation_, step.losses(loss_), step.buffer(normalizers_));
+    const bool keeps = step.training() && !distillation_;
     kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_),
-                                   step.training() ? step.buffer(normalizers_) : Tensor());
+                                   keeps ? step.buffer(normalizers_) : Tensor());
     if (step.training()) return;
     // Perplexity is that of the true pieces alone.
     if (label_smoothing_ == 0.0)
@@ -179,8 +188,14 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
                                            : states;                       // (rows, E)
     const Tensor dmultiplied = scaled_ ? step.buffer(dscaled_) : dinputs;  // (rows, E)
     const Tensor dlogits = step.buffer(logits_);                           // (rows, V)
-    kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_,
-                                            step.scale(loss_), step.buffer(normalizers_), dlogits);
+    if (const Tensor teacher = step.teacher_scores())                      // (rows, V)
+      kernels::distillation_loss_backward(device, dlogits, teacher, step.column(targets_), label_smoothing_,
+                                          *distillation_, step.scale(loss_), step.buffer(normalizers_),
+                                          dlogits);
+    else
+      kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_,
+                                              step.scale(loss_),
+                                              distillation_ ? Tensor() : step.buffer(normalizers_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, multiplied, step.gradient(table_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
     kernels::linear_backward_input(device, dlogits, step.parameter(table_), dmultiplied);
@@ -257,6 +272,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   double epsilon_;
   bool tied_;
   bool scaled_;
+  std::optional<Distillation> distillation_;
   HeadInput states_;
   HeadColumn targets_;
   HeadLoss loss_;

@@ -3,7 +3,8 @@
 // first row of each), or rows that it picks. With residual_norm the states go through LayerNorm(x + x Wmix^T
 // + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do before it classifies a sequence (Devlin
 // et al. 2019). Where the task weighs its targets, each row's loss counts by its weight, and their sum is
-// divided by that of the weights (torch.nn.CrossEntropyLoss(weight=)).
+// divided by that of the weights (torch.nn.CrossEntropyLoss(weight=)). With a teacher each row's loss is that
+// of kernels::distillation_loss.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -39,7 +40,8 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         epsilon_(options.number("epsilon")),
         pooler_(options.flag("pooler")),
         dropout_(options.number("dropout")),
-        weighed_(context.column(weights_column) != nullptr) {
+        weighed_(context.column(weights_column) != nullptr),
+        distillation_(context.distillation) {
     if (weighed_ && label_smoothing_ > 0.0)
       throw Error(
           "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
@@ -82,6 +84,11 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     bias_ = plan.bias("bias", classes_);
     logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
     dlogits_ = plan.buffer("logits_gradient", {rows, classes_}, Lifetime::backward);
+    plan.class_scores(logits_, space_, classes_);
+    if (distillation_) {
+      normalizers_ = plan.buffer("normalizers", {rows, 5}, Lifetime::saved, Element::accumulate);
+      plan.learn_from_teacher();
+    }
     plan.row_wise();
   }
 
@@ -112,8 +119,12 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   }
 
   void loss(const HeadStep& step) override {
-    kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(targets_),
-                                   label_smoothing_, step.losses(loss_));
+    const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, K), (rows)
+    if (const Tensor teacher = step.teacher_scores())                             // (rows, K)
+      kernels::distillation_loss(step.device(), logits, teacher, targets, label_smoothing_, *distillation_,
+                                 step.losses(loss_), step.buffer(normalizers_));
+    else
+      kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_));
     if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), step.losses(loss_));
   }
 
@@ -124,8 +135,13 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     const Tensor dlogits = step.buffer(dlogits_);                                     // (rows, K)
     const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (rows, C)
     const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (rows, C)
-    kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_,
-                                            step.scale(loss_), dlogits);
+    if (const Tensor teacher = step.teacher_scores())                                 // (rows, K)
+      kernels::distillation_loss_backward(device, step.buffer(logits_), teacher, targets, label_smoothing_,
+                                          *distillation_, step.scale(loss_), step.buffer(normalizers_),
+                                          dlogits);
+    else
+      kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_,
+                                              step.scale(loss_), dlogits);
     if (weighed_) kernels::scale_rows(device, step.column(weights_), dlogits);
     const Tensor projected = dropout_ > 0.0 ? step.buffer(dropped_)  // (rows, C)
                              : pooler_      ? step.buffer(pooled_)
@@ -198,13 +214,15 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   bool pooler_;
   double dropout_;
   bool weighed_;  ///< the task says how much each target counts
+  std::optional<Distillation> distillation_;
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;
   HeadColumn targets_, weights_;
   HeadLoss loss_;
   HeadOutput predictions_;
   RandomStream stream_;
-  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_;
+  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_,
+      normalizers_;
 };
 
 }  // namespace encore_linear_head

@@ -35,7 +35,7 @@ const std::set<std::string> declaring_tier = {
     "error",     "tensor",           "shape",           "options", "layer",   "head",
     "tokenizer", "optimizer",        "schedule",        "plugin",  "measure", "statistics",
     "records",   "examples",         "outputs",         "task",    "reader",  "decoding",
-    "base64",    "target_tokenizer", "vocabulary_lines"};
+    "base64",    "target_tokenizer", "vocabulary_lines", "distillation"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {

@@ -6,6 +6,9 @@
 // backward in training, loss and decode in evaluation, decode alone in prediction. See layer.hpp for Step.
 #pragma once
 
+#include <optional>
+
+#include <encore/distillation.hpp>
 #include <encore/examples.hpp>
 #include <encore/layer.hpp>
 #include <encore/outputs.hpp>
@@ -23,6 +26,8 @@ struct HeadContext {
   /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
   std::int64_t embedding_width = 0;
   std::vector<OutputRule> outputs = {};  ///< what the task reads; of a width of 0 it takes any
+  /// Where the model is to learn from a teacher: then HeadPlan::learn_from_teacher, or the run is refused.
+  std::optional<Distillation> distillation = {};
 
   /// The rule of a column; null where the task has none of that name.
   const ColumnRule* column(std::string_view name) const {
@@ -58,6 +63,13 @@ struct ColumnNeed {
   std::int64_t width = 1;  ///< values per row
 
   friend bool operator==(const ColumnNeed&, const ColumnNeed&) = default;
+};
+
+/// Where a head leaves its class scores, and of what.
+struct ClassScores {
+  Buffer buffer;
+  Space space = Space::tokens;
+  std::int64_t classes = 0;  ///< K
 };
 
 /// What a head asks of the host, beside what a layer does.
@@ -104,12 +116,23 @@ class HeadPlan : public LayerPlan {
   /// are formed in the order of the examples, and dev/loss cannot select.
   void couple_sequences() { couples_ = true; }
 
+  /// After `score` this buffer (rows, classes) of lifetime `saved` holds a number for each class, of which a
+  /// softmax makes probabilities: what a model with this head can teach another one.
+  void class_scores(Buffer buffer, Space space, std::int64_t classes) {
+    class_scores_ = ClassScores{buffer, space, classes};
+  }
+  /// In training `loss` and `backward` go by HeadStep::teacher_scores too, as HeadContext::distillation has
+  /// it. The teacher has the class scores that this head has.
+  void learn_from_teacher() { learns_from_teacher_ = true; }
+
   const std::vector<Space>& reads() const { return reads_; }
   const std::vector<ColumnNeed>& columns() const { return columns_; }
   const std::vector<OutputRule>& outputs() const { return outputs_; }
   /// The column that normalises each loss.
   const std::vector<int>& losses() const { return losses_; }
   bool couples_sequences() const { return couples_; }
+  const std::optional<ClassScores>& class_scores() const { return class_scores_; }
+  bool learns_from_teacher() const { return learns_from_teacher_; }
   /// Over what a loss has values.
   Space loss_space(std::size_t loss = 0) const {
     ENCORE_REQUIRE(loss < losses_.size(), "the head has no loss (HeadPlan::add_loss)");
@@ -125,6 +148,8 @@ class HeadPlan : public LayerPlan {
   std::vector<OutputRule> outputs_;
   std::vector<int> losses_;
   bool couples_ = false;
+  std::optional<ClassScores> class_scores_;
+  bool learns_from_teacher_ = false;
 };
 
 /// One pass as a head sees it. `rows()` are those of the space `tokens`.
@@ -134,7 +159,8 @@ class HeadStep : public Step {
   struct Found {
     std::span<const Tensor> inputs, input_gradients, columns, outputs, losses;
     std::span<const double> scales = {};
-    Tensor picked = {};  ///< (M) int32, the rows of the space `picked`
+    Tensor picked = {};          ///< (M) int32, the rows of the space `picked`
+    Tensor teacher_scores = {};  ///< (rows, K)
   };
 
   HeadStep(const Device& device, const RowSet& rows, bool training, const Bound& bound, const Found& found)
@@ -160,6 +186,9 @@ class HeadStep : public Step {
   /// each row's share of the unnormalised loss, zero where nothing is to be learned. The host sums them in
   /// row order.
   Tensor losses(HeadLoss l) const { return declared(found_.losses, l.index, "loss"); }
+  /// (rows, K) of HeadPlan::class_scores, as the teacher has them, in whatever type it computes; empty
+  /// outside of training, and where the head does not learn from a teacher.
+  Tensor teacher_scores() const { return found_.teacher_scores; }
   /// In `backward`: the factor on the sum of these losses.
   double scale(HeadLoss l) const { return declared(found_.scales, l.index, "loss"); }
 

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include <encore/distillation.hpp>
 #include <encore/layer.hpp>
 #include <encore/optimizer.hpp>
 
@@ -204,6 +205,16 @@ void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor 
 /// The same bits in half the time, with the normalizers that softmax_cross_entropy has kept of these logits.
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor normalizers, Tensor dlogits);
+/// losses (N): hard_weight * softmax_cross_entropy + (1 - hard_weight) * T^2 * sum_k p_k log(p_k / softmax(logits / T)_k)
+/// with p = softmax(teacher / T); 0 without a target. logits, teacher: (N, K), of any types; targets: (N) int32. What the
+/// gradient needs of each row is kept in normalizers (N, 5), of the type of losses.
+void distillation_loss(const Device& device, Tensor logits, Tensor teacher, Tensor targets, double label_smoothing,
+                       const Distillation& distillation, Tensor losses, Tensor normalizers);
+/// dlogits (N, K) = scale * the derivative by the logits, with the normalizers of distillation_loss; 0 on rows without a
+/// target. dlogits may be logits.
+void distillation_loss_backward(const Device& device, Tensor logits, Tensor teacher, Tensor targets,
+                                double label_smoothing, const Distillation& distillation, double scale,
+                                Tensor normalizers, Tensor dlogits);
 /// losses (N): the mean over k of max(z, 0) - z t + log(1 + e^-|z|), the binary cross-entropy of sigmoid(z) with the
 /// target t in [0, 1]; 0 where `known` is negative. logits z: (N, K); targets t: (N, K) float32; known: (N) int32.
 void binary_cross_entropy(const Device& device, Tensor logits, Tensor targets, Tensor known, Tensor losses);

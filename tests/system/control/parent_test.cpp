@@ -299,7 +299,7 @@ TEST_F(Parent, IsKeptByGcAndByRmUnlessForced) {
     if (!purge.empty()) arguments.push_back(purge);
     const ProgramOutput refused = exp(arguments, 2);
     EXPECT_TRUE(
-        contains(refused.errors, ") stays: tuned starts from its weights, which exp verify reads again") &&
+        contains(refused.errors, ") stays: tuned needs its weights, which exp verify reads again") &&
         contains(refused.errors, "give --force"))
         << refused.errors;
   }

@@ -241,5 +241,64 @@ TEST(Parent, MayBeSwept) {
   EXPECT_NE(planned.points[0].name, planned.points[1].name);
 }
 
+// --- [distil] teacher ---
+
+/// The sample itself, which learns from another run.
+std::string taught(const std::string& teacher, const std::string& more = "") {
+  return std::string(sample::experiment) + "\n[distil]\nteacher = " + teacher + "\n" + more;
+}
+
+TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
+  const RunPoint own = planning::plan(sample::experiment).points.at(0);
+  const RunPoint run = point(taught(by_run)), file = point(taught(by_file));
+  EXPECT_EQ(run.config.at("model"), own.config.at("model"));
+  EXPECT_EQ(
+      run.config.at("distil"),
+      nlohmann::json({{"teacher", {{"run", "0123456789"}}}, {"temperature", 2.0}, {"hard_weight", 0.5}}));
+  EXPECT_EQ(run.data.at("distil.teacher").sha256, "digest-of-weights");
+  EXPECT_FALSE(file.data.contains("distil.teacher")) << "its weights need not exist yet";
+  EXPECT_NE(run.canonical.find(R"("distil.teacher":"weights:digest-of-weights")"), std::string::npos)
+      << run.canonical;
+  EXPECT_NE(file.canonical.find(R"("distil.teacher":"question:)" + own.question + '"'), std::string::npos);
+  for (const std::string key : {"distil.teacher.", "0123456789", "pre.toml", "temperature"})
+    EXPECT_EQ((run.canonical + file.canonical).find(key), std::string::npos)
+        << "how it was found does not count, nor what equals a default";
+  EXPECT_EQ(own.canonical.find("distil"), std::string::npos);
+  FixedParents other;
+  other.set_weights("other");
+  EXPECT_NE(point(taught(by_run), other).question, run.question);
+  EXPECT_NE(point(taught(by_run, "temperature = 3.0\n")).question, run.question);
+  EXPECT_NE(point(taught(by_run, "hard_weight = 0.0\n")).question, run.question);
+  EXPECT_EQ(point(taught(by_run, "hard_weight = 0.5\ntemperature = 2.0\n")).question, run.question);
+}
+
+TEST(Teacher, StandsBesideAParent) {
+  const RunPoint run = point(child(by_run, "", "[distil]\nteacher = " + by_file + "\n"));
+  EXPECT_TRUE(run.data.contains("model.from"));
+  EXPECT_NE(run.canonical.find(R"("model.from":"weights:)"), std::string::npos);
+  EXPECT_NE(run.canonical.find(R"("distil.teacher":"question:)"), std::string::npos);
+}
+
+TEST(Teacher, IsReportedWithItsPlaceWhereItIsWrong) {
+  EXPECT_NE(problem(taught("{ run = \"prr\" }")).find("[distil] teacher: there is no run prr"),
+            std::string::npos);
+  EXPECT_NE(problem(taught("{}"))
+                .find("[distil] teacher names no run; write teacher = { run = \"NAME\" } or teacher "
+                      "= { experiment = \"FILE\" }"),
+            std::string::npos);
+  EXPECT_NE(problem(taught("\"folder\"")).find("exp import makes a run of a folder from elsewhere"),
+            std::string::npos);
+  EXPECT_NE(problem(taught("{ rum = \"pre\" }")).find("unknown option \"rum\" of [distil] teacher"),
+            std::string::npos);
+  EXPECT_NE(problem(taught(by_run, "temperature = -1.0\n")).find("temperature"), std::string::npos);
+}
+
+TEST(Teacher, MayBeSwept) {
+  FixedParents source;
+  const Plan planned =
+      plan(taught(by_run, "[sweep.grid]\n\"distil.hard_weight\" = [0.0, 0.5, 1.0]\n"), &source);
+  EXPECT_EQ(planned.points.size(), 3U);
+}
+
 }  // namespace
 }  // namespace encore

@@ -182,7 +182,7 @@ TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
             "\"model.layer.attention.heads\" or \"model.layer.other.heads\"?");
   EXPECT_EQ(problem("[sweep.grid]\ndraws = [1, 2]\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"draws\"; it varies options of \"task\", \"data\", "
-            "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\"");
+            "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\", \"distil\"");
 }
 
 TEST(Sweep, PointsAtTheValueThatIsWrong) {

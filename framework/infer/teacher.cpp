@@ -1,0 +1,90 @@
+// What is compared is what a row of scores means: which piece or label a column stands for, and which text
+// the row was read from.
+#include "infer/teacher.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/error.hpp"
+#include "pretrained/content_hash.hpp"
+#include "record/specification.hpp"
+
+namespace encore {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw ConfigError(teacher_role, "the teacher cannot teach this model: " + message);
+}
+
+std::string value_text(const OptionValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return "\"" + *text + "\"";
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return std::to_string(*number);
+  return "a list";
+}
+
+/// Where its pieces come from is compared by what they are.
+bool is_of_vocabulary(const std::string& option) {
+  return option.starts_with("vocab");
+}
+
+/// The first place where two lists differ: `"PER" is number 3 of its labels, and "LOC" here`.
+void require_same_lists(const std::string& what, std::span<const std::string> its,
+                        std::span<const std::string> own) {
+  const std::size_t common = std::min(its.size(), own.size());
+  for (std::size_t i = 0; i < common; ++i)
+    if (its[i] != own[i])
+      refuse("\"" + its[i] + "\" is number " + std::to_string(i + 1) + " of its " + what + ", and \"" +
+             own[i] + "\" here");
+  if (its.size() != own.size())
+    refuse("it has " + std::to_string(its.size()) + " " + what + ", and there are " +
+           std::to_string(own.size()) + " here; \"" + (its.size() > common ? its : own)[common] +
+           "\" is only " + (its.size() > common ? "there" : "here"));
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> load_teacher(const Specification& student, const Device& device) {
+  const auto weights = student.data.find(teacher_role);
+  if (weights == student.data.end()) return nullptr;
+  try {
+    require_planned(weights->second, teacher_role, sha256_of_content(weights->second.path));
+    return std::make_unique<Engine>(std::filesystem::path(weights->second.path).parent_path(),
+                                    student.plugin_folders, device);
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const Error& error) {
+    throw ConfigError(teacher_role, std::string("the teacher cannot be loaded: ") + error.what());
+  }
+}
+
+void require_same_pieces(const Engine& teacher, const TokenizerTable& table,
+                         std::span<const std::string> lines) {
+  const TokenizerTable& its = teacher.experiment().tokenizer;
+  if (its.type != table.type)
+    refuse("its tokenizer is \"" + its.type + "\", and tokenizer.type is \"" + table.type + "\" here");
+  for (const auto& [name, value] : its.options.values()) {
+    if (is_of_vocabulary(name)) continue;
+    const auto own = table.options.values().find(name);
+    if (own == table.options.values().end() || own->second != value)
+      refuse("tokenizer." + name + " is " + value_text(value) + " there, and " +
+             (own == table.options.values().end() ? std::string("not set") : value_text(own->second)) +
+             " here");
+  }
+  if (!lines.empty()) require_same_lists("lines of vocabulary", teacher.vocabulary_lines(), lines);
+}
+
+void require_same_labels(const Engine& teacher, const std::vector<std::string>& labels) {
+  require_same_lists("labels", teacher.task().labels(), labels);
+}
+
+void learn_from(Model& student, Engine& teacher) {
+  try {
+    student.learn_from(teacher.model());
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,15 @@
+// Distillation: how a head learns from the class scores of another model, its teacher (Hinton, Vinyals and
+// Dean 2015). Place in the flow: the host puts it into HeadContext where the experiment has a teacher; the
+// head gives it to kernels::distillation_loss.
+#pragma once
+
+namespace encore {
+
+/// The loss of a row is hard_weight * L + (1 - hard_weight) * T^2 * KL(softmax(t / T) || softmax(z / T)),
+/// with L the loss that the head has without a teacher, t the teacher's scores and z its own.
+struct Distillation {
+  double temperature = 1.0;  ///< T, above 0; the factor T^2 keeps gradients of one size for every T
+  double hard_weight = 0.5;  ///< from 0 to 1
+};
+
+}  // namespace encore

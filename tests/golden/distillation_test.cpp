@@ -1,0 +1,187 @@
+// A tiny model that learns from another one against the numbers of PyTorch in distillation.json
+// (make_distillation.py): the loss and every gradient in double within 1e-9; and against finite differences,
+// with and without shards.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "config/error.hpp"
+#include "kernels/gemm.hpp"
+#include "support/places.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t first_of_teacher = 1001;
+
+json load_cases() {
+  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/tests/golden/distillation.json");
+  return json::parse(file);
+}
+
+/// As make_golden.py: each parameter from a generator seeded by its place in the order of paths.
+void set_parameters(const Device& device, Model& model, std::uint64_t first) {
+  for (const ParameterSlice& slice : model.parameters().slices()) {
+    Numbers numbers(first++);
+    const bool gain = slice.path.ends_with("gain");
+    std::vector<double> values(static_cast<std::size_t>(slice.size));
+    for (double& value : values) value = gain ? 1.0 + 0.25 * numbers.symmetric() : 0.5 * numbers.symmetric();
+    to_device(device, values, ParameterBlock::slice(model.parameters().values(), slice));
+  }
+  model.parameters().values_changed();
+}
+
+struct DistillationTest : ::testing::Test {
+  Experiment teacher_experiment(Precision precision = Precision::float64) const {
+    Experiment experiment = tiny_experiment(registry);
+    experiment.train.precision = precision;
+    experiment.model.head.options.set("residual_norm", true);
+    experiment.model.norm_position = NormPosition::pre;
+    experiment.model.positions = Positions::learned;
+    experiment.model.block[1].options.set("activation", std::string("gelu"));
+    experiment.model.dropout = 0.5;  // which it must not apply
+    return experiment;
+  }
+  Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
+    Experiment experiment = tiny_experiment(registry);
+    experiment.train.label_smoothing = smoothing;
+    experiment.distil = Distillation{.temperature = temperature, .hard_weight = hard_weight};
+    return experiment;
+  }
+  std::unique_ptr<Model> make_teacher(const Experiment& experiment,
+                                      const ModelSize& size = tiny_size()) const {
+    auto teacher = std::make_unique<Model>(experiment, size, registry, device, Use::inference);
+    set_parameters(device, *teacher, first_of_teacher);
+    return teacher;
+  }
+
+  Device device;
+  Registry registry = load_builtin_plugins();
+};
+
+TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
+  const auto teacher = make_teacher(teacher_experiment());
+  for (const json& wanted : load_cases()) {
+    const std::string name = wanted.at("name").get<std::string>();
+    TinyModel student(
+        student_experiment(wanted.at("temperature"), wanted.at("hard_weight"), wanted.at("smoothing")),
+        tiny_size(), registry, device, tiny_batch());
+    set_parameters(device, student.model, 1);
+    student.model.learn_from(*teacher);
+    student.model.plan(tiny_batch().size(), tiny_batch().size());
+    EXPECT_NEAR(student.loss({1, 1}), wanted.at("loss").get<double>(), 1e-9) << name;
+    for (const ParameterSlice& slice : student.model.parameters().slices()) {
+      const auto expected = wanted.at("gradients").at(slice.path).get<std::vector<double>>();
+      const std::vector<double> gradient = student.gradient(slice);
+      ASSERT_EQ(gradient.size(), expected.size());
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        ASSERT_NEAR(gradient[i], expected[i], 1e-9) << name << ", " << slice.path << "[" << i << "]";
+    }
+  }
+}
+
+TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsToo) {
+  const auto teacher = make_teacher(teacher_experiment());
+  for (const std::int64_t shards : {1, 3}) {
+    Experiment experiment = student_experiment(3.0, 0.25);
+    experiment.train.gradient_shards = shards;
+    experiment.model.dropout = 0.3;  // of the student, drawn by example and position
+    TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
+    set_parameters(device, student.model, 1);
+    student.model.learn_from(*teacher);
+    student.model.plan(tiny_batch().size(), tiny_batch().size());
+    student.loss({1, 1});
+    std::map<std::string, std::vector<double>> gradients;
+    for (const ParameterSlice& slice : student.model.parameters().slices())
+      gradients[slice.path] = student.gradient(slice);
+    for (const ParameterSlice& slice : student.model.parameters().slices()) {
+      const std::vector<double> values = student.values(slice);
+      for (std::size_t i = 0; i < values.size(); i += 7) {
+        constexpr double step = 1e-5;
+        const auto loss_at = [&](double value) {
+          std::vector<double> moved = values;
+          moved[i] = value;
+          student.set_values(slice, moved);
+          return student.loss({1, 1});
+        };
+        const double slope = (loss_at(values[i] + step) - loss_at(values[i] - step)) / (2.0 * step);
+        EXPECT_NEAR(gradients[slice.path][i], slope, 2e-8)
+            << shards << " shards, " << slice.path << "[" << i << "]";
+      }
+      student.set_values(slice, values);
+    }
+  }
+}
+
+TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlone) {
+  TinyModel student(student_experiment(2.0, 0.5), tiny_size(), registry, device, tiny_batch());
+  set_parameters(device, student.model, 1);
+  const double alone = student.model.read_losses(student.model.evaluate(student.batch, {})).front();
+  double exact = 0.0;
+  for (const Precision precision : {Precision::float64, Precision::float32, Precision::bfloat16}) {
+    if (precision == Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16)) continue;
+    const auto teacher = make_teacher(teacher_experiment(precision));
+    student.model.learn_from(*teacher);
+    student.model.plan(tiny_batch().size(), tiny_batch().size());
+    const double loss = student.loss({1, 1});
+    if (precision == Precision::float64) exact = loss;
+    EXPECT_NEAR(loss, exact, precision == Precision::bfloat16 ? 3e-2 : 1e-6);
+    EXPECT_EQ(student.loss({1, 1}), loss) << "the same bits again";
+    EXPECT_EQ(student.model.read_losses(student.model.evaluate(student.batch, {})).front(), alone)
+        << "dev is scored without a teacher";
+  }
+}
+
+/// What learn_from says to a teacher that does not fit.
+std::string refusal(Model& student, Model& teacher) {
+  try {
+    student.learn_from(teacher);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
+  Model student(student_experiment(2.0, 0.5), tiny_size(), registry, device);
+  ModelSize fewer = tiny_size();
+  fewer.labels.pop_back();
+  EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), fewer)),
+            "it scores 4 classes, this model 5");
+  Experiment shorter = teacher_experiment();
+  shorter.data.max_length = 4;
+  EXPECT_EQ(refusal(student, *make_teacher(shorter)),
+            "it reads sequences of up to 4 pieces, and data.max_length is 9 here");
+  Experiment with_crf = teacher_experiment();
+  fill_table(with_crf.model.head, registry, Kind::head, "model.head", "crf", {});
+  EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores that could be learned");
+  ModelSize sequences = tiny_size();
+  sequences.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
+  sequences.outputs = {{.name = classes_output, .space = Space::sequences}};
+  EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), sequences)),
+            "it has class scores of sequences, this model of tokens");
+}
+
+TEST_F(DistillationTest, AHeadThatDoesNotLearnFromATeacherIsRefused) {
+  Experiment experiment = student_experiment(2.0, 0.5);
+  fill_table(experiment.model.head, registry, Kind::head, "model.head", "crf", {});
+  try {
+    const Model model(experiment, tiny_size(), registry, device);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.key(), "distil");
+    EXPECT_STREQ(
+        error.what(),
+        "the head \"crf\" has no scores of classes by a softmax, so it cannot learn from a teacher; take "
+        "[distil] out, or name a head that has such scores");
+  }
+}
+
+}  // namespace
+}  // namespace encore::testing
