@@ -49,6 +49,7 @@ const std::vector<Verb>& verbs() {
       {"attention", "show what the attention of a run's best model looks at", attention_verb},
       {"embed", "vectors of texts and words, and what is nearest to them", embed_verb},
       {"serve", "answer requests over HTTP with the best models of runs", serve_verb},
+      {"monitor", "how the texts that a served model gets differ from those it was trained for", monitor_verb},
       {"retrain", "train a run again on more data, and promote it if it is better", retrain_verb},
       {"quantize", "write a run's weights as 8-bit integers", quantize_verb},
       {"export", "write a run's best model as a folder for other programs", export_verb},

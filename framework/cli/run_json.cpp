@@ -127,7 +127,6 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"result", run.result},
                      {"params", params},
                      {"data", data},
-                     {"starts_from", parent_json(store, run)},
                      {"retrains", retraining_json(store, run)},
                      {"starts_from", parent_json(store, run, Need::start)},
                      {"learns_from", parent_json(store, run, Need::teacher)},

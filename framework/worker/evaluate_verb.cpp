@@ -7,6 +7,8 @@
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
+#include "infer/observe.hpp"
+#include "record/atomic_file.hpp"
 #include "tasks/added_examples.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
@@ -28,6 +30,18 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
   return matrices;
 }
 
+void keep_reference(const Engine& model, const Records& records, const ExampleSet& set,
+                    const Outputs& outputs, const std::string& source, const std::filesystem::path& folder) {
+  const Records labelled = model.task().label(records, set, outputs);
+  const TextReference reference = reference_of({.task = model.task(),
+                                                .tokenizer = model.tokenizer(),
+                                                .set = set,
+                                                .outputs = outputs,
+                                                .labelled = labelled},
+                                               source, model.step());
+  save_file(folder / reference_file, reference.json());
+}
+
 }  // namespace
 
 int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments) {
@@ -47,6 +61,9 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
   });
   const Evaluation evaluation = model.run(set, telling_progress());
   const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");
+  if (arguments.reference)
+    keep_reference(model, read.records, set.set, evaluation.outputs,
+                   std::filesystem::path(file).filename().string(), run.folder);
 
   json measures = json::object(), definitions = json::array(), counts = json::array();
   for (const auto& [name, value] : measure_values(model.measures(), statistics)) measures[name] = value;

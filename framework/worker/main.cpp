@@ -33,7 +33,7 @@ constexpr const char* usage =
     "text\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] "
     "[--held-out SHARE]\n"
-    "            [--statistics] [--threads T]\n"
+    "            [--reference] [--statistics] [--threads T]\n"
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
@@ -126,7 +126,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
     return export_verb(run, {values["to"].as<std::string>(), values["format"].as<std::string>(),
                              values["dtype"].as<std::string>(), values["external-data"].as<bool>()});
   return evaluate_verb(run, {values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>(),
-                             values["held-out"].as<double>(), values["statistics"].as<bool>()});
+                             values["held-out"].as<double>(), values["statistics"].as<bool>(),
+                             values["reference"].as<bool>()});
 }
 
 int run(int argc, char** argv) {
@@ -161,7 +162,8 @@ int run(int argc, char** argv) {
       "tolerance", po::value<double>()->default_value(0.0))(
       "held-out", po::value<double>()->default_value(0.0))("statistics", po::bool_switch())(
       "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
-      "int4", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
+      "int4", po::bool_switch())("reference", po::bool_switch())("bits",
+                                                                 po::value<std::int64_t>()->default_value(8))(
       "keep", po::value<std::vector<std::string>>()->default_value({}, ""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);

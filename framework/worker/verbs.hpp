@@ -73,6 +73,7 @@ struct EvaluateArguments {
   std::int64_t beam = 0;    ///< of the texts that the task has written; 0: its own
   double held_out = 0.0;    ///< only the examples that data.held_out = this would hold out; 0: all
   bool statistics = false;  ///< also what each example adds to the measures
+  bool reference = false;   ///< the set becomes what `exp monitor` compares with (record/text_reference.hpp)
 };
 
 /// Scores a set of files that the run's reader reads; the measures as JSON on standard output.
