@@ -322,6 +322,11 @@ void check_slurm_options(const CommandLine& line) {
   if (!uses_slurm(line)) return;
   if (line.has("hosts"))
     throw UsageError("--hosts names machines, and with --launcher slurm Slurm chooses them; leave it out");
+  if (line.has("devices"))
+    throw UsageError(
+        "--devices names GPUs of this machine, and with --launcher slurm jobs ask for theirs; `gpus` in the "
+        "site "
+        "file says how many");
   if (!line.defaulted("jobs"))
     throw UsageError(
         "-j does not go with --launcher slurm: Slurm decides how many jobs run at once, and runs_per_job in "

@@ -195,7 +195,8 @@ class LaunchedRun {
 
   bool finish_with_job(const JobStanding& standing, const JobReport* report) {
     const bool vanished = standing.standing == Standing::vanished;
-    std::string why = vanished ? "Slurm knows nothing of its job " + standing.job.id + " any more"
+    std::string why = vanished ? "Slurm knows nothing of its job " + standing.job.id +
+                                     " any more, which was cancelled in the queue or ended long ago,"
                                : job_end_text(standing.job);
     if (report == nullptr) return finish({.instead = why + " before the run began", .launched = false});
     if (report->end && (vanished || standing.job.state == "COMPLETED")) why = report->yielded;

@@ -112,7 +112,10 @@ JobStanding QueueView::look(const JobName& job) {
       return standing;
     }
     standing.job = {
-        .name = job.submission, .element = job.element, .id = standing.submission->job, .state = "PENDING"};
+        .name = job.submission,
+        .element = job.element,
+        .id = standing.submission->job + (job.element > 0 ? "_" + std::to_string(job.element) : ""),
+        .state = "PENDING"};
     if (taken > answer_->time - just_taken) {
       standing.standing = Standing::waiting;
       return standing;

@@ -85,14 +85,15 @@ bool Cluster::comes_to(const std::string& states) const {
 }
 
 void Cluster::expect_like_local(const std::string& file) const {
-  EXPECT_EQ(sandbox_.one(
-                "SELECT count(*) FROM (SELECT 1 FROM point GROUP BY run, metric, step HAVING count(*) > 1)"),
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, step "
+                         "HAVING count(*) > 1)"),
             "0")
       << "a point stands twice";
   EXPECT_EQ(
-      sandbox_.one("SELECT count(*) FROM run WHERE (SELECT count(DISTINCT step) FROM point JOIN metric ON "
-                   "metric.number = point.metric WHERE point.run = run.number AND metric.name = "
-                   "'train/loss') <> 20"),
+      sandbox_.one(
+          "SELECT count(*) FROM run WHERE (SELECT count(DISTINCT step) FROM current_point JOIN metric ON "
+          "metric.number = current_point.metric WHERE current_point.run = run.number AND metric.name = "
+          "'train/loss') <> 20"),
       "0")
       << "a run lacks points";
   const Sandbox local;

@@ -53,7 +53,7 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
                     "queued in Slurm, job 1_0, reason PartitionDown");
   })) << cluster.sandbox().exp({"status"}).output;
   EXPECT_TRUE(contains(cluster.sandbox().exp({"ls"}).output, "queued"));
-  EXPECT_TRUE(contains(cluster.sandbox().exp({"show", "s-seed2"}).output, "queued in Slurm, job 1_1"))
+  EXPECT_TRUE(contains(cluster.sandbox().exp({"show", "s-s2"}).output, "queued in Slurm, job 1_1"))
       << cluster.sandbox().exp({"ls"}).output;
   const nlohmann::json status = nlohmann::json::parse(cluster.sandbox().exp({"status", "--json"}).output);
   EXPECT_EQ(status.at(0).at("scheduler").at("state"), "PENDING") << status;
@@ -62,7 +62,7 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
   EXPECT_EQ(cluster.submissions().size(), 1u) << "nothing is submitted twice";
   cluster.slurm("scontrol update PartitionName=work State=UP");
   EXPECT_TRUE(cluster.comes_to("3 completed")) << cluster.sandbox().one(states_query);
-  const ProgramOutput logs = cluster.sandbox().exp({"logs", "s-seed2", "-f"});
+  const ProgramOutput logs = cluster.sandbox().exp({"logs", "s-s2", "-f"});
   EXPECT_TRUE(contains(logs.output, "completed at step 20")) << logs.output;
   cluster.expect_like_local("sweep.toml");
 }

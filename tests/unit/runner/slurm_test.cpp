@@ -243,7 +243,7 @@ TEST_F(SlurmRunsTest, a_silent_slurm_ends_nothing) {
   report({.beats = 1});
   command("squeue", "exit 1");
   for (int look = 0; look < 3; ++look) EXPECT_FALSE(settle());
-  EXPECT_EQ(note(), "Slurm does not answer, job 12");
+  EXPECT_EQ(note(), "Slurm does not answer, job 12_3");
 }
 
 TEST_F(SlurmRunsTest, a_job_that_slurm_has_forgotten_is_looked_for_in_the_accounts) {
@@ -262,7 +262,7 @@ TEST_F(SlurmRunsTest, without_accounts_it_is_said_that_nothing_is_known) {
   shift_end(30.0);
   EXPECT_TRUE(settle());
   EXPECT_EQ(run().state, RunState::interrupted);
-  expect_reason("Slurm knows nothing of its job 12 any more before the run began");
+  expect_reason("Slurm knows nothing of its job 12_3 any more");
 }
 
 TEST_F(SlurmRunsTest, what_waits_to_be_submitted_lives_as_long_as_its_submitter) {
