@@ -5,6 +5,7 @@
 
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
+#include "runner/launched_runs.hpp"
 
 namespace encore {
 
@@ -59,6 +60,11 @@ Cell state_cell(RunState state) {
       break;
   }
   return {name_of(state), Style::dim};
+}
+
+Cell state_cell(Store& store, const RunRow& run) {
+  const std::optional<SchedulerNote> note = scheduler_note(store, run);
+  return note && !note->begun ? Cell{"queued", Style::dim} : state_cell(run.state);
 }
 
 }  // namespace encore

@@ -34,5 +34,7 @@ std::string suggestion(const CommandLine& line, const std::string& rest);
 
 /// The state with the colour it has everywhere.
 Cell state_cell(RunState state);
+/// The same of a run, which is "queued" where a job of a scheduler waits to begin with it.
+Cell state_cell(Store& store, const RunRow& run);
 
 }  // namespace encore

@@ -139,7 +139,7 @@ int ls_verb(const Arguments& arguments) {
   } else if (list.runs.empty()) {
     std::cout << empty_text(store, selection) << '\n';
   } else {
-    print_table(std::cout, terminal_of(stdout), list);
+    print_table(std::cout, terminal_of(stdout), store, list);
     if (!listing.complete) std::cout << more_text(line, store, selection, list.runs.size()) << '\n';
   }
   return exit_done;

@@ -154,7 +154,7 @@ std::string score_text(const RunScore& score, std::optional<double> value, const
   return title.find(' ') == std::string::npos ? text + " " + score.rule.metric.title() : text;
 }
 
-void print_table(std::ostream& out, const Terminal& terminal, const RunList& list) {
+void print_table(std::ostream& out, const Terminal& terminal, Store& store, const RunList& list) {
   const std::string dev = score_title(list.scores, "dev"), test = score_title(list.scores, "test");
   std::vector<TableColumn> columns = {{"NAME"}, {"ID"}, {"STATE"}};
   for (const ListColumn& column : list.columns) columns.push_back({column.title, Align::right});
@@ -167,7 +167,7 @@ void print_table(std::ostream& out, const Terminal& terminal, const RunList& lis
     const RunRow& run = list.runs[i];
     const RunScore& score = list.scores[i];
     const std::string epoch = epoch_text(run);
-    std::vector<Cell> cells = {run.name, run.id, state_cell(run.state)};
+    std::vector<Cell> cells = {run.name, run.id, state_cell(store, run)};
     for (const ListColumn& column : list.columns) cells.emplace_back(cell_text(column, run));
     cells.emplace_back(score_text(score, score.best, dev));
     cells.emplace_back(score_text(score, value_on("test", run, score), test));

@@ -43,7 +43,8 @@ std::string score_title(const std::vector<RunScore>& scores, const std::string& 
 /// "91.18" under a title that names the measure, else "91.18 F1"; "-" without a value.
 std::string score_text(const RunScore& score, std::optional<double> value, const std::string& title);
 
-void print_table(std::ostream& out, const Terminal& terminal, const RunList& list);
+/// `store`: what schedulers say of jobs.
+void print_table(std::ostream& out, const Terminal& terminal, Store& store, const RunList& list);
 void print_csv(std::ostream& out, const RunList& list);
 void print_json(std::ostream& out, const RunList& list);
 /// {"select": "max dev/f1", "best": ..., "latest": ...}

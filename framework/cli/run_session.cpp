@@ -11,6 +11,8 @@
 #include "cli/run_display.hpp"
 #include "cli/run_ranks.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/session_tasks.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
 #include "report/wording.hpp"
@@ -31,7 +33,11 @@ class RunSession final : public RunnerObserver {
 
   int run(std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
           const SessionFile& session) {
-    make_tasks(sweep);
+    SessionTasks made = make_session_tasks(line_, store_, planned_, sweep);
+    to_do_ = std::move(made.planned);
+    names_ = std::move(made.names);
+    tasks_ = std::move(made.tasks);
+    displays_.resize(tasks_.size());
     say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
     RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
     settings.stop_wish = [&session] { return session.asked(); };
@@ -103,54 +109,6 @@ class RunSession final : public RunnerObserver {
   void glanced() override { lines_.refresh(); }
 
  private:
-  void make_tasks(std::optional<std::int64_t> sweep) {
-    specifications_.reserve(planned_.to_do());
-    std::vector<Store::RunToAdd> new_runs;
-    for (const PlannedRun& planned : planned_.runs) {
-      if (!planned.to_do()) continue;
-      to_do_.push_back(&planned);
-      specifications_.push_back(planned.specification);
-      if (!planned.before || planned.new_repeat) {
-        const Plan& plan = planned_.plan_of(planned);
-        new_runs.push_back({&specifications_.back(),
-                            {planned.parent_file ? planned_.parents[*planned.parent_file].sweep : sweep,
-                             plan.note, plan.tags, planned.new_repeat}});
-      }
-    }
-    const std::vector<AddedRun> added = store_.add_runs(new_runs);
-    auto next = added.begin();
-    for (std::size_t index = 0; index < to_do_.size(); ++index) {
-      const PlannedRun& planned = *to_do_[index];
-      RunTask& task = tasks_.emplace_back();
-      task.specification = std::move(specifications_[index]);
-      const RunRow& row = !planned.before || planned.new_repeat ? (next++)->run : *planned.before;
-      task.specification.run = row.id;
-      task.specification.name = row.name;
-      task.run = row.number;
-      task.seen_attempts = planned.new_repeat || !planned.before ? 0 : row.attempts;
-      task.worker = planned_.worker;
-      task.step_timeout = std::chrono::seconds(line_.integer("step-timeout"));
-      task.from_start = planned.from_start;
-      if (planned.goes_on() && !planned.from_start)
-        for (const PluginChange& change : planned.changed_plugins)
-          task.plugin_change["plugins"].push_back(change.json());
-      names_.push_back(row.name);
-      task.after = tasks_before(index);
-    }
-    displays_.resize(tasks_.size());
-  }
-
-  /// The runs that it starts or learns from, where they are trained first; they stand in front.
-  std::vector<std::size_t> tasks_before(std::size_t index) const {
-    std::vector<std::size_t> before;
-    for (const std::optional<std::size_t>& run : {to_do_[index]->parent, to_do_[index]->teacher}) {
-      if (!run) continue;
-      const auto found = std::find(to_do_.begin(), to_do_.end(), &planned_.runs[*run]);
-      if (found != to_do_.end()) before.push_back(static_cast<std::size_t>(found - to_do_.begin()));
-    }
-    return before;
-  }
-
   void end_completed(const RunRow& run, const RunOutcome& outcome, bool alone) {
     if (!outcome.recorded) return print_not_recorded(std::cerr, store_, run, outcome);
     const std::vector<RecordGap> gaps = find_record_gaps(store_, run);
@@ -191,7 +149,6 @@ class RunSession final : public RunnerObserver {
   const PlannedRuns& planned_;
   LiveLines lines_;
   std::vector<const PlannedRun*> to_do_;
-  std::vector<Specification> specifications_;
   std::vector<RunTask> tasks_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<RunDisplay>> displays_;
@@ -212,10 +169,11 @@ void add_session_options(CommandLine& line) {
       "threads of each worker; 0: its share of what this process may use (the bits of the result do not "
       "depend on it)");
   line.options()("launcher", po::value<std::string>()->value_name("WHAT"),
-                 "have workers started elsewhere: ssh, or a command of your own with {command} and {host} in "
-                 "it; the database's folder must be shared, and runs go on while this exp is gone");
+                 "have workers started elsewhere: ssh, slurm, or a command of your own with {command} and {host} "
+                 "in it; the database's folder must be shared, and runs go on while this exp is gone");
   line.options()("hosts", po::value<std::string>()->value_name("LIST"),
                  "the machines of --launcher, as node1,node2: each works on one run at a time");
+  add_slurm_options(line);
   line.options()("devices", po::value<std::string>()->value_name("LIST"),
                  "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)");
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
@@ -237,6 +195,7 @@ void check_session_options(const CommandLine& line) {
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
   require_threads(line.integer("threads"));
   check_rank_options(line);
+  check_slurm_options(line);
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
   if (line.integer("step-timeout") < 0)
     throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
@@ -251,6 +210,7 @@ namespace {
 /// One for each host, or as many as -j says where the command itself finds machines.
 std::vector<WorkerPlace> launched_places(const CommandLine& line) {
   const std::string name = line.text("launcher");
+  if (uses_slurm(line)) return {slurm_place(line)};
   if (line.has("devices"))
     throw UsageError(
         "--devices names GPUs of this machine, and --launcher starts workers elsewhere; set "
@@ -310,8 +270,10 @@ int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,
             std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
             const SessionFile& session) {
   listen_for_stop_requests();
+  const bool slurm = uses_slurm(line);
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
+    if (slurm) return work_on_in_slurm(line, store, planned, sweep, places.front(), session);
     return RunSession(line, store, planned).run(sweep, places, session);
   } catch (const Error& error) {
     std::cerr << "exp: " << error.what() << '\n';

@@ -10,6 +10,7 @@
 #include "cli/run_ranks.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/input_file.hpp"
 #include "record/run_paths.hpp"
@@ -84,6 +85,11 @@ int run_verb(const Arguments& arguments) {
     throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
   if (names_search(line)) {
+    if (uses_slurm(line))
+      throw UsageError(
+          "--launcher slurm is for runs of an experiment file, and this one has [search], which chooses each "
+          "trial by the ends of earlier ones; inside an allocation: --launcher 'srun --exact -n 1 sh -c "
+          "{command}' -j N");
     if (line.integer("ranks") > 1)
       throw UsageError(
           "--ranks is for runs of an experiment file, and this one has [search]: its trials run "

@@ -17,6 +17,7 @@
 #include "report/comparison.hpp"
 #include "report/retraining.hpp"
 #include "report/wording.hpp"
+#include "runner/launched_runs.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 #include "store/run_score.hpp"
@@ -54,6 +55,7 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   std::string tags;
   for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
   field(out, "state", std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
+  if (const std::optional<SchedulerNote> note = scheduler_note(store, run)) field(out, "job", note->text);
   field(out, "backend", run.backend);
   field(out, "seed",
         std::to_string(run.seed) + (run.repeat > 1 ? ", repeat " + std::to_string(run.repeat) : ""));

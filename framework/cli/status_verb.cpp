@@ -15,6 +15,7 @@
 #include "cli/verbs.hpp"
 #include "config/json_text.hpp"
 #include "runner/launched_runs.hpp"
+#include "runner/slurm/job_name.hpp"
 
 namespace encore {
 
@@ -29,8 +30,9 @@ std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
   return selected.runs;
 }
 
-std::string where_text(const RunRow& run) {
+std::string where_text(const RunRow& run, const std::optional<SchedulerNote>& note) {
   if (run.attempts == 0) return "-";
+  if (job_of(run.holder)) return note && !note->job.empty() ? "job " + note->job : "Slurm";
   return run.holder.is_job() ? run.holder.host : run.holder.host + ":" + std::to_string(run.holder.pid);
 }
 
@@ -56,20 +58,22 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
     const RunRow& run = runs[i];
     const RunScore& score = scores[i];
     lost = lost || run.state == RunState::lost;
-    const bool live = run.state == RunState::running;
+    const std::optional<SchedulerNote> note = scheduler_note(store, run);
+    const bool live = run.state == RunState::running && (!note || note->begun);
+    if (note && !note->begun) notes += run.name + ": " + note->text + "\n";
     const Silence silence = silence_of(run, now());
     const bool moves = live && !silence.noticeable();
     if (live && !moves)
       notes += run.name + ": " + silence_text(silence) + "; " +
                suggestion(line, "stop " + run.name + " --kill") + " ends it now\n";
     const Progressed* progress = run.progress ? &*run.progress : nullptr;
-    table.add({run.name, run.id, state_cell(run.state),
+    table.add({run.name, run.id, state_cell(store, run),
                progress ? std::to_string(progress->step) + "/" + std::to_string(progress->total_steps) : "-",
                progress ? std::to_string(progress->epoch) : "-", progress ? number_text(progress->loss) : "-",
                score_text(score, score.latest ? score.latest : score.best, dev),
                score_text(score, score.best, dev),
                progress && moves ? count_text(progress->tokens_per_second) : "-",
-               progress && moves ? duration_text(progress->eta_seconds) : "-", where_text(run)});
+               progress && moves ? duration_text(progress->eta_seconds) : "-", where_text(run, note)});
   }
   std::ostringstream out;
   table.print(out, terminal);
@@ -82,13 +86,19 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
 }
 
 /// Null for a run that nobody works on.
-nlohmann::ordered_json silence_json(const RunRow& run) {
-  if (run.state != RunState::running) return nullptr;
+nlohmann::ordered_json silence_json(const RunRow& run, const std::optional<SchedulerNote>& note) {
+  if (run.state != RunState::running || (note && !note->begun)) return nullptr;
   const Silence silence = silence_of(run, now());
   return {{"seconds", silence.seconds},
           {"usual_step_seconds",
            silence.usual_step > 0.0 ? nlohmann::ordered_json(silence.usual_step) : nlohmann::ordered_json()},
           {"noticeable", silence.noticeable()}};
+}
+
+/// Null for a run that no job of a scheduler holds.
+nlohmann::ordered_json scheduler_json(const std::optional<SchedulerNote>& note) {
+  if (!note) return nullptr;
+  return {{"job", note->job}, {"state", note->state}, {"text", note->text}, {"begun", note->begun}};
 }
 
 /// As the worker has written it; null where it has not.
@@ -100,15 +110,18 @@ nlohmann::ordered_json progress_json(const RunRow& run) {
 void print_json(Store& store, const std::vector<RunRow>& runs) {
   const std::vector<RunScore> scores = scores_of(store, runs);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < runs.size(); ++i)
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::optional<SchedulerNote> note = scheduler_note(store, runs[i]);
     list.push_back({{"name", runs[i].name},
                     {"id", runs[i].id},
                     {"state", name_of(runs[i].state)},
                     {"score", score_json(scores[i])},
                     {"progress", progress_json(runs[i])},
-                    {"silence", silence_json(runs[i])},
+                    {"silence", silence_json(runs[i], note)},
                     {"host", runs[i].holder.host},
-                    {"process", runs[i].holder.pid}});
+                    {"process", runs[i].holder.pid},
+                    {"scheduler", scheduler_json(note)}});
+  }
   std::cout << list.dump(2) << '\n';
 }
 

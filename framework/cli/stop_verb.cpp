@@ -13,7 +13,9 @@
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
 #include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
 #include "runner/session_file.hpp"
+#include "runner/slurm/stop_queued.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {
@@ -21,13 +23,18 @@ namespace encore {
 namespace {
 
 /// Asks those of them that are running; the ones that were asked.
-std::vector<RunRow> ask_runs(const CommandLine& line, const Store& store, const std::vector<RunRow>& runs,
+std::vector<RunRow> ask_runs(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
                              StopWish wish) {
   std::vector<RunRow> asked;
+  std::set<std::int64_t> queued;
   for (const RunRow& run : runs) {
     if (run.state != RunState::running) continue;
     request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
     asked.push_back(run);
+    if (const std::optional<SchedulerNote> note = scheduler_note(store, run); note && !note->begun) {
+      queued.insert(run.number);
+      continue;
+    }
     const Silence silence = silence_of(run, now());
     if (wish == StopWish::kill)
       std::cout << run.name
@@ -40,6 +47,14 @@ std::vector<RunRow> ask_runs(const CommandLine& line, const Store& store, const 
     else
       std::cout << run.name << " was asked to stop; it writes a checkpoint first\n";
   }
+  if (queued.empty()) return asked;
+  Store writing(line.database(), OpenMode::write);
+  for (const RunRow& run : stop_queued(writing, queued)) {
+    std::cout << run.name << " is stopped; its job had not begun with it\n";
+    queued.erase(run.number);
+  }
+  for (const RunRow& run : asked)
+    if (queued.contains(run.number)) std::cout << run.name << " was asked to stop; it has just begun\n";
   return asked;
 }
 
@@ -148,6 +163,7 @@ int stop_verb(const Arguments& arguments) {
   if (line.flag("all") && chooses)
     throw UsageError("--all stops every run; leave the name out, or leave --all out");
   if (!line.flag("all") && !chooses) line.require("run", "a run, a sweep or --all");
+  settle_launched_in_passing(line.database());
   const StopWish wish = line.flag("kill") ? StopWish::kill : StopWish::checkpoint;
   if (line.flag("all"))
     stop_all(line, wish);

@@ -51,6 +51,8 @@ std::optional<ProcessIdentity> process_with(std::int64_t pid) {
 }
 
 std::string place_text(const ProcessIdentity& process) {
+  if (process.is_job() && process.host.starts_with(scheduler_prefix))
+    return "Slurm job " + process.host.substr(scheduler_prefix.size());
   return (process.is_job() ? "a job" : "process " + std::to_string(process.pid)) + " on " + process.host;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace encore {
 
@@ -25,7 +26,9 @@ ProcessIdentity job_identity(const std::string& host);
 /// A process of this host; nothing when there is none with this id (or only its zombie).
 std::optional<ProcessIdentity> process_with(std::int64_t pid);
 
-/// "process 12 on node1", "a job on node1"
+/// Host of a holder that is a job of a scheduler (runner/slurm/job_name.hpp), followed by the job's name.
+inline constexpr std::string_view scheduler_prefix = "slurm/";
+/// "process 12 on node1", "a job on node1", "Slurm job encore-0123456789ab_3"
 std::string place_text(const ProcessIdentity& process);
 
 enum class Liveness : std::uint8_t {

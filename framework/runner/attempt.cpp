@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "record/checkpoint.hpp"
 #include "record/spool.hpp"
+#include "runner/prepare_work.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {
@@ -41,33 +41,9 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
 }
 
 void Attempt::start(const RunTask& task, const WorkerPlace& place) {
-  forget_stop_requests_before(folder_, lease_.ordinal);
-  if (task.from_start) prune_checkpoints(folder_, {});
-  task.specification.save(folder_);
-  if (!task.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task.plugin_change);
-  if (!task.parent.is_null()) store_.add_event(lease_, parent_event, task.parent);
-  if (!task.teacher.is_null()) store_.add_event(lease_, teacher_event, task.teacher);
-  std::vector<std::string> arguments = {
-      "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
-      "--lease", lease_.token};
-  if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
-  if (task.stop_after_epoch > 0)
-    arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
-  if (task.pause_after_step > 0)
-    arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
   WorkerPlace where = place;
-  if (trains_nothing(task.specification)) {  // one process takes over weights
-    where.ranks = 1;
-    where.rank_launcher.clear();
-  }
-  if (where.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(where.ranks)});
-  worker_ = launcher_of(where).start({.program = task.worker,
-                                      .arguments = std::move(arguments),
-                                      .run_folder = folder_,
-                                      .log = log_,
-                                      .attempt = lease_.ordinal,
-                                      .token = lease_.token},
-                                     where);
+  const WorkOrder order = prepare_work(store_, task, lease_, where);
+  worker_ = launcher_of(where).start(order, where);
 }
 
 bool Attempt::advance() {

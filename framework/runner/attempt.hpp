@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runner/attempt_end.hpp"
+#include "runner/prepare_work.hpp"
 #include "runner/recorder.hpp"
 #include "runner/run_observer.hpp"
 #include "runner/spool_follower.hpp"
@@ -19,23 +20,6 @@
 #include "store/store.hpp"
 
 namespace encore {
-
-struct RunTask {
-  std::int64_t run = 0;  ///< row number in the store
-  Specification specification;
-  std::filesystem::path worker;         ///< the program
-  nlohmann::json plugin_change;         ///< recorded as an event of that name, unless null
-  std::int64_t seen_attempts = 0;       ///< as many were known when it was decided to work on the run
-  nlohmann::json parent;                ///< the same of the weights that it starts from
-  nlohmann::json teacher;               ///< and of those that it learns from
-  std::vector<std::size_t> after = {};  ///< tasks whose runs it starts or learns from: they are trained first
-  std::int64_t stop_after_epoch = 0;    ///< of a search: trained up to there, then interrupted; 0: to its end
-  std::int64_t pause_after_step = 0;    ///< the same by steps
-  bool from_start = false;              ///< without the checkpoints of earlier attempts
-  /// A worker that trains and tells nothing for so long is killed, and the run has failed; 0: it may take for
-  /// ever.
-  std::chrono::seconds step_timeout = std::chrono::seconds(0);
-};
 
 struct RunOutcome {
   bool began =

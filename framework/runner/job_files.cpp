@@ -44,9 +44,13 @@ std::filesystem::path order_file(const std::filesystem::path& run_folder, int at
 }
 
 void save_order(const WorkOrder& order, const WorkerPlace& place) {
-  const nlohmann::json json = {{"attempt", order.attempt},          {"token", order.token},
-                               {"program", order.program.string()}, {"arguments", order.arguments},
-                               {"output", order.log.string()},      {"variables", place.variables}};
+  const nlohmann::json json = {{"attempt", order.attempt},
+                               {"token", order.token},
+                               {"program", order.program.string()},
+                               {"arguments", order.arguments},
+                               {"output", order.log.string()},
+                               {"variables", place.variables},
+                               {"job", order.job}};
   save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
 }
 
@@ -65,6 +69,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
     order.log = json.at("output").get<std::string>();
     order.attempt = json.at("attempt").get<int>();
     order.token = json.at("token").get<std::string>();
+    order.job = json.value("job", std::string());
     stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(file.string() + " is no order of exp run: " + error.what());
@@ -77,6 +82,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
 void write_report(const std::filesystem::path& run_folder, int attempt, const JobReport& report) {
   nlohmann::json json = {{"token", report.token}, {"host", report.host}, {"pid", report.pid},
                          {"beats", report.beats}, {"time", report.time}, {"problem", report.problem}};
+  if (!report.yielded.empty()) json["yielded"] = report.yielded;
   if (report.end) json["end"] = {{"exit_code", report.end->exit_code}, {"signal", report.end->signal}};
   replace_file(beside_spool(run_folder, attempt, ".job"), json.dump() + "\n");
 }
@@ -90,9 +96,35 @@ std::optional<JobReport> read_report(const std::filesystem::path& run_folder, in
                      .pid = json.at("pid"),
                      .beats = json.at("beats"),
                      .time = json.at("time"),
-                     .problem = json.at("problem")};
+                     .problem = json.at("problem"),
+                     .yielded = json.value("yielded", std::string())};
     if (json.contains("end")) report.end = ProcessEnd{json["end"].at("exit_code"), json["end"].at("signal")};
     return report;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Succession save_succession(const std::filesystem::path& run_folder, int attempt, const Succession& wanted) {
+  const std::filesystem::path file = beside_spool(run_folder, attempt, ".next");
+  const nlohmann::json json = {
+      {"of", wanted.of}, {"attempt", wanted.attempt}, {"token", wanted.token}, {"reason", wanted.reason}};
+  // A link is made by one of two, also on a network file system.
+  const std::filesystem::path aside = file.string() + "." + wanted.token + std::string(aside_suffix);
+  save_file(aside, json.dump() + "\n");
+  std::error_code there, ignored;
+  std::filesystem::create_hard_link(aside, file, there);
+  std::filesystem::remove(aside, ignored);
+  const std::optional<Succession> stands = read_succession(run_folder, attempt);
+  if (!stands) throw Error("cannot write " + file.string() + (there ? ": " + there.message() : ""));
+  return *stands;
+}
+
+std::optional<Succession> read_succession(const std::filesystem::path& run_folder, int attempt) {
+  const nlohmann::json json = content_of_job_file(beside_spool(run_folder, attempt, ".next"));
+  try {
+    if (!json.is_object()) return std::nullopt;
+    return Succession{json.at("of"), json.at("attempt"), json.at("token"), json.at("reason")};
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

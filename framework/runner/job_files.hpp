@@ -1,7 +1,8 @@
 // Job files: what a launched worker's keeper (job_keeper.hpp) and control programs tell each other through
 // the run's folder, over any file system that both see. attempt-0001.order says what is to be started; the
 // keeper answers with attempt-0001.job, which it writes again every few seconds as long as it lives. Requests
-// are files too: stop-1 (stop_request.hpp), checkpoint-1, prune-1.
+// are files too: stop-1 (stop_request.hpp), checkpoint-1, prune-1. attempt-0001.next says that the keeper was
+// started again by its scheduler and has begun another attempt.
 #pragma once
 
 #include <chrono>
@@ -30,18 +31,32 @@ struct StoredOrder {
 StoredOrder load_order(const std::filesystem::path& file);
 
 struct JobReport {
-  std::string token;       ///< of the attempt's lease
-  std::string host;        ///< as the machine calls itself
+  std::string token = {};  ///< of the attempt's lease
+  std::string host = {};   ///< as the machine calls itself
   std::int64_t pid = 0;    ///< of the keeper
   std::int64_t beats = 0;  ///< times that it was written: a change is a sign of life, whatever clocks say
   double time = 0.0;       ///< seconds since 1970 by the clock of that machine
   std::optional<ProcessEnd> end = {};  ///< of the worker
   std::string problem = {};            ///< why there was no worker
+  /// Not empty: its job was told to end and may begin again, which the scheduler knows; why, in a sentence.
+  std::string yielded = {};
 };
 /// For whoever reads it now.
 void write_report(const std::filesystem::path& run_folder, int attempt, const JobReport& report);
 /// Nothing where there is none yet.
 std::optional<JobReport> read_report(const std::filesystem::path& run_folder, int attempt);
+
+/// The attempt that a keeper has begun in the place of one that its job left.
+struct Succession {
+  std::string of;      ///< token of the attempt that was left
+  int attempt = 0;     ///< of the new one
+  std::string token;   ///< of the new one's lease
+  std::string reason;  ///< how the other one ended, as far as the keeper knows
+};
+/// Of two keepers only one can write it; what stands there then.
+Succession save_succession(const std::filesystem::path& run_folder, int attempt, const Succession& wanted);
+/// Nothing where there is none.
+std::optional<Succession> read_succession(const std::filesystem::path& run_folder, int attempt);
 
 /// Why a machine that is silent for longest_silence is given up.
 std::string silence_text(const std::string& host);

@@ -4,16 +4,17 @@
 #include <chrono>
 
 #include "config/input_file.hpp"
+#include "record/atomic_file.hpp"
+#include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "runner/stop_request.hpp"
 #include "store/lease_clock.hpp"
+#include "store/lease_file.hpp"
 
 namespace encore {
 
 namespace {
 
-/// Written by the store (store/attempts.cpp).
-constexpr const char* lease_name = "lease";
 constexpr std::size_t most_lease_bytes = 256;
 
 using KeeperClock = std::chrono::steady_clock;
@@ -23,45 +24,109 @@ constexpr auto request_interval = std::chrono::milliseconds(200);
 /// One that has lost its run may write its last word for so long.
 constexpr auto patience_without_lease = std::chrono::seconds(10);
 
+/// The word behind one of the worker's options.
+void set_argument(std::vector<std::string>& arguments, const std::string& option, const std::string& value) {
+  for (std::size_t index = 0; index + 1 < arguments.size(); ++index)
+    if (arguments[index] == option) arguments[index + 1] = value;
+}
+
 class JobKeeper {
  public:
-  JobKeeper(const StoredOrder& stored, const std::atomic<int>& stop_requests)
-      : order_(stored.order), place_(stored.place), stop_requests_(stop_requests) {
+  JobKeeper(const StoredOrder& stored, const JobSignals& signals)
+      : order_(stored.order), place_(stored.place), signals_(signals) {}
+
+  enum class Kept : std::uint8_t {
+    done,       ///< the worker has done its work, now or before
+    failed,     ///< it has not, or there was none
+    not_begun,  ///< or left: it is to be begun by the same job once that is started again
+  };
+
+  Kept keep() {
+    follow_successions();
+    if (!owns_run()) return Kept::failed;
+    const std::optional<JobReport> before = read_report(order_.run_folder, order_.attempt);
+    const bool was_here = before && before->token == order_.token;
+    if (was_here && (!before->problem.empty() || (before->end && before->yielded.empty()))) return Kept::done;
+    if (leaves_to_scheduler()) return Kept::not_begun;
     const ProcessIdentity here = this_process();
     report_ = {.token = order_.token, .host = here.host, .pid = here.pid};
-  }
-
-  /// True where the worker has done its work.
-  bool keep() {
-    const std::optional<JobReport> before = read_report(order_.run_folder, order_.attempt);
-    if (!owns_run()) return false;
-    if (before && before->token == order_.token && (before->end || !before->problem.empty())) return true;
-    if (requested_stop(order_.run_folder, order_.attempt) != StopWish::none || stop_requests_ > 0)
+    if (requested_stop(order_.run_folder, order_.attempt) != StopWish::none || signals_.stop > 0)
       return give_up("it was asked to stop before its worker began");
     try {
+      if (was_here) succeed(*before);
+      beat();  // whoever comes after this process then knows that a worker may be there
       worker_.emplace(order_.program, order_.arguments, order_.log, place_);
     } catch (const Error& error) {
       return give_up(error.what());
     }
+    return watch();
+  }
+
+ private:
+  /// A job of a scheduler that is told to end may begin again, and does the rest then.
+  bool leaves_to_scheduler() const {
+    return !order_.job.empty() && (signals_.yield > 0 || signals_.stop > 0);
+  }
+
+  Kept watch() {
     beat();
     while (!(report_.end =
                  worker_->wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(request_interval))))
       look();
+    const bool yields = leaves_to_scheduler() && !report_.end->success();
+    if (yields)
+      report_.yielded = signals_.yield > 0 ? "its job came near its time limit"
+                                           : "its job was told to end (by scancel, or to make room)";
     beat();
-    return report_.end->success();
+    return report_.end->success() ? Kept::done : yields ? Kept::not_begun : Kept::failed;
   }
 
- private:
-  bool give_up(const std::string& problem) {
+  Kept give_up(const std::string& problem) {
     report_.problem = problem;
     beat();
-    return false;
+    return Kept::failed;
+  }
+
+  /// To the newest attempt that a job has begun.
+  void follow_successions() {
+    for (;;) {
+      const std::optional<Succession> next = read_succession(order_.run_folder, order_.attempt);
+      if (!next || next->of != order_.token) return;
+      enter(*next);
+    }
+  }
+
+  /// A worker of this order was started and left, by a job that was requeued or whose node died: it may still
+  /// write, so another attempt with a token and a spool of its own goes on in its place.
+  void succeed(const JobReport& before) {
+    const std::string why = before.yielded.empty() ? "its job was started again after " + before.host +
+                                                         " gave no more sign of life"
+                                                   : before.yielded + ", and was started again";
+    enter(save_succession(order_.run_folder, order_.attempt,
+                          {.of = order_.token,
+                           .attempt = order_.attempt + 1,
+                           .token = make_lease_token(order_.attempt + 1),
+                           .reason = why}));
+    report_.token = order_.token;
+  }
+
+  /// Also where a former keeper was killed in the midst of it.
+  void enter(const Succession& next) {
+    const bool owned = owns_run();
+    order_.attempt = next.attempt;
+    order_.token = next.token;
+    order_.log = order_.run_folder / log_name(next.attempt);
+    set_argument(order_.arguments, "--attempt", std::to_string(next.attempt));
+    set_argument(order_.arguments, "--lease", next.token);
+    if (!owned) return;
+    save_order(order_, place_);
+    replace_file(order_.run_folder / lease_file_name, order_.token + "\n");
   }
 
   /// Another attempt writes its own token there.
   bool owns_run() const {
     try {
-      return read_file(order_.run_folder / lease_name, most_lease_bytes) == order_.token + "\n";
+      return read_file(order_.run_folder / lease_file_name, most_lease_bytes) == order_.token + "\n";
     } catch (const UnreadableFile&) {
       return false;
     }
@@ -71,12 +136,13 @@ class JobKeeper {
     for (const ControlCommand command : {ControlCommand::checkpoint, ControlCommand::prune})
       if (take_request(order_.run_folder, order_.attempt, command)) worker_->send(command);
     const StopWish wish = requested_stop(order_.run_folder, order_.attempt);
-    if (wish != StopWish::none || stop_requests_ > 0) ask_to_stop();
+    if (wish != StopWish::none || signals_.stop > 0 || signals_.yield > 0) ask_to_stop();
     if (wish == StopWish::kill && !kill_at_) {
       worker_->quit();
       kill_at_ = KeeperClock::now() + last_word_patience;
     }
-    if (stop_requests_ > 1) worker_->kill();
+    // A scheduler may send its signal more than once, and kills by itself.
+    if (signals_.stop > 1 && order_.job.empty()) worker_->kill();
     if (kill_at_ && KeeperClock::now() > *kill_at_) worker_->kill();
     if (KeeperClock::now() - last_beat_ < beat_interval) return;
     if (owns_run()) return beat();
@@ -101,9 +167,9 @@ class JobKeeper {
     }
   }
 
-  const WorkOrder order_;
+  WorkOrder order_;
   const WorkerPlace place_;
-  const std::atomic<int>& stop_requests_;
+  const JobSignals& signals_;
   JobReport report_;
   std::optional<WorkerProcess> worker_;
   KeeperClock::time_point last_beat_{};
@@ -113,13 +179,17 @@ class JobKeeper {
 
 }  // namespace
 
-int keep_jobs(const std::vector<std::filesystem::path>& orders, const std::atomic<int>& stop_requests) {
+KeptJobs keep_jobs(const std::vector<std::filesystem::path>& orders, const JobSignals& signals) {
   std::vector<StoredOrder> stored;
   for (const std::filesystem::path& file : orders) stored.push_back(load_order(file));
-  int unfinished = 0;
-  for (const StoredOrder& order : stored)
-    if (!JobKeeper(order, stop_requests).keep()) ++unfinished;
-  return unfinished;
+  KeptJobs kept;
+  for (const StoredOrder& order : stored) {
+    const JobKeeper::Kept how = JobKeeper(order, signals).keep();
+    if (how != JobKeeper::Kept::done) ++kept.unfinished;
+    if (how == JobKeeper::Kept::not_begun) kept.begin_again = true;
+  }
+  kept.begin_again = kept.begin_again && signals.yield > 0;
+  return kept;
 }
 
 }  // namespace encore

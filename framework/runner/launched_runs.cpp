@@ -8,6 +8,7 @@
 
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
+#include "runner/slurm/queue_view.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {
@@ -21,14 +22,20 @@ constexpr double clock_tolerance = 60.0;
 /// What the last look has seen.
 struct Seen {
   std::int64_t beats = 0;
-  double time = 0.0;    ///< of the look in which the beats were new, by the looking machine's clock
-  std::string by;       ///< that machine
-  double behind = 0.0;  ///< the worker's clock, in seconds, where it differs by more than clock_tolerance
+  double time = 0.0;        ///< of the look in which the beats were new, by the looking machine's clock
+  std::string by;           ///< that machine
+  double behind = 0.0;      ///< the worker's clock, in seconds, where it differs by more than clock_tolerance
+  double over_since = 0.0;  ///< when its job was first seen to have ended; 0: it was not
+  nlohmann::json scheduler = nullptr;  ///< what the scheduler says of its job
+
+  bool operator==(const Seen&) const = default;
 };
 
 nlohmann::json json_of(const Seen& seen, const JobReport* report) {
   nlohmann::json json = {
       {"beats", seen.beats}, {"time", seen.time}, {"by", seen.by}, {"clock_behind", seen.behind}};
+  if (seen.over_since > 0.0) json["over_since"] = seen.over_since;
+  if (!seen.scheduler.is_null()) json["scheduler"] = seen.scheduler;
   if (report != nullptr) json.update({{"host", report->host}, {"process", report->pid}});
   return json;
 }
@@ -37,7 +44,12 @@ nlohmann::json json_of(const Seen& seen, const JobReport* report) {
 std::optional<Seen> seen_from(const nlohmann::json& json) {
   if (!json.is_object()) return std::nullopt;
   try {
-    return Seen{json.at("beats"), json.at("time"), json.at("by"), json.at("clock_behind")};
+    return Seen{json.at("beats"),
+                json.at("time"),
+                json.at("by"),
+                json.at("clock_behind"),
+                json.value("over_since", 0.0),
+                json.value("scheduler", nlohmann::json())};
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -60,23 +72,47 @@ std::optional<Ended> last_word_of(Store& store, const Lease& lease) {
   return last;
 }
 
+/// The report of a worker's end, on a network file system, may be seen so much later than the end of its job.
+constexpr double late_report_seconds = 20.0;
+
 class LaunchedRun {
  public:
-  LaunchedRun(Store& store, const HeldByJob& held)
-      : store_(store), lease_(held.lease), held_(held), folder_(store.run_folder(held.lease.run_id)) {}
+  LaunchedRun(Store& store, const HeldByJob& held, QueueView& queue)
+      : store_(store),
+        queue_(queue),
+        lease_(held.lease),
+        held_(held),
+        folder_(store.run_folder(held.lease.run_id)),
+        job_(job_of(held.holder)) {}
 
   /// True where it has ended.
   bool settle() {
     // The report first: all that the worker has told before its end is then in the spool that is merged.
-    const std::optional<JobReport> report = read_report(folder_, lease_.ordinal);
-    store_.merge(lease_);
-    const bool ours = report && report->token == lease_.token;
-    if (ours && report->end) return finish({.process = *report->end});
-    if (ours && !report->problem.empty()) return finish({.instead = report->problem, .launched = false});
-    return look(ours ? &*report : nullptr);
+    const std::optional<JobReport> read = read_report(folder_, lease_.ordinal);
+    const JobReport* report = read && read->token == lease_.token ? &*read : nullptr;
+    if (const std::optional<Succession> next = read_succession(folder_, lease_.ordinal);
+        next && next->of == lease_.token)
+      return succeed(*next, report);
+    if (report != nullptr || !job_) store_.merge(lease_);
+    if (report != nullptr && report->end && report->yielded.empty()) return finish({.process = *report->end});
+    if (report != nullptr && !report->problem.empty())
+      return finish({.instead = report->problem, .launched = false});
+    return job_ ? look_at_job(report) : look(report);
   }
 
  private:
+  /// Its job was started again, and has begun another attempt.
+  bool succeed(const Succession& next, const JobReport* report) {
+    store_.merge(lease_);
+    JudgedEnd judged{.state = RunState::lost, .reason = next.reason};
+    if (report != nullptr && report->end) judged = judge({.process = *report->end}, next.reason);
+    // What is begun again has not ended for good.
+    if (judged.state != RunState::interrupted) judged.state = RunState::lost;
+    HeldByJob held = held_;
+    held.lease = store_.succeed_attempt(lease_, judged.state, judged.reason, next.attempt, next.token);
+    return LaunchedRun(store_, held, queue_).settle();
+  }
+
   bool look(const JobReport* report) {
     const std::optional<Seen> before = seen_from(store_.read_note(lease_, job_note));
     Seen now{.beats = report != nullptr ? report->beats : 0,
@@ -91,11 +127,81 @@ class LaunchedRun {
                                 ": nothing was written to the run's folder, which that machine must share",
                      .launched = false});
     }
+    note(before, now, report);
+    return false;
+  }
+
+  void note(const std::optional<Seen>& before, Seen now, const JobReport* report) {
     if (report != nullptr) now.behind = clock_behind(*report, before, now.time);
     store_.replace_note(lease_, job_note, json_of(now, report));
     if (std::abs(now.behind) > clock_tolerance && (!before || before->behind == 0.0))
       store_.add_event(lease_, clock_note, {{"text", clock_text(now.behind)}});
+  }
+
+  bool look_at_job(const JobReport* report) {
+    const std::optional<Seen> before = seen_from(store_.read_note(lease_, job_note));
+    const JobStanding standing = queue_.look(*job_);
+    const bool unsubmitted = standing.standing == Standing::unsubmitted;
+    Seen now{.beats = report != nullptr                    ? report->beats
+                      : unsubmitted && standing.submission ? standing.submission->beats
+                                                           : 0,
+             .time = now_seconds(),
+             .by = this_process().host,
+             .behind = before ? before->behind : 0.0,
+             .over_since = before ? before->over_since : 0.0};
+    const bool again = before && before->beats == now.beats && before->by == now.by;
+    if (again) now.time = before->time;
+    if (unsubmitted && is_abandoned(standing, again ? now_seconds() - now.time : 0.0))
+      return abandon(standing);
+    const bool begun = report != nullptr && !report->end;
+    now.scheduler = {{"job", standing.job.id},
+                     {"state", standing.job.state},
+                     {"text", standing_text(standing, begun)},
+                     {"begun", begun}};
+    const bool over = standing.standing == Standing::over || standing.standing == Standing::vanished;
+    if (!over)
+      now.over_since = 0.0;
+    else if (now.over_since == 0.0)
+      now.over_since = now_seconds();
+    // A job that was never started anywhere, and a worker whose end is known, have nothing more to tell.
+    const bool all_told = (standing.standing == Standing::over && standing.job.nodes.empty()) ||
+                          (report != nullptr && report->end);
+    if (over && (all_told || now_seconds() - now.over_since > late_report_seconds))
+      return finish_with_job(standing, report);
+    if (now != before) note(before, now, report);
     return false;
+  }
+
+  /// Its submitter is gone, or has given no sign of life for long, and Slurm has never heard of it; or Slurm
+  /// has refused it.
+  bool is_abandoned(const JobStanding& standing, double silence) const {
+    if (!standing.submission || standing.submission->stage == SubmissionStage::refused) return true;
+    const Liveness liveness = liveness_of(standing.submission->submitter);
+    return liveness == Liveness::gone ||
+           (liveness == Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
+  }
+
+  /// A call of sbatch may still be on its way: what comes of it finds that it was asked to stop.
+  bool abandon(const JobStanding& standing) {
+    if (standing.submission && standing.submission->stage == SubmissionStage::refused)
+      return finish({.instead = standing.submission->waits_for, .launched = false});
+    const JudgedEnd end{.state = RunState::interrupted,
+                        .reason = "its job was never submitted: the exp run that packed it is gone"};
+    cancel_by_name(job_->submission);
+    write(end);
+    request_stop(folder_, lease_.ordinal, StopWish::checkpoint);
+    return true;
+  }
+
+  bool finish_with_job(const JobStanding& standing, const JobReport* report) {
+    const bool vanished = standing.standing == Standing::vanished;
+    std::string why = vanished ? "Slurm knows nothing of its job " + standing.job.id +
+                                     " any more, which was cancelled in the queue or ended long ago,"
+                               : job_end_text(standing.job);
+    if (report == nullptr) return finish({.instead = why + " before the run began", .launched = false});
+    if (report->end && (vanished || standing.job.state == "COMPLETED")) why = report->yielded;
+    if (report->end) return finish({.process = *report->end}, why);
+    return finish({.instead = why});
   }
 
   std::string clock_text(double behind) const {
@@ -105,13 +211,26 @@ class LaunchedRun {
            ": times of its events are by that clock; set both by NTP (chronyd, systemd-timesyncd)";
   }
 
-  bool finish(const WorkerEnd& end) {
+  /// `remark`: what is known beside the worker's own word.
+  JudgedEnd judge(const WorkerEnd& end, const std::string& remark) {
     KnownEnd known{.last_word = last_word_of(store_, lease_), .end = end};
     if (const RunRow run = store_.read_run(lease_.run); run.progress) known.step = run.progress->step;
     const StopWish wish = requested_stop(folder_, lease_.ordinal);
     if (wish != StopWish::none) known.asked = StopCause::command;
     if (wish == StopWish::kill) known.ended_because = "its worker was killed by exp stop --kill";
-    const JudgedEnd judged = judge_end(known, folder_ / log_name(lease_.ordinal));
+    JudgedEnd judged = judge_end(known, folder_ / log_name(lease_.ordinal));
+    if (!remark.empty() && judged.state != RunState::completed)
+      judged.reason += (judged.reason.empty() ? "" : "; ") + remark;
+    return judged;
+  }
+
+  bool finish(const WorkerEnd& end, const std::string& remark = "") {
+    if (job_) store_.merge(lease_);
+    write(judge(end, remark));
+    return true;
+  }
+
+  void write(const JudgedEnd& judged) {
     try {
       store_.finish_attempt(lease_, judged.state, judged.reason);
     } catch (const LeaseLost&) {
@@ -122,27 +241,48 @@ class LaunchedRun {
       // Its spool is not whole, so that it cannot be called completed.
       store_.finish_attempt(lease_, RunState::lost, error.what());
     }
-    return true;
   }
 
   Store& store_;
+  QueueView& queue_;
   const Lease lease_;
   const HeldByJob held_;
   const std::filesystem::path folder_;
+  const std::optional<JobName> job_;  ///< of Slurm; nothing: launched by a command
 };
 
 }  // namespace
 
 std::vector<RunRow> settle_launched(Store& store) {
   std::vector<RunRow> ended;
-  for (const HeldByJob& held : store.attempts_of_jobs()) {
+  const std::vector<HeldByJob> all = store.attempts_of_jobs();
+  QueueView queue(store.runs_folder());
+  for (const HeldByJob& held : all)
+    if (const std::optional<JobName> job = job_of(held.holder)) queue.want(*job);
+  for (const HeldByJob& held : all) {
     try {
-      if (LaunchedRun(store, held).settle()) ended.push_back(store.read_run(held.lease.run));
+      if (LaunchedRun(store, held, queue).settle()) ended.push_back(store.read_run(held.lease.run));
     } catch (const LeaseLost&) {
       // Another control program has ended it meanwhile.
     }
   }
   return ended;
+}
+
+std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run) {
+  if (run.state != RunState::running || !job_of(run.holder)) return std::nullopt;
+  SchedulerNote note;
+  for (const EventRow& row : store.read_events(run.number, job_note)) {
+    if (row.attempt != run.attempts || !row.body.is_object()) continue;
+    const nlohmann::json scheduler = row.body.value("scheduler", nlohmann::json());
+    if (!scheduler.is_object()) continue;
+    note = {.job = scheduler.value("job", ""),
+            .state = scheduler.value("state", ""),
+            .text = scheduler.value("text", ""),
+            .begun = scheduler.value("begun", false)};
+  }
+  if (note.text.empty()) note.text = "in the hands of " + place_text(run.holder);
+  return note;
 }
 
 void settle_launched_in_passing(const std::filesystem::path& database) {

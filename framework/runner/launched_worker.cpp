@@ -6,6 +6,7 @@
 
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
+#include "runner/slurm/job_script.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {
@@ -18,13 +19,6 @@ using LaunchClock = std::chrono::steady_clock;
 constexpr auto report_patience = std::chrono::seconds(20);
 /// Reports are looked for so often; the spool is read more often.
 constexpr auto look_interval = std::chrono::milliseconds(250);
-
-/// As one word of a shell.
-std::string shell_quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return word + "'";
-}
 
 void replace_all_in(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -112,10 +106,10 @@ ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
 }
 
 std::string CommandLauncher::command_for(const std::string& host, const std::filesystem::path& order) const {
-  const std::string job = "exec " + shell_quoted(exp_.string()) + " job " + shell_quoted(order.string());
+  const std::string job = "exec " + shell_word(exp_.string()) + " job " + shell_word(order.string());
   std::string line = command_;
   replace_all_in(line, "{host}", host);
-  replace_all_in(line, "{command}", shell_quoted(job));
+  replace_all_in(line, "{command}", shell_word(job));
   return line;
 }
 

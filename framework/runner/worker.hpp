@@ -43,7 +43,8 @@ struct WorkOrder {
   std::filesystem::path run_folder;
   std::filesystem::path log;  ///< what it prints is appended there
   int attempt = 0;
-  std::string token;  ///< of the lease
+  std::string token;     ///< of the lease
+  std::string job = {};  ///< "encore-0123456789ab_3" (slurm/job_name.hpp); empty where no scheduler starts it
 };
 
 /// Safe to share between places.

@@ -5,25 +5,16 @@
 #include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/spool.hpp"
+#include "store/lease_file.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
 namespace {
 
-constexpr const char* lease_file = "lease";
 /// The last second of the year 9999: a job waits in a queue as long as it takes, and what it has written is
 /// what tells whether it lives (runner/launched_runs.hpp).
 constexpr double never = 253402300799.0;
-
-std::string random_token(int ordinal) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::random_device source;
-  std::uniform_int_distribution<int> digit(0, 15);
-  std::string token = std::to_string(ordinal) + "-";
-  for (int index = 0; index < 16; ++index) token += digits[digit(source)];
-  return token;
-}
 
 struct AttemptEnd {
   RunState state = RunState::lost;
@@ -56,6 +47,15 @@ void write_ending(Database& database, std::int64_t run, std::int64_t attempt, co
 }
 
 }  // namespace
+
+std::string make_lease_token(int ordinal) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::random_device source;
+  std::uniform_int_distribution<int> digit(0, 15);
+  std::string token = std::to_string(ordinal) + "-";
+  for (int index = 0; index < 16; ++index) token += digits[digit(source)];
+  return token;
+}
 
 MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
                                bool is_over, const std::function<void()>& check,
@@ -161,7 +161,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   Statement& last = database_->cached("SELECT coalesce(max(ordinal), 0) + 1 FROM attempt WHERE run = ?");
   if (last.with(run).step()) lease.ordinal = static_cast<int>(last.integer(0));
   last.reset();
-  lease.token = random_token(lease.ordinal);
+  lease.token = make_lease_token(lease.ordinal);
   database_
       ->cached(
           "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
@@ -179,7 +179,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(system_message("make the folder", folder, failure.value()));
-  replace_file(folder / lease_file, lease.token + "\n");
+  replace_file(folder / lease_file_name, lease.token + "\n");
   transaction.commit();
   return lease;
 }
@@ -267,6 +267,27 @@ MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std:
                 "; run the same command again");
   }
   return report;
+}
+
+Lease Store::succeed_attempt(const Lease& lease, RunState state, const std::string& reason, int ordinal,
+                             const std::string& token) {
+  ENCORE_REQUIRE(ordinal > lease.ordinal && !token.empty(), "a successor comes behind, with a token");
+  Lease next = lease;
+  next.ordinal = ordinal;
+  next.token = token;
+  merge(lease, [&](const MergeReport&) {
+    write_ending(*database_, lease.run, lease.attempt, {state, reason});
+    database_
+        ->cached(
+            "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
+            "process_start, boot_id, code) SELECT run, ?, ?, ?, expires, expires_uptime, host_name, pid, "
+            "process_start, boot_id, code FROM attempt WHERE number = ?")
+        .run(ordinal, now_seconds(), token, lease.attempt);
+    next.attempt = database_->last_row();
+    database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
+        .run(lease.run);
+  });
+  return next;
 }
 
 std::vector<RunRow> Store::settle() {

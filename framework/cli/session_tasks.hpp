@@ -1,0 +1,25 @@
+// SessionTasks: the runs of a plan that are to do, as rows of the database and as tasks for who works on
+// them. Place in the flow: run_session.cpp gives them to the Runner, slurm_session.cpp to jobs of Slurm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/planned_runs.hpp"
+#include "runner/prepare_work.hpp"
+
+namespace encore {
+
+struct SessionTasks {
+  std::vector<const PlannedRun*> planned;  ///< of each task; of the plan that was given
+  std::vector<RunTask> tasks;
+  std::vector<std::string> names;
+};
+
+/// Adds the rows that are missing; new runs belong to the experiment file `sweep`, if there is one.
+SessionTasks make_session_tasks(const CommandLine& line, Store& store, const PlannedRuns& planned,
+                                std::optional<std::int64_t> sweep);
+
+}  // namespace encore

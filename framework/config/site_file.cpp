@@ -1,0 +1,188 @@
+// See site_file.hpp.
+#include "config/site_file.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <regex>
+
+#include "config/input_file.hpp"
+#include "config/toml.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t most_site_bytes = std::size_t{1} << 20;
+constexpr const char* table_name = "slurm";
+
+/// What jobs are given by Encore itself, and by which option of the file where there is one.
+struct OwnOption {
+  const char* name;
+  const char* by;
+};
+constexpr std::array own_options = {
+    OwnOption{"--array", "runs_per_job"},
+    OwnOption{"-a", "runs_per_job"},
+    OwnOption{"--job-name", ""},
+    OwnOption{"-J", ""},
+    OwnOption{"--signal", "checkpoint_seconds"},
+    OwnOption{"--output", ""},
+    OwnOption{"-o", ""},
+    OwnOption{"--parsable", ""},
+    OwnOption{"--wrap", "before"},
+    OwnOption{"--requeue", "requeue"},
+    OwnOption{"--no-requeue", "requeue"},
+    OwnOption{"--wait", ""},
+    OwnOption{"-W", ""},
+};
+
+Place place_in(const ValidTable& table, const std::string& option) {
+  const auto found = table.origin.find(option);
+  return found == table.origin.end() ? Place{} : found->second.place;
+}
+
+void check_form(const ValidTable& table, const char* option, const std::regex& form, const char* wanted,
+                Problems& problems) {
+  const std::string& text = table.options.text(option);
+  if (text.empty() || std::regex_match(text, form)) return;
+  problems.add(
+      place_in(table, option), std::string("slurm.") + option,
+      std::string("option \"") + option + "\" of [slurm] must be " + wanted + ", found \"" + text + "\"");
+}
+
+void check_options(const ValidTable& table, Problems& problems) {
+  for (const std::string& option : table.options.text_list("options")) {
+    const std::string name = option.substr(0, option.find_first_of("= "));
+    std::string wrong;
+    if (!option.starts_with('-')) wrong = "is no option of sbatch; write one to a text, as \"--qos=long\"";
+    for (const OwnOption& own : own_options)
+      if (name == own.name)
+        wrong = std::string("is set by Encore itself") +
+                (*own.by == '\0' ? "" : std::string("; `") + own.by + "` of [slurm] decides it");
+    if (!wrong.empty())
+      problems.add(place_in(table, "options"), "slurm.options",
+                   "\"" + option + "\" in option \"options\" of [slurm] " + wrong);
+  }
+}
+
+void check_forms(const ValidTable& table, Problems& problems) {
+  static const std::regex time(R"(\d+|\d+:\d+|\d+:\d+:\d+|\d+-\d+|\d+-\d+:\d+|\d+-\d+:\d+:\d+)");
+  static const std::regex memory(R"(\d+[KMGT]?)");
+  static const std::regex word(R"([^\s"'$`\\]+)");
+  check_form(table, "time", time, "minutes, \"hours:minutes:seconds\" or \"days-hours\"", problems);
+  check_form(table, "memory", memory, "a number with K, M, G or T, as \"8G\"", problems);
+  for (const char* option : {"partition", "account", "gpus"})
+    check_form(table, option, word, "one word without quotes", problems);
+  check_options(table, problems);
+}
+
+}  // namespace
+
+const Schema& slurm_schema() {
+  static const Schema schema =
+      Schema()
+          .text("partition", "", {.help = "partition of the jobs; empty: Slurm's default"})
+          .text("account", "", {.help = "account that the time is charged to"})
+          .text("time", "",
+                {.help = "time limit of a job, as `\"4:00:00\"`; before it a checkpoint is written"})
+          .text("memory", "", {.help = "memory of a job, as `\"8G\"`"})
+          .text("gpus", "", {.help = "GPUs of a job, as `\"1\"` or `\"a100:1\"`"})
+          .integer("cpus", 0,
+                   {.help = "CPUs of a job, and threads of its worker unless `--threads` says otherwise; 0: "
+                            "Slurm's default",
+                    .min = 0,
+                    .max = 4096})
+          .text_list("modules", {}, {.help = "modules that are loaded before the work starts"})
+          .text_list("before", {}, {.help = "lines of bash before the work starts, behind the modules"})
+          .text("container", "",
+                {.help = "a command in front of `exp job`, as `\"apptainer exec /images/encore.sif\"`"})
+          .text_list("options", {}, {.help = "further options of sbatch, as `\"--qos=long\"`"})
+          .integer("max_submits_per_minute", 10,
+                   {.help = "so many calls of sbatch in a minute, by all who use the database",
+                    .min = 1,
+                    .max = 10000})
+          .integer("runs_per_job", 1,
+                   {.help = "so many runs one after the other in each job", .min = 1, .max = 10000})
+          .integer("max_array_size", 0,
+                   {.help = "most jobs of one array; 0: as many as Slurm's MaxArraySize allows",
+                    .min = 0,
+                    .max = 1000000})
+          .integer(
+              "checkpoint_seconds", 120,
+              {.help = "how long before its time limit a job writes a checkpoint and goes back to the queue",
+               .unit = "s",
+               .min = 1,
+               .max = 65535})
+          .boolean(
+              "requeue", true,
+              {.help = "whether a job goes back to the queue before its time limit, and after a failed node"})
+          .integer(
+              "queue_seconds", 10,
+              {.help = "Slurm is asked for its queue at most so often", .unit = "s", .min = 1, .max = 3600});
+  return schema;
+}
+
+SlurmSite parse_site(const std::string& text, const std::string& name) {
+  const Value root = parse_toml(text, name);
+  Problems problems;
+  const Value::Member* table = nullptr;
+  for (const Value::Member& member : root.table()) {
+    if (member.key == table_name)
+      table = &member;
+    else
+      problems.add(member.key_origin.place, member.key,
+                   "unknown table \"" + member.key + "\" of the site file; there is [slurm]");
+  }
+  if (table != nullptr && !table->value.is_table())
+    problems.add(table->value.origin.place, table_name,
+                 "\"slurm\" must be a table, [slurm], found " + describe(table->value));
+  problems.require_none();
+  const Value none{.data = Value::Table(), .origin = root.origin};
+  const ValidTable valid =
+      validate(table == nullptr ? none : table->value, slurm_schema(), {table_name, "[slurm]"}, problems);
+  problems.require_none();
+  check_forms(valid, problems);
+  problems.require_none();
+  const Options& options = valid.options;
+  const auto integer = [&](const char* option) { return static_cast<int>(options.integer(option)); };
+  return {.partition = options.text("partition"),
+          .account = options.text("account"),
+          .time = options.text("time"),
+          .memory = options.text("memory"),
+          .gpus = options.text("gpus"),
+          .cpus = integer("cpus"),
+          .modules = options.text_list("modules"),
+          .before = options.text_list("before"),
+          .container = options.text("container"),
+          .options = options.text_list("options"),
+          .max_submits_per_minute = integer("max_submits_per_minute"),
+          .runs_per_job = integer("runs_per_job"),
+          .max_array_size = integer("max_array_size"),
+          .checkpoint_seconds = integer("checkpoint_seconds"),
+          .requeue = options.flag("requeue"),
+          .queue_seconds = integer("queue_seconds")};
+}
+
+SlurmSite load_site(const std::filesystem::path& file) {
+  std::string text;
+  try {
+    text = read_file(file, most_site_bytes);
+  } catch (const UnreadableFile& error) {
+    throw ConfigErrors({{{}, "", error.what()}});
+  }
+  return parse_site(text, file.string());
+}
+
+std::filesystem::path default_site_file() {
+  const auto named = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    const std::filesystem::path folder = text == nullptr ? "" : text;
+    return folder.is_absolute() ? folder : std::filesystem::path();
+  };
+  std::filesystem::path folder = named("XDG_CONFIG_HOME");
+  if (folder.empty() && !named("HOME").empty()) folder = named("HOME") / ".config";
+  return folder.empty() ? folder : folder / "encore" / "site.toml";
+}
+
+}  // namespace encore

@@ -1,0 +1,41 @@
+// SiteFile: what a cluster wants to know of jobs (site.toml): partition, account, limits, modules. It is
+// checked like an experiment file, with line and column, and is never part of a run's identity.
+// Place in the flow: cli/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/sites.md is for
+// users.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <encore/options.hpp>
+
+namespace encore {
+
+/// [slurm] of a site file. A text that is empty is not passed on.
+struct SlurmSite {
+  std::string partition = {}, account = {}, time = {}, memory = {}, gpus = {};
+  int cpus = 0;                           ///< of each job, which are its worker's threads; 0: Slurm's default
+  std::vector<std::string> modules = {};  ///< loaded before the work starts
+  std::vector<std::string> before = {};   ///< lines of bash behind these
+  std::string container = {};             ///< a command in front of `exp job`
+  std::vector<std::string> options = {};  ///< further ones of sbatch
+  int max_submits_per_minute = 10;
+  int runs_per_job = 1;
+  int max_array_size = 0;  ///< 0: as much as Slurm allows
+  int checkpoint_seconds = 120;
+  bool requeue = true;
+  int queue_seconds = 10;
+};
+
+const Schema& slurm_schema();
+
+/// Throws ConfigErrors with everything that is wrong. `name` stands for the file in messages.
+SlurmSite parse_site(const std::string& text, const std::string& name);
+/// Throws ConfigErrors too where the file cannot be read.
+SlurmSite load_site(const std::filesystem::path& file);
+/// $XDG_CONFIG_HOME/encore/site.toml, else ~/.config/encore/site.toml; empty without either variable.
+std::filesystem::path default_site_file();
+
+}  // namespace encore

@@ -1,0 +1,39 @@
+// See prepare_work.hpp.
+#include "runner/prepare_work.hpp"
+
+#include "record/checkpoint.hpp"
+#include "runner/attempt_end.hpp"
+#include "runner/stop_request.hpp"
+
+namespace encore {
+
+WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, WorkerPlace& place) {
+  const std::filesystem::path folder = store.run_folder(lease.run_id);
+  forget_stop_requests_before(folder, lease.ordinal);
+  if (task.from_start) prune_checkpoints(folder, {});
+  task.specification.save(folder);
+  if (!task.plugin_change.is_null()) store.add_event(lease, "plugin_change", task.plugin_change);
+  if (!task.parent.is_null()) store.add_event(lease, parent_event, task.parent);
+  if (!task.teacher.is_null()) store.add_event(lease, teacher_event, task.teacher);
+  std::vector<std::string> arguments = {
+      "train",   "--run-folder", folder.string(), "--attempt", std::to_string(lease.ordinal),
+      "--lease", lease.token};
+  if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
+  if (task.stop_after_epoch > 0)
+    arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
+  if (task.pause_after_step > 0)
+    arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
+  if (trains_nothing(task.specification)) {  // one process takes over weights
+    place.ranks = 1;
+    place.rank_launcher.clear();
+  }
+  if (place.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(place.ranks)});
+  return {.program = task.worker,
+          .arguments = std::move(arguments),
+          .run_folder = folder,
+          .log = folder / log_name(lease.ordinal),
+          .attempt = lease.ordinal,
+          .token = lease.token};
+}
+
+}  // namespace encore

@@ -1,0 +1,25 @@
+// JobScript: what Slurm is given of a submission: the options of sbatch and the script that each element of
+// the array runs. Pure text; submitter.hpp writes and submits it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/site_file.hpp"
+
+namespace encore {
+
+/// Exit code of `exp job` whose job is to go back to the queue: the time limit came near.
+inline constexpr int requeue_exit_code = 85;
+
+/// One element needs no array.
+std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string& name, int elements,
+                                        const std::filesystem::path& folder);
+/// `folder` holds the lists of orders, `exp` is this program.
+std::string script_text(const SlurmSite& site, const std::filesystem::path& folder,
+                        const std::filesystem::path& exp);
+/// As one word of a shell.
+std::string shell_word(const std::string& text);
+
+}  // namespace encore

@@ -1,0 +1,173 @@
+// See queue_view.hpp.
+#include "runner/slurm/queue_view.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "record/atomic_file.hpp"
+#include "store/lease_clock.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr const char* queue_file = "queue.json";
+constexpr std::size_t most_queue_bytes = std::size_t{64} << 20;
+/// A job that was just taken may be missing in an answer that was on its way.
+constexpr double just_taken = 30.0;
+
+std::map<std::string, QueuedJob> by_name(const std::vector<QueuedJob>& jobs) {
+  std::map<std::string, QueuedJob> named;
+  // Of a job that was requeued the accounting has a line for each time; the last one counts.
+  for (const QueuedJob& job : jobs) named[JobName{job.name, job.element}.text()] = job;
+  return named;
+}
+
+}  // namespace
+
+const Submission* QueueView::submission_of(const std::string& name) {
+  const auto [at, is_new] = submissions_.try_emplace(name);
+  if (is_new) at->second = load_submission(runs_folder_, name);
+  return at->second ? &*at->second : nullptr;
+}
+
+std::optional<QueueView::Answer> QueueView::load_shared(int queue_seconds) const {
+  try {
+    const nlohmann::json json =
+        json_or_null(read_file(jobs_folder(runs_folder_) / queue_file, most_queue_bytes));
+    if (!json.is_object()) return std::nullopt;
+    Answer answer{.answered = json.at("answered"), .time = json.at("time")};
+    // The clock of another login node may be ahead: what is of the future is asked again.
+    const double age = now_seconds() - answer.time;
+    if (age < 0.0 || age >= queue_seconds) return std::nullopt;
+    const auto names = json.at("names").get<std::set<std::string>>();
+    if (!std::ranges::includes(names, names_)) return std::nullopt;
+    for (const nlohmann::json& row : json.at("jobs")) {
+      const QueuedJob job{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5)};
+      answer.jobs[JobName{job.name, job.element}.text()] = job;
+    }
+    return answer;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  } catch (const UnreadableFile&) {
+    return std::nullopt;
+  }
+}
+
+void QueueView::save_shared() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [name, job] : answer_->jobs)
+    rows.push_back({job.name, job.element, job.id, job.state, job.reason, job.nodes});
+  const nlohmann::json json = {
+      {"time", answer_->time}, {"answered", answer_->answered}, {"names", names_}, {"jobs", rows}};
+  try {
+    replace_file(jobs_folder(runs_folder_) / queue_file,
+                 json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const Error&) {
+    // Only the next one asks again.
+  }
+}
+
+void QueueView::ask() {
+  int queue_seconds = 60;
+  for (const std::string& name : names_)
+    if (const Submission* submission = submission_of(name))
+      queue_seconds = std::min(queue_seconds, submission->queue_seconds);
+  if ((answer_ = load_shared(queue_seconds))) return;
+  const double time = now_seconds();
+  const std::optional<std::vector<QueuedJob>> jobs = read_queue({names_.begin(), names_.end()});
+  answer_ = Answer{.answered = jobs.has_value(), .time = time};
+  if (jobs) answer_->jobs = by_name(*jobs);
+  save_shared();
+}
+
+const QueuedJob* QueueView::find_in_accounts(const JobName& job) {
+  if (!accounts_) {
+    const std::optional<std::vector<QueuedJob>> jobs = read_accounts({names_.begin(), names_.end()});
+    accounts_ = jobs ? by_name(*jobs) : std::map<std::string, QueuedJob>();
+  }
+  const auto found = accounts_->find(job.text());
+  return found == accounts_->end() ? nullptr : &found->second;
+}
+
+JobStanding QueueView::look(const JobName& job) {
+  names_.insert(job.submission);
+  if (!answer_) ask();
+  JobStanding standing;
+  if (const Submission* submission = submission_of(job.submission)) standing.submission = *submission;
+  const auto found = answer_->jobs.find(job.text());
+  const QueuedJob* known = found == answer_->jobs.end() ? nullptr : &found->second;
+  if (known == nullptr) {
+    const bool tried = standing.submission && !standing.submission->tries.empty();
+    const double taken = tried ? standing.submission->tries.back() : 0.0;
+    const bool packed = standing.submission && standing.submission->stage != SubmissionStage::submitted;
+    if (packed || !standing.submission) {
+      const bool refused = packed && standing.submission->stage == SubmissionStage::refused;
+      const bool at_work = packed && liveness_of(standing.submission->submitter) != Liveness::gone;
+      const bool told = answer_->answered && !(taken > answer_->time - just_taken);
+      standing.standing = refused || at_work || told ? Standing::unsubmitted : Standing::silent;
+      return standing;
+    }
+    standing.job = {
+        .name = job.submission,
+        .element = job.element,
+        .id = standing.submission->job + (job.element > 0 ? "_" + std::to_string(job.element) : ""),
+        .state = "PENDING"};
+    if (taken > answer_->time - just_taken) {
+      standing.standing = Standing::waiting;
+      return standing;
+    }
+    if (!answer_->answered) return standing;
+    known = find_in_accounts(job);
+    if (known == nullptr) {
+      standing.standing = Standing::vanished;
+      return standing;
+    }
+  }
+  standing.job = *known;
+  standing.standing = known->waits()     ? Standing::waiting
+                      : known->is_over() ? Standing::over
+                                         : Standing::working;
+  return standing;
+}
+
+std::string standing_text(const JobStanding& standing, bool begun) {
+  const QueuedJob& job = standing.job;
+  const std::string number = job.id.empty() ? "" : ", job " + job.id;
+  switch (standing.standing) {
+    case Standing::unsubmitted: {
+      const std::string why = standing.submission ? standing.submission->waits_for : "";
+      return "not submitted to Slurm yet" + (why.empty() ? "" : ": " + why);
+    }
+    case Standing::silent:
+      return "Slurm does not answer" + number;
+    case Standing::waiting:
+      return "queued in Slurm" + number + (job.reason.empty() ? "" : ", reason " + job.reason);
+    case Standing::working:
+      return std::string(begun ? "running" : "waits for its turn") + " in Slurm" + number +
+             (job.nodes.empty() ? "" : " on " + job.nodes);
+    case Standing::over:
+      return job_end_text(job);
+    case Standing::vanished:
+      return "Slurm knows nothing of its job any more" + number;
+  }
+  return "";
+}
+
+std::string job_end_text(const QueuedJob& job) {
+  const std::string its = "its job " + job.id;
+  if (job.state == "CANCELLED") return its + " was cancelled in Slurm (scancel)";
+  if (job.state == "TIMEOUT") return its + " ran into its time limit (TIMEOUT)";
+  if (job.state == "OUT_OF_MEMORY")
+    return its +
+           " was killed because it had too little memory (OUT_OF_MEMORY); `memory` in [slurm] asks for more";
+  if (job.state == "NODE_FAIL") return its + " has lost its node, " + job.nodes + " (NODE_FAIL)";
+  if (job.state == "PREEMPTED") return its + " had to make room for another one (PREEMPTED)";
+  if (job.state == "COMPLETED") return its + " has ended";
+  return its + " has ended as " + job.state + (job.reason.empty() ? "" : ", reason " + job.reason);
+}
+
+}  // namespace encore

@@ -1,0 +1,66 @@
+// QueueView: how each job that holds runs stands with Slurm. All control programs of one database share what
+// squeue has said (jobs/queue.json), so that any number of them asks at most once in queue_seconds.
+// Place in the flow: launched_runs.hpp asks for every run that a job of Slurm holds.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/slurm/commands.hpp"
+#include "runner/slurm/job_name.hpp"
+#include "runner/slurm/submission.hpp"
+
+namespace encore {
+
+enum class Standing : std::uint8_t {
+  unsubmitted,  ///< its submitter has not submitted it yet
+  silent,       ///< Slurm does not answer
+  waiting,      ///< in the queue
+  working,      ///< it has begun
+  over,         ///< it has ended, one way or the other
+  vanished,     ///< it was submitted, and Slurm knows nothing of it any more
+};
+
+struct JobStanding {
+  Standing standing = Standing::silent;
+  QueuedJob job = {};                         ///< as Slurm has it: waiting, working, over
+  std::optional<Submission> submission = {};  ///< as its folder has it
+};
+
+class QueueView {
+ public:
+  explicit QueueView(std::filesystem::path runs_folder) : runs_folder_(std::move(runs_folder)) {}
+
+  /// The jobs that will be asked about; before the first look.
+  void want(const JobName& job) { names_.insert(job.submission); }
+  JobStanding look(const JobName& job);
+
+ private:
+  struct Answer {
+    bool answered = false;
+    double time = 0.0;
+    std::map<std::string, QueuedJob> jobs = {};  ///< by JobName::text()
+  };
+  void ask();
+  std::optional<Answer> load_shared(int queue_seconds) const;
+  void save_shared() const;
+  const QueuedJob* find_in_accounts(const JobName& job);
+  const Submission* submission_of(const std::string& name);
+
+  const std::filesystem::path runs_folder_;
+  std::set<std::string> names_;
+  std::map<std::string, std::optional<Submission>> submissions_;
+  std::optional<Answer> answer_;
+  std::optional<std::map<std::string, QueuedJob>> accounts_;
+};
+
+/// "queued in Slurm, job 12_3, reason Resources"; `begun`: this run's worker was started.
+std::string standing_text(const JobStanding& standing, bool begun);
+/// Why a job has ended, as a reason of its runs: "its job 12_3 ran into its time limit".
+std::string job_end_text(const QueuedJob& job);
+
+}  // namespace encore

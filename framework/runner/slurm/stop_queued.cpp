@@ -1,0 +1,41 @@
+// See stop_queued.hpp.
+#include "runner/slurm/stop_queued.hpp"
+
+#include "runner/job_files.hpp"
+#include "runner/slurm/queue_view.hpp"
+#include "runner/stop_request.hpp"
+
+namespace encore {
+
+std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs) {
+  std::vector<RunRow> ended;
+  std::map<std::string, JobName> jobs;
+  for (const HeldByJob& held : store.attempts_of_jobs()) {
+    const std::optional<JobName> job = job_of(held.holder);
+    const std::filesystem::path folder = store.run_folder(held.lease.run_id);
+    const std::optional<JobReport> report = read_report(folder, held.lease.ordinal);
+    const bool works = report && report->token == held.lease.token && !report->end;
+    if (!job || works || !runs.contains(held.lease.run) ||
+        requested_stop(folder, held.lease.ordinal) == StopWish::none)
+      continue;
+    try {
+      store.finish_attempt(
+          held.lease, RunState::stopped,
+          report ? "stopped while its job waited to go on with it" : "stopped before its job began with it");
+      ended.push_back(store.read_run(held.lease.run));
+      jobs[job->text()] = *job;
+    } catch (const LeaseLost&) {
+      // Its end was written by another control program meanwhile.
+    }
+  }
+  for (const HeldByJob& held : store.attempts_of_jobs())
+    if (const std::optional<JobName> job = job_of(held.holder)) jobs.erase(job->text());
+  QueueView queue(store.runs_folder());
+  for (const auto& [name, job] : jobs) queue.want(job);
+  for (const auto& [name, job] : jobs)
+    if (const JobStanding standing = queue.look(job); standing.standing == Standing::waiting)
+      cancel(standing.job);
+  return ended;
+}
+
+}  // namespace encore

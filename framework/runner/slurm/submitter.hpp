@@ -1,0 +1,61 @@
+// SlurmSubmitter: packs orders into submissions and submits them, not more often than the site wants. Nothing
+// here waits: advance() does what may be done now. Its submissions lie in files (submission.hpp) from before
+// the first run is taken for them until long after this process.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/site_file.hpp"
+#include "runner/slurm/commands.hpp"
+#include "runner/slurm/job_name.hpp"
+#include "runner/slurm/submission.hpp"
+#include "runner/worker.hpp"
+
+namespace encore {
+
+/// Called from the control program's thread.
+class SlurmSubmitter {
+ public:
+  SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, SlurmSite site,
+                 SlurmLimits limits);
+
+  /// The job into which the next order goes: the run's lease is taken in its name first.
+  JobName next_job();
+  /// Saves the order for next_job(). Throws Error.
+  void add(WorkOrder order, const WorkerPlace& place);
+  /// What is packed so far is submitted, though more would fit.
+  void close();
+
+  /// Submits what may be submitted now. What Slurm refuses for good is marked so in its folder, by which
+  /// settle_launched ends its runs. Throws Error for files.
+  void advance();
+  /// Submissions that are packed and not submitted.
+  std::size_t waiting() const { return closed_.size(); }
+  /// Why they wait; empty where nothing does.
+  const std::string& waits_for() const { return waits_for_; }
+  std::size_t submitted() const { return submitted_; }
+
+ private:
+  struct Packed {
+    Submission submission;
+    std::vector<std::vector<std::filesystem::path>> elements = {};
+  };
+  bool may_submit();
+  void beat();
+  void take(const std::string& job);
+
+  const std::filesystem::path runs_folder_, exp_;
+  const SlurmSite site_;
+  const std::size_t most_elements_;
+  std::optional<Packed> open_;
+  std::deque<Packed> closed_;
+  std::string waits_for_;
+  std::size_t submitted_ = 0;
+  std::chrono::steady_clock::time_point not_before_{}, beaten_{};
+};
+
+}  // namespace encore

@@ -1,0 +1,63 @@
+// Cluster: Slurm with two nodes on this machine (daemons.sh), for as long as a test, and a sandbox whose runs
+// go there. A test says first whether it may start daemons at all.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+
+/// Why this test starts no daemons; empty where it may. `full`: it belongs to the long ones.
+std::string why_no_daemons(bool full);
+/// First line of a test: NEEDS_SLURM(false)
+#define NEEDS_SLURM(full) \
+  if (const std::string why = why_no_daemons(full); !why.empty()) GTEST_SKIP() << why
+
+/// Six runs in a sweep s, or as many seeds as are named.
+void write_sweep(const Sandbox& sandbox, int runs);
+
+/// "6 completed", or "1 lost, 5 completed"
+inline constexpr const char* states_query =
+    "SELECT group_concat(n || ' ' || state, ', ') FROM (SELECT count(*) AS n, state FROM run GROUP BY state "
+    "ORDER BY state)";
+/// The last digest of each run by its name.
+inline constexpr const char* digests_query =
+    "SELECT group_concat(text) FROM (SELECT run.name || ' ' || digest.scope || ' ' || value AS text FROM "
+    "digest "
+    "JOIN run ON run.number = digest.run WHERE step = (SELECT max(step) FROM digest AS other WHERE other.run "
+    "= "
+    "digest.run) GROUP BY text ORDER BY text)";
+
+class Cluster {
+ public:
+  /// `lines` take the place of those of daemons.sh in slurm.conf; `site` is the table [slurm].
+  explicit Cluster(const std::vector<std::string>& lines = {}, const std::string& site = "");
+  ~Cluster();
+
+  Sandbox& sandbox() { return sandbox_; }
+  /// exp run FILE --launcher slurm --site site.toml, and more words.
+  ProgramOutput run(const std::string& file, const std::vector<std::string>& more = {}) const;
+  /// The same in the background.
+  pid_t start(const std::string& file, const std::vector<std::string>& more = {}) const;
+  static std::vector<std::string> words(const std::string& file, const std::vector<std::string>& more);
+  void site(const std::string& table) const;
+  /// What a command of Slurm prints.
+  std::string slurm(const std::string& line) const;
+  /// Waits until a look of `exp status` leaves the runs in these states.
+  bool comes_to(const std::string& states) const;
+  /// Each point of every run once, and the same last digests as by a local run of the same file.
+  void expect_like_local(const std::string& file) const;
+  /// The folders of submissions.
+  std::vector<std::filesystem::path> submissions() const;
+  std::filesystem::path daemons() const { return sandbox_.folder() / "slurm"; }
+  void start_node(const std::string& node) const;
+
+ private:
+  Sandbox sandbox_;
+};
+
+}  // namespace encore::system_test

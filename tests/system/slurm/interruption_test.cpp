@@ -1,0 +1,178 @@
+// What ends a job of Slurm early: requests to stop, scancel, requeueing, the time limit, a node that dies.
+// The run goes on or says why it does not, and its numbers are those of an unbroken one.
+#include <signal.h>
+
+#include "system/control/hold.hpp"
+#include "system/slurm/cluster.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// "1 interrupted, 2 completed": the attempts of the only run, in their order.
+constexpr const char* attempts_query =
+    "SELECT group_concat(text, ', ') FROM (SELECT ordinal || ' ' || state AS text FROM attempt ORDER BY "
+    "ordinal)";
+
+TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
+  NEEDS_SLURM(false);
+  Cluster cluster;
+  write_sweep(cluster.sandbox(), 3);
+  cluster.slurm("scontrol update PartitionName=work State=DOWN");
+  ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
+  const ProgramOutput stop = cluster.sandbox().exp({"stop", "s-s1"});
+  EXPECT_TRUE(contains(stop.output, "s-s1 is stopped; its job had not begun with it"))
+      << stop.output << stop.errors;
+  EXPECT_EQ(cluster.sandbox().one(states_query), "2 running, 1 stopped");
+  EXPECT_TRUE(eventually([&] {
+    return cluster.slurm("squeue -h -r -o '%K %T' | sort") == "1 PENDING\n2 PENDING\n";
+  })) << cluster.slurm("squeue -h -r -t all -o '%K %T' | sort");
+  cluster.slurm("scontrol update PartitionName=work State=UP");
+  const ProgramOutput again = cluster.run("sweep.toml");
+  EXPECT_TRUE(cluster.comes_to("3 completed")) << again.output << again.errors;
+  cluster.expect_like_local("sweep.toml");
+}
+
+TEST(SlurmInterruption, StopReachesAWorkerAndWhatIsLeftOfItsJob) {
+  NEEDS_SLURM(false);
+  Cluster cluster({}, "runs_per_job = 3\n");
+  write_sweep(cluster.sandbox(), 3);
+  const Hold hold(cluster.sandbox(), 8);
+  ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
+  hold.wait_for(1);
+  cluster.sandbox().exp({"status"});
+  EXPECT_EQ(cluster.sandbox().exp({"stop", "s"}).end.exit_code, 0);
+  EXPECT_TRUE(cluster.comes_to("3 stopped")) << cluster.sandbox().one(states_query);
+  EXPECT_EQ(cluster.sandbox().one("SELECT count(DISTINCT run) FROM checkpoint"), "1");
+  EXPECT_TRUE(eventually([&] {
+    return contains(cluster.slurm("squeue -h -t all -o %T"), "FAILED") ||
+           contains(cluster.slurm("squeue -h -t all -o %T"), "CANCELLED");
+  }));
+}
+
+TEST(SlurmInterruption, RequeueBeginsAnotherAttemptOnWhatIsNotFinished) {
+  NEEDS_SLURM(false);
+  Cluster cluster({}, "runs_per_job = 2\n");
+  write_sweep(cluster.sandbox(), 2);
+  cluster.sandbox().set("PAUSE_AT", "");
+  // The first run ends, the second one is held.
+  cluster.sandbox().set("FAKE_STEP_MS", "40");
+  ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
+  ASSERT_TRUE(cluster.comes_to("1 completed, 1 running"));
+  cluster.slurm("scontrol requeue 1");
+  EXPECT_TRUE(cluster.comes_to("2 completed")) << cluster.sandbox().one(states_query);
+  EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM attempt WHERE run = 1"), "1") << "it had ended";
+  const std::string attempts = cluster.sandbox().one("SELECT count(*) FROM attempt WHERE run = 2");
+  EXPECT_EQ(attempts, "2");
+  EXPECT_EQ(cluster.sandbox().one("SELECT count(DISTINCT host_name) FROM attempt"), "1") << "one job";
+  cluster.expect_like_local("sweep.toml");
+}
+
+TEST(SlurmInterruption, ScancelIsTheReason) {
+  NEEDS_SLURM(false);
+  Cluster cluster;
+  Hold hold(cluster.sandbox(), 8);
+  const pid_t exp = cluster.start("tiny.toml");
+  hold.wait_for(1);
+  cluster.slurm("scancel --name=$(squeue -h -o %j)");
+  EXPECT_EQ(Sandbox::wait(exp)->exit_code, 75) << cluster.sandbox().read("output.txt");
+  EXPECT_TRUE(contains(cluster.sandbox().read("output.txt"), "was cancelled in Slurm (scancel)"))
+      << cluster.sandbox().read("output.txt");
+  EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM run"), "was cancelled in Slurm (scancel)"));
+  hold.release();
+  EXPECT_EQ(cluster.run("tiny.toml").end.exit_code, 0);
+  cluster.expect_like_local("tiny.toml");
+}
+
+TEST(SlurmInterruption, CtrlCStopsWhatWorksAndCancelsWhatWaits) {
+  NEEDS_SLURM(false);
+  Cluster cluster({"MaxJobCount=100"}, "cpus = 4\n");
+  write_sweep(cluster.sandbox(), 4);  // two nodes with four CPUs: two jobs wait
+  Hold hold(cluster.sandbox(), 8);
+  const pid_t exp = cluster.start("sweep.toml");
+  hold.wait_for(2);
+  ::kill(exp, SIGINT);
+  EXPECT_EQ(Sandbox::wait(exp)->exit_code, 75) << cluster.sandbox().read("output.txt");
+  EXPECT_EQ(cluster.sandbox().one(states_query), "4 stopped");
+  EXPECT_EQ(cluster.slurm("squeue -h"), "");
+  hold.release();
+  EXPECT_EQ(cluster.run("sweep.toml").end.exit_code, 0);
+  cluster.expect_like_local("sweep.toml");
+}
+
+TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobGoesOn) {
+  NEEDS_SLURM(true);
+  Cluster cluster({}, "time = \"2\"\ncheckpoint_seconds = 110\n");
+  Hold hold(cluster.sandbox(), 8);
+  ASSERT_EQ(cluster.run("tiny.toml", {"--detach"}).end.exit_code, 0);
+  hold.wait_for(1);
+  ASSERT_TRUE(eventually([&] {
+    cluster.sandbox().exp({"status"});
+    return cluster.sandbox().one("SELECT count(*) FROM checkpoint WHERE step = 7") == "1";
+  })) << cluster.sandbox().one(attempts_query);
+  EXPECT_EQ(cluster.sandbox().one(states_query), "1 running") << "its job waits to go on";
+  hold.release();
+  EXPECT_TRUE(cluster.comes_to("1 completed"));
+  EXPECT_EQ(cluster.sandbox().one(attempts_query), "1 interrupted, 2 completed");
+  EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1"),
+                       "its job came near its time limit"))
+      << cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1");
+  cluster.expect_like_local("tiny.toml");
+}
+
+TEST(SlurmInterruption, AWorkerThatHearsNothingRunsIntoTheTimeLimit) {
+  NEEDS_SLURM(true);
+  Cluster cluster({"KillWait=2"}, "time = \"1\"\ncheckpoint_seconds = 1\nrequeue = false\n");
+  cluster.sandbox().set("FAKE_STUBBORN", "1");
+  Hold hold(cluster.sandbox(), 8);
+  const ProgramOutput output = cluster.run("tiny.toml");
+  EXPECT_EQ(output.end.exit_code, 75) << output.output;
+  EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM run"), "(TIMEOUT)"))
+      << cluster.sandbox().one("SELECT reason FROM run");
+}
+
+TEST(SlurmInterruption, ANodeThatDiesIsLeftAndItsRunGoesOnElsewhere) {
+  NEEDS_SLURM(true);
+  Cluster cluster({"SlurmdTimeout=5", "UnkillableStepTimeout=5"});
+  Hold hold(cluster.sandbox(), 8);
+  ASSERT_EQ(cluster.run("tiny.toml", {"--detach"}).end.exit_code, 0);
+  hold.wait_for(1);
+  std::string node = cluster.slurm("squeue -h -o %N");
+  node.pop_back();
+  // The daemon alone dies: its job works on, and must not spoil what another one does.
+  cluster.slurm("kill -9 $(cat '" + (cluster.daemons() / (node + ".pid")).string() + "')");
+  ASSERT_TRUE(eventually([&] {
+    cluster.sandbox().exp({"status"});
+    return cluster.sandbox().one("SELECT count(*) FROM attempt") == "2";
+  })) << cluster.slurm("squeue -t all; sinfo");
+  hold.release();
+  EXPECT_TRUE(cluster.comes_to("1 completed")) << cluster.sandbox().one(attempts_query);
+  EXPECT_EQ(cluster.sandbox().one(attempts_query), "1 lost, 2 completed");
+  EXPECT_TRUE(
+      contains(cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1"), "started again"));
+  cluster.expect_like_local("tiny.toml");
+}
+
+TEST(SlurmInterruption, WithoutRequeueADeadNodeIsTheReasonAndTheRunIsTakenOver) {
+  NEEDS_SLURM(true);
+  Cluster cluster({"SlurmdTimeout=5", "UnkillableStepTimeout=5"}, "requeue = false\n");
+  Hold hold(cluster.sandbox(), 8);
+  const pid_t exp = cluster.start("tiny.toml", {"--retries", "1"});
+  hold.wait_for(1);
+  std::string node = cluster.slurm("squeue -h -o %N");
+  node.pop_back();
+  cluster.slurm("kill -9 $(cat '" + (cluster.daemons() / (node + ".pid")).string() + "')");
+  ASSERT_TRUE(eventually([&] { return cluster.sandbox().one("SELECT count(*) FROM attempt") == "2"; }));
+  hold.release();
+  EXPECT_EQ(Sandbox::wait(exp)->exit_code, 0) << cluster.sandbox().read("output.txt");
+  EXPECT_EQ(cluster.sandbox().one(attempts_query), "1 lost, 2 completed");
+  EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1"), "(NODE_FAIL)"))
+      << cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1");
+  cluster.expect_like_local("tiny.toml");
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,98 @@
+// The site file: what is read, and where each mistake is.
+#include "config/site_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "config/error.hpp"
+
+namespace encore {
+namespace {
+
+std::string problems_of(const std::string& text) {
+  try {
+    parse_site(text, "site.toml");
+  } catch (const ConfigErrors& errors) {
+    return errors.what();
+  }
+  return "";
+}
+
+TEST(SiteFile, an_empty_one_has_the_defaults) {
+  const SlurmSite site = parse_site("", "site.toml");
+  EXPECT_EQ(site.max_submits_per_minute, 10);
+  EXPECT_EQ(site.runs_per_job, 1);
+  EXPECT_EQ(site.checkpoint_seconds, 120);
+  EXPECT_TRUE(site.requeue);
+  EXPECT_TRUE(site.partition.empty());
+}
+
+TEST(SiteFile, every_option_is_read) {
+  const SlurmSite site = parse_site(R"([slurm]
+partition = "gpu"
+account = "p123"
+time = "1-12"
+memory = "8G"
+gpus = "a100:1"
+cpus = 4
+modules = ["gcc/12", "cuda"]
+before = ["ulimit -c 0"]
+container = "apptainer exec e.sif"
+options = ["--qos=long", "--exclusive"]
+max_submits_per_minute = 5
+runs_per_job = 20
+max_array_size = 100
+checkpoint_seconds = 300
+requeue = false
+queue_seconds = 30
+)",
+                                    "site.toml");
+  EXPECT_EQ(site.partition, "gpu");
+  EXPECT_EQ(site.account, "p123");
+  EXPECT_EQ(site.time, "1-12");
+  EXPECT_EQ(site.memory, "8G");
+  EXPECT_EQ(site.gpus, "a100:1");
+  EXPECT_EQ(site.cpus, 4);
+  EXPECT_EQ(site.modules, (std::vector<std::string>{"gcc/12", "cuda"}));
+  EXPECT_EQ(site.before, (std::vector<std::string>{"ulimit -c 0"}));
+  EXPECT_EQ(site.container, "apptainer exec e.sif");
+  EXPECT_EQ(site.options, (std::vector<std::string>{"--qos=long", "--exclusive"}));
+  EXPECT_EQ(site.max_submits_per_minute, 5);
+  EXPECT_EQ(site.runs_per_job, 20);
+  EXPECT_EQ(site.max_array_size, 100);
+  EXPECT_EQ(site.checkpoint_seconds, 300);
+  EXPECT_FALSE(site.requeue);
+  EXPECT_EQ(site.queue_seconds, 30);
+}
+
+TEST(SiteFile, mistakes_are_named_with_their_place) {
+  const auto expect = [](const std::string& text, const std::string& message) {
+    const std::string found = problems_of(text);
+    EXPECT_NE(found.find(message), std::string::npos) << "for " << text << "\nfound " << found;
+  };
+  expect("[slurm]\npartitoin = \"gpu\"\n", "site.toml:2:1");
+  expect("[slurm]\npartitoin = \"gpu\"\n", "did you mean \"partition\"");
+  expect("[pbs]\n", "site.toml:1:2: unknown table \"pbs\" of the site file; there is [slurm]");
+  expect("slurm = 3\n", "\"slurm\" must be a table");
+  expect("[slurm]\nruns_per_job = 0\n", "must be at least 1");
+  expect("[slurm]\nruns_per_job = \"4\"\n", "must be an integer");
+  expect("[slurm]\ntime = \"4h\"\n", "option \"time\" of [slurm] must be minutes");
+  expect("[slurm]\nmemory = \"8GB\"\n", "as \"8G\", found \"8GB\"");
+  expect("[slurm]\npartition = \"a b\"\n", "must be one word without quotes");
+  expect("[slurm]\noptions = [\"qos=long\"]\n", "is no option of sbatch");
+  expect("[slurm]\noptions = [\"--array=0-3\"]\n", "`runs_per_job` of [slurm] decides it");
+  expect("[slurm]\noptions = [\"-J mine\"]\n", "is set by Encore itself");
+  expect("[slurm\n", "site.toml:1:");
+  expect("[slurm]\nmax_submits_per_minute = -1\n", "site.toml:2:26");
+}
+
+TEST(SiteFile, one_that_cannot_be_read_is_named) {
+  try {
+    load_site("/nowhere/site.toml");
+    FAIL() << "nothing was thrown";
+  } catch (const ConfigErrors& errors) {
+    EXPECT_NE(std::string(errors.what()).find("cannot read /nowhere/site.toml"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace encore

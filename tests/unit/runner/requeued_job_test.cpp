@@ -1,0 +1,179 @@
+// The keeper of a job that Slurm starts again: which orders it works on, and with which token.
+#include "runner/job_keeper.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
+#include "record/atomic_file.hpp"
+#include "runner/attempt_end.hpp"
+#include "runner/job_files.hpp"
+#include "store/lease_file.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::testing {
+namespace {
+
+class RequeuedJobTest : public ::testing::Test {
+ protected:
+  /// A worker that writes down how it was called and ends so.
+  std::filesystem::path worker(const std::string& line) {
+    const std::filesystem::path program = folder_.path() / "worker";
+    std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> '" << (folder_.path() / "calls").string() << "'\n"
+                           << line << "\n";
+    ::chmod(program.c_str(), 0755);
+    return program;
+  }
+  std::filesystem::path order(const std::string& name, const std::filesystem::path& program) {
+    WorkOrder order{.program = program,
+                    .arguments = {"train", "--attempt", "1", "--lease", "1-first"},
+                    .run_folder = folder_.path() / name,
+                    .log = folder_.path() / name / log_name(1),
+                    .attempt = 1,
+                    .token = "1-first",
+                    .job = "encore-0123456789ab_0"};
+    std::filesystem::create_directories(order.run_folder);
+    save_order(order, {});
+    lease(name, "1-first");
+    return order_file(order.run_folder, 1);
+  }
+  void lease(const std::string& name, const std::string& token) {
+    replace_file(folder_.path() / name / lease_file_name, token + "\n");
+  }
+  std::string lease_in(const std::string& name) {
+    std::ifstream in(folder_.path() / name / lease_file_name);
+    std::string token;
+    in >> token;
+    return token;
+  }
+  void report(const std::string& name, JobReport report) {
+    report.token = "1-first";
+    report.host = "n1";
+    report.beats = 3;
+    write_report(folder_.path() / name, 1, report);
+  }
+  std::vector<std::string> calls() {
+    std::ifstream in(folder_.path() / "calls");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+  KeptJobs keep(const std::vector<std::filesystem::path>& orders) {
+    return keep_jobs(orders, {.stop = stop_, .yield = yield_});
+  }
+
+  TemporaryFolder folder_;
+  std::atomic<int> stop_{0}, yield_{0};
+};
+
+TEST_F(RequeuedJobTest, works_through_its_orders_and_passes_over_what_has_ended) {
+  const auto program = worker("exit 0");
+  const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
+  report("a", {.end = ProcessEnd{1, 0}});
+  const KeptJobs kept = keep(orders);
+  EXPECT_EQ(kept.unfinished, 0);
+  EXPECT_EQ(calls().size(), 1u);
+  EXPECT_TRUE(read_report(folder_.path() / "b", 1)->end->success());
+  EXPECT_EQ(keep(orders).unfinished, 0);
+  EXPECT_EQ(calls().size(), 1u) << "the same job again has nothing to do";
+}
+
+TEST_F(RequeuedJobTest, begins_another_attempt_where_a_former_keeper_was_at_work) {
+  const auto file = order("a", worker("exit 0"));
+  report("a", {});
+  EXPECT_EQ(keep({file}).unfinished, 0);
+  ASSERT_EQ(calls().size(), 1u);
+  const std::optional<Succession> next = read_succession(folder_.path() / "a", 1);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->of, "1-first");
+  EXPECT_EQ(next->attempt, 2);
+  EXPECT_NE(next->token, "1-first");
+  EXPECT_EQ(calls()[0].substr(0, calls()[0].find(" --control")), "train --attempt 2 --lease " + next->token);
+  EXPECT_EQ(lease_in("a"), next->token);
+  EXPECT_TRUE(read_report(folder_.path() / "a", 2)->end->success());
+  EXPECT_FALSE(read_report(folder_.path() / "a", 1)->end) << "the other one's report stays";
+}
+
+TEST_F(RequeuedJobTest, a_third_start_follows_the_second) {
+  const auto file = order("a", worker("kill -9 $$"));
+  report("a", {});
+  keep({file});
+  keep({file});
+  EXPECT_EQ(calls().size(), 1u) << "the second attempt has ended, with a signal";
+  // As if the keeper had died with its worker.
+  const Succession next = *read_succession(folder_.path() / "a", 1);
+  write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
+  keep({file});
+  ASSERT_EQ(calls().size(), 2u);
+  EXPECT_NE(calls()[1].find("--attempt 3"), std::string::npos);
+}
+
+TEST_F(RequeuedJobTest, a_keeper_that_was_killed_between_succession_and_lease_is_followed) {
+  const auto file = order("a", worker("exit 0"));
+  report("a", {});
+  save_succession(folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
+  EXPECT_EQ(keep({file}).unfinished, 0);
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_NE(calls()[0].find("--attempt 2 --lease 2-t"), std::string::npos);
+  EXPECT_EQ(lease_in("a"), "2-t");
+}
+
+TEST_F(RequeuedJobTest, of_two_keepers_one_makes_the_next_attempt) {
+  std::filesystem::create_directories(folder_.path() / "a");
+  const Succession one = save_succession(folder_.path() / "a", 1,
+                                         {.of = "1-first", .attempt = 2, .token = "2-a", .reason = "x"});
+  const Succession two = save_succession(folder_.path() / "a", 1,
+                                         {.of = "1-first", .attempt = 2, .token = "2-b", .reason = "x"});
+  EXPECT_EQ(one.token, "2-a");
+  EXPECT_EQ(two.token, "2-a");
+}
+
+TEST_F(RequeuedJobTest, leaves_a_run_that_was_taken_over) {
+  const auto file = order("a", worker("exit 0"));
+  lease("a", "5-other");
+  EXPECT_EQ(keep({file}).unfinished, 1);
+  EXPECT_TRUE(calls().empty());
+  EXPECT_EQ(lease_in("a"), "5-other");
+}
+
+TEST_F(RequeuedJobTest, before_the_time_limit_what_is_left_is_for_the_same_job_later) {
+  const auto program = worker("exit 0");
+  const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
+  report("a", {.end = ProcessEnd{0, 0}});
+  yield_ = 1;
+  const KeptJobs kept = keep(orders);
+  EXPECT_TRUE(kept.begin_again);
+  EXPECT_TRUE(calls().empty());
+  EXPECT_FALSE(read_report(folder_.path() / "b", 1)) << "nothing is said of a run that was not begun";
+}
+
+TEST_F(RequeuedJobTest, a_signal_of_slurm_is_an_end_that_slurm_has_asked_for) {
+  const auto file = order("a", worker("exit 75"));
+  // The worker gets the signal too, and may end before its keeper has looked.
+  const std::filesystem::path program = worker("sleep 0.3; exit 75");
+  std::thread signal([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop_ = 2;
+  });
+  const KeptJobs kept = keep({file});
+  signal.join();
+  EXPECT_EQ(kept.unfinished, 1);
+  EXPECT_FALSE(kept.begin_again) << "Slurm itself begins again, or does not";
+  const JobReport report = *read_report(folder_.path() / "a", 1);
+  EXPECT_EQ(report.end->exit_code, 75) << "and was not killed by the second signal";
+  EXPECT_FALSE(report.yielded.empty());
+}
+
+TEST_F(RequeuedJobTest, a_run_that_was_stopped_meanwhile_is_not_begun) {
+  const auto file = order("a", worker("exit 0"));
+  report("a", {});
+  std::ofstream(folder_.path() / "a" / "stop-1") << "stop\n";
+  EXPECT_EQ(keep({file}).unfinished, 1);
+  EXPECT_TRUE(calls().empty());
+  EXPECT_FALSE(read_report(folder_.path() / "a", 1)->problem.empty());
+}
+
+}  // namespace
+}  // namespace encore::testing

@@ -1,0 +1,341 @@
+// What Slurm's commands answer, the script of a job, and what becomes of runs whose jobs Slurm speaks of:
+// programs of that name in a folder of its own stand for squeue, sacct and scancel.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "runner/job_files.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/slurm/job_script.hpp"
+#include "runner/slurm/queue_view.hpp"
+#include "runner/slurm/stop_queued.hpp"
+#include "runner/stop_request.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+TEST(SlurmCommands, limits_are_read_from_the_configuration) {
+  EXPECT_EQ(
+      parse_limits("Configuration data\nMaxArraySize            = 1001\nMaxJobCount             = 10000\n")
+          .max_array_size,
+      1001);
+  EXPECT_EQ(parse_limits("MaxArraySize            = 1001\nMaxJobCount             = 5\n").max_array_size, 4);
+  EXPECT_EQ(parse_limits("MaxArraySize            = 0\n").max_array_size, 1) << "arrays are switched off";
+  EXPECT_EQ(parse_limits("").max_array_size, 1);
+}
+
+TEST(SlurmCommands, the_queue_is_read_element_by_element) {
+  const std::vector<QueuedJob> jobs = parse_queue(
+      "12|0|encore-0123456789ab|RUNNING|None|n1\n"
+      "12|3|encore-0123456789ab|PENDING|Resources|\n"
+      "13|N/A|encore-0123456789ac|OUT_OF_MEMORY|OutOfMemory|n2\nnonsense\n");
+  ASSERT_EQ(jobs.size(), 3u);
+  EXPECT_EQ(jobs[0].id, "12_0");
+  EXPECT_FALSE(jobs[0].is_over() || jobs[0].waits());
+  EXPECT_EQ(jobs[1].element, 3);
+  EXPECT_EQ(jobs[1].reason, "Resources");
+  EXPECT_TRUE(jobs[1].waits());
+  EXPECT_EQ(jobs[2].id, "13");
+  EXPECT_TRUE(jobs[2].is_over());
+  const std::vector<QueuedJob> accounts =
+      parse_accounts("12_3|encore-0123456789ab|CANCELLED by 1000|None assigned\n");
+  ASSERT_EQ(accounts.size(), 1u);
+  EXPECT_EQ(accounts[0].state, "CANCELLED");
+  EXPECT_EQ(accounts[0].nodes, "");
+}
+
+TEST(SlurmCommands, what_sbatch_says_is_final_or_for_later) {
+  EXPECT_EQ(parse_submit(0, "42\n", "").id, "42");
+  EXPECT_EQ(parse_submit(0, "42;cluster\n", "").id, "42");
+  const SubmitAnswer wrong = parse_submit(1, "", "sbatch: error: invalid partition specified: nowhere\n");
+  EXPECT_FALSE(wrong.later);
+  EXPECT_EQ(wrong.problem, "sbatch: error: invalid partition specified: nowhere");
+  EXPECT_TRUE(parse_submit(1, "", "sbatch: error: Slurm temporarily unable to accept job, sleeping\n").later);
+  EXPECT_TRUE(parse_submit(1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit\n").later);
+  EXPECT_TRUE(parse_submit(1, "", "").id.empty());
+}
+
+TEST(JobName, is_written_and_read_back) {
+  const std::string name = make_submission_name();
+  EXPECT_TRUE(is_submission_name(name)) << name;
+  EXPECT_NE(name, make_submission_name());
+  const JobName job{name, 17};
+  EXPECT_EQ(job_of(holder_of(job)), job);
+  EXPECT_EQ(place_text(holder_of(job)), "Slurm job " + name + "_17");
+  for (const char* text :
+       {"", "encore-0123456789ab", "encore-0123456789ab_", "encore-0123456789ab_x", "encore-0123456789AB_1",
+        "../encore-0123456789ab_1", "encore-0123456789ab_99999999"})
+    EXPECT_FALSE(job_name_from(text)) << text;
+  EXPECT_FALSE(job_of(job_identity("node1")));
+}
+
+TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
+  SlurmSite site;
+  site.modules = {"gcc/12"};
+  site.before = {"export A=1"};
+  site.container = "apptainer exec e.sif";
+  site.time = "10";
+  site.options = {"--qos=long"};
+  const std::string script = script_text(site, "/a b/it's", "/opt/exp");
+  EXPECT_NE(script.find("module load 'gcc/12'\nexport A=1\n"), std::string::npos);
+  EXPECT_NE(script.find("apptainer exec e.sif '/opt/exp' job"), std::string::npos);
+  EXPECT_NE(script.find("< '/a b/it'\\''s'/\"${SLURM_ARRAY_TASK_ID:-0}\".orders"), std::string::npos)
+      << script;
+  EXPECT_NE(script.find("scontrol requeue"), std::string::npos);
+  const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, "/f");
+  const auto has = [&](const char* text) { return std::ranges::find(options, text) != options.end(); };
+  EXPECT_TRUE(has("--array=0-6") && has("--time=10") && has("--qos=long") && has("--requeue") &&
+              has("--signal=B:USR2@120"));
+  site.requeue = false;
+  EXPECT_EQ(script_text(site, "/a", "/exp").find("scontrol requeue"), std::string::npos);
+  for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, "/f"))
+    EXPECT_FALSE(option.starts_with("--array"));
+}
+
+class SlurmRunsTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(programs());
+    const char* path = std::getenv("PATH");
+    before_ = path == nullptr ? "" : path;
+    ::setenv("PATH", (programs().string() + ":" + before_).c_str(), 1);
+    command("squeue", "cat '" + (programs() / "queue").string() + "'");
+    command("sacct", "exit 1");
+    command("scancel", "echo \"$@\" >> '" + (programs() / "cancelled").string() + "'");
+    queue("");
+    submission_ = {.name = job_.submission, .submitter = this_process(), .queue_seconds = 0};
+    Specification specification = specification_of();
+    run_ = store().add_run(specification).run.number;
+    lease_ = *store().begin_attempt(run_, holder_of(job_));
+  }
+  void TearDown() override { ::setenv("PATH", before_.c_str(), 1); }
+
+  std::filesystem::path programs() { return store().runs_folder().parent_path() / "programs"; }
+  void command(const std::string& name, const std::string& line) {
+    std::ofstream(programs() / name) << "#!/bin/sh\n" << line << "\n";
+    ::chmod((programs() / name).c_str(), 0755);
+  }
+  void queue(const std::string& lines) { std::ofstream(programs() / "queue") << lines; }
+  void in_queue(const std::string& state, const std::string& reason, const std::string& nodes) {
+    queue("12|3|" + job_.submission + "|" + state + "|" + reason + "|" + nodes + "\n");
+  }
+  /// An hour ago.
+  void submitted() {
+    submission_.stage = SubmissionStage::submitted;
+    submission_.job = "12";
+    submission_.tries = {now_seconds() - 3600.0};
+    save();
+  }
+  void save() { save_submission(store().runs_folder(), submission_); }
+  void report(JobReport report) {
+    report.token = lease_.token;
+    report.host = "n1";
+    report.pid = 5;
+    report.time = now_seconds();
+    write_report(folder(), 1, report);
+  }
+  void shift_end(double seconds) {
+    nlohmann::json seen = store().read_note(lease_, "job");
+    seen["over_since"] = seen.at("over_since").get<double>() - seconds;
+    store().replace_note(lease_, "job", seen);
+  }
+  std::filesystem::path folder() { return store().run_folder(lease_.run_id); }
+  bool settle() { return !settle_launched(store()).empty(); }
+  RunRow run() { return store().read_run(run_); }
+  std::string note() {
+    const std::optional<SchedulerNote> note = scheduler_note(store(), run());
+    return note ? note->text : "none";
+  }
+  void expect_reason(const std::string& part) {
+    EXPECT_NE(run().reason.find(part), std::string::npos) << run().reason;
+  }
+
+  const JobName job_{"encore-0123456789ab", 3};
+  std::string before_;
+  Submission submission_;
+  std::int64_t run_ = 0;
+  Lease lease_;
+};
+
+TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {
+  submitted();
+  in_queue("PENDING", "Resources", "");
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "queued in Slurm, job 12_3, reason Resources");
+  in_queue("RUNNING", "None", "n1");
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "waits for its turn in Slurm, job 12_3 on n1");
+  report({.beats = 1});
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "running in Slurm, job 12_3 on n1");
+  EXPECT_EQ(run().state, RunState::running);
+}
+
+TEST_F(SlurmRunsTest, a_job_that_was_cancelled_in_the_queue_is_interrupted_at_once) {
+  submitted();
+  in_queue("CANCELLED", "None", "");
+  EXPECT_TRUE(settle());
+  EXPECT_EQ(run().state, RunState::interrupted);
+  expect_reason("its job 12_3 was cancelled in Slurm (scancel) before the run began");
+  EXPECT_TRUE(store().begin_attempt(run_));
+}
+
+TEST_F(SlurmRunsTest, the_end_of_a_job_is_the_reason_of_a_run_without_a_last_word) {
+  submitted();
+  report({.beats = 1});
+  const std::pair<const char*, const char*> ends[] = {
+      {"OUT_OF_MEMORY", "too little memory (OUT_OF_MEMORY)"},
+      {"TIMEOUT", "its job 12_3 ran into its time limit (TIMEOUT)"},
+      {"NODE_FAIL", "its job 12_3 has lost its node, n1 (NODE_FAIL)"},
+      {"PREEMPTED", "had to make room"},
+      {"DEADLINE", "has ended as DEADLINE"}};
+  for (const auto& [state, text] : ends) {
+    in_queue(state, "None", "n1");
+    EXPECT_FALSE(settle()) << "its last report may come late";
+    shift_end(30.0);
+    EXPECT_TRUE(settle());
+    EXPECT_EQ(run().state, RunState::lost);
+    expect_reason(text);
+    lease_ = *store().begin_attempt(run_, holder_of(job_));
+    write_report(folder(), lease_.ordinal,
+                 {.token = lease_.token, .host = "n1", .pid = 5, .beats = 1, .time = now_seconds()});
+  }
+}
+
+TEST_F(SlurmRunsTest, an_end_that_slurm_asked_for_is_none_while_the_job_waits_again) {
+  submitted();
+  report({.beats = 4, .end = ProcessEnd{75, 0}, .yielded = "its job came near its time limit"});
+  in_queue("PENDING", "BeginTime", "");
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(run().state, RunState::running);
+  EXPECT_EQ(note(), "queued in Slurm, job 12_3, reason BeginTime");
+  in_queue("COMPLETED", "None", "n1");
+  EXPECT_TRUE(settle());
+  expect_reason("its job came near its time limit");
+}
+
+TEST_F(SlurmRunsTest, the_attempt_that_a_job_has_begun_takes_the_place_of_the_other) {
+  submitted();
+  in_queue("RUNNING", "None", "n2");
+  report({.beats = 4});
+  save_succession(folder(), 1,
+                  {.of = lease_.token, .attempt = 2, .token = "2-next", .reason = "started again"});
+  EXPECT_FALSE(settle());
+  const std::vector<AttemptRow> attempts = store().read_attempts(run_);
+  ASSERT_EQ(attempts.size(), 2u);
+  EXPECT_EQ(attempts[0].state, RunState::lost);
+  EXPECT_EQ(attempts[0].reason, "started again");
+  EXPECT_EQ(attempts[1].state, RunState::running);
+  EXPECT_EQ(run().state, RunState::running);
+  EXPECT_THROW(store().merge(lease_), LeaseLost) << "the former token writes nothing more";
+  const std::vector<HeldByJob> held = store().attempts_of_jobs();
+  ASSERT_EQ(held.size(), 1u);
+  EXPECT_EQ(held[0].lease.token, "2-next");
+  EXPECT_EQ(job_of(held[0].holder), job_);
+}
+
+TEST_F(SlurmRunsTest, a_silent_slurm_ends_nothing) {
+  submitted();
+  report({.beats = 1});
+  command("squeue", "exit 1");
+  for (int look = 0; look < 3; ++look) EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "Slurm does not answer, job 12_3");
+}
+
+TEST_F(SlurmRunsTest, a_job_that_slurm_has_forgotten_is_looked_for_in_the_accounts) {
+  submitted();
+  report({.beats = 1});
+  command("sacct", "echo '12_3|" + job_.submission + "|OUT_OF_MEMORY|n1'");
+  EXPECT_FALSE(settle());
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  expect_reason("OUT_OF_MEMORY");
+}
+
+TEST_F(SlurmRunsTest, without_accounts_it_is_said_that_nothing_is_known) {
+  submitted();
+  EXPECT_FALSE(settle());
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  EXPECT_EQ(run().state, RunState::interrupted);
+  expect_reason("Slurm knows nothing of its job 12_3 any more");
+}
+
+TEST_F(SlurmRunsTest, what_waits_to_be_submitted_lives_as_long_as_its_submitter) {
+  submission_.waits_for = "at most 10 submissions a minute";
+  save();
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "not submitted to Slurm yet: at most 10 submissions a minute");
+  submission_.submitter = dead_process();
+  save();
+  EXPECT_TRUE(settle());
+  EXPECT_EQ(run().state, RunState::interrupted);
+  expect_reason("never submitted: the exp run that packed it is gone");
+  EXPECT_NE(requested_stop(folder(), 1), StopWish::none) << "should sbatch still be on its way";
+}
+
+TEST_F(SlurmRunsTest, a_submission_whose_answer_was_lost_is_found_by_its_name) {
+  submission_.submitter = dead_process();
+  submission_.tries = {now_seconds()};
+  save();
+  EXPECT_FALSE(settle()) << "sbatch may still be on its way";
+  in_queue("PENDING", "Priority", "");
+  EXPECT_FALSE(settle());
+  EXPECT_EQ(note(), "queued in Slurm, job 12_3, reason Priority");
+  queue("");
+  submission_.tries = {now_seconds() - 60.0};
+  save();
+  EXPECT_TRUE(settle());
+}
+
+TEST_F(SlurmRunsTest, a_refusal_is_the_reason) {
+  submission_.stage = SubmissionStage::refused;
+  submission_.waits_for = "its job was refused by Slurm: invalid partition";
+  save();
+  EXPECT_TRUE(settle());
+  EXPECT_EQ(run().state, RunState::interrupted);
+  expect_reason("refused by Slurm: invalid partition");
+}
+
+TEST_F(SlurmRunsTest, a_run_that_is_stopped_in_the_queue_is_stopped_and_its_job_cancelled) {
+  submitted();
+  in_queue("PENDING", "Resources", "");
+  EXPECT_FALSE(settle());
+  EXPECT_TRUE(stop_queued(store(), {run_}).empty()) << "nobody has asked for it";
+  request_stop(folder(), 1, StopWish::checkpoint);
+  EXPECT_EQ(stop_queued(store(), {run_}).size(), 1u);
+  EXPECT_EQ(run().state, RunState::stopped);
+  std::ifstream cancelled(programs() / "cancelled");
+  std::string line;
+  std::getline(cancelled, line);
+  EXPECT_EQ(line, "12_3");
+}
+
+TEST_F(SlurmRunsTest, a_run_that_works_is_left_to_its_worker) {
+  submitted();
+  in_queue("RUNNING", "None", "n1");
+  report({.beats = 3});
+  request_stop(folder(), 1, StopWish::checkpoint);
+  EXPECT_TRUE(stop_queued(store(), {run_}).empty());
+  EXPECT_EQ(run().state, RunState::running);
+}
+
+TEST_F(SlurmRunsTest, control_programs_share_what_squeue_has_said) {
+  submission_.queue_seconds = 60;
+  submitted();
+  command("squeue", "echo asked >> '" + (programs() / "asked").string() + "'; cat '" +
+                        (programs() / "queue").string() + "'");
+  in_queue("PENDING", "Resources", "");
+  for (int look = 0; look < 5; ++look) settle();
+  std::ifstream asked(programs() / "asked");
+  int lines = 0;
+  for (std::string line; std::getline(asked, line);) ++lines;
+  EXPECT_EQ(lines, 1);
+}
+
+}  // namespace
+}  // namespace encore::testing
