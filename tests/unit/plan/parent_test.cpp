@@ -293,6 +293,21 @@ TEST(Teacher, IsReportedWithItsPlaceWhereItIsWrong) {
   EXPECT_NE(problem(taught(by_run, "temperature = -1.0\n")).find("temperature"), std::string::npos);
 }
 
+TEST(Teacher, ReadsNoOtherTextsThanItsStudent) {
+  EXPECT_NE(
+      problem(taught(by_file), {"data.max_length=4000"})
+          .find("-S data.max_length=4000: data.max_length = 4000, and the teacher reads sequences of up to "),
+      std::string::npos)
+      << problem(taught(by_file), {"data.max_length=4000"});
+  EXPECT_EQ(problem(taught(by_run), {"data.max_length=8"}), "no problem") << "a shorter one is read by both";
+  const std::string other = problem(taught(by_run), {"tokenizer.keep=[\"a\"]"});
+  EXPECT_NE(
+      other.find(
+          "tokenizer.keep = [\"a\"], and the teacher has []; run pre (0123456789) cannot teach this model"),
+      std::string::npos)
+      << other;
+}
+
 TEST(Teacher, MayBeSwept) {
   FixedParents source;
   const Plan planned =
