@@ -90,7 +90,9 @@ double held_out_share(const Specification& specification) {
 }
 
 std::vector<std::string> added_files(const Specification& specification) {
-  return specification.config.value(json::json_pointer("/data/more"), std::vector<std::string>());
+  const json files = specification.config.value(json::json_pointer("/data/more"), json());
+  if (files.is_string()) return {files.get<std::string>()};  // one file
+  return files.is_array() ? files.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
 std::string retrained_text(Store& store, const RunRow& run, const Specification& specification,

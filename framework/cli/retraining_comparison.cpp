@@ -96,11 +96,13 @@ Metric compared_measure(Store& store, const RunRow& run, const std::string& name
   Metric measure = leading_metric(store, {run});
   if (!name.empty()) {
     std::vector<std::string> known;
-    if (run.result.is_object())
-      for (const auto& [metric, value] : run.result.value("measures", nlohmann::json::object()).items()) {
-        const Metric one = metrics.of(metric);
-        if (one.split() == measure.split()) known.push_back(one.measure_name());
-      }
+    const nlohmann::json measures = run.result.is_object()
+                                        ? run.result.value("measures", nlohmann::json::object())
+                                        : nlohmann::json::object();
+    for (const auto& [metric, value] : measures.items()) {
+      const Metric one = metrics.of(metric);
+      if (one.split() == measure.split()) known.push_back(one.measure_name());
+    }
     if (std::ranges::find(known, name) == known.end())
       throw Error("run " + run.name + " has no measure \"" + name + "\"" +
                   did_you_mean(name, known, "; it has " + quoted_list(known)));

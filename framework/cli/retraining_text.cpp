@@ -1,6 +1,7 @@
 // Plan and outcome as lines, a table, and JSON.
 #include "cli/retraining_text.hpp"
 
+#include <filesystem>
 #include <ostream>
 #include <utility>
 
@@ -23,10 +24,12 @@ Json name_json(const RunRow& run) {
 }  // namespace
 
 void print_plan(std::ostream& out, const RetrainPlan& plan) {
+  std::vector<std::string> names;
+  for (const std::string& file : plan.with) names.push_back(std::filesystem::path(file).filename().string());
   out << plan.run << ": " << plan.action << '\n'
       << "  retrains  " << plan.parent->name << " (" << plan.parent->id << "), "
       << (plan.from_scratch ? "from the start" : "from its weights") << '\n'
-      << "  with      " << listed(plan.with) << '\n'
+      << "  with      " << listed(names) << '\n'
       << "  old set   " << plan.measure->split() << " set of " << plan.parent->name << '\n'
       << "  new set   " << plan.test->text() << '\n'
       << "  measure   " << plan.measure->measure_name() << '\n'

@@ -120,6 +120,13 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     sandbox.write("experiments/corpus/" + set, sandbox.read(set));
   }
   sandbox.write("notes.txt", "Anna lives in Lund .\n");
+  // For those about more data: sentences that the corpus does not have.
+  for (const char* file : {"new.conll", "fresh.conll"}) {
+    std::string sentences;
+    for (int i = 0; i < 60; ++i)
+      sentences += "Anna\tB-PER\nsees\tO\n" + std::string(file) + "\tO\n" + std::to_string(i) + "\tO\n\n";
+    sandbox.write(file, sentences);
+  }
   sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
   // For the examples about models from elsewhere: what has the shape of one.
   sandbox.write("minilm.toml", bert_experiment());
@@ -160,7 +167,10 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     const ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
     // On a busy machine a second measurement may well be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
-    EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1))
+    // What so small a run is retrained to need not be better.
+    const bool judges = words.front() == "retrain";
+    EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1) ||
+                (judges && output.end.exit_code == 4))
         << command << "\n"
         << output.output << output.errors;
   }

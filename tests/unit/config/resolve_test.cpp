@@ -200,7 +200,8 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
       "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
       "\"epochs\", \"steps\", \"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
       "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
-      "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\", \"show_attention\"");
+      "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\", \"show_attention\", "
+      "\"retrains\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
