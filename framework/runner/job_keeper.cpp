@@ -69,7 +69,6 @@ class JobKeeper {
   }
 
   Kept watch() {
-    beat();
     while (!(report_.end =
                  worker_->wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(request_interval))))
       look();

@@ -64,7 +64,7 @@ start)
   put() { local name=${1%%=*}; [ -n "${lines[$name]+x}" ] || order+=("$name"); lines[$name]=$1; }
   for line in ClusterName=test "SlurmctldHost=$host(127.0.0.1)" "SlurmctldPort=$port" SlurmUser=root SlurmdUser=root \
     AuthType=auth/munge CryptoType=crypto/munge "AuthInfo=socket=$folder/munge.socket,cred_expire=5" MpiDefault=none \
-    ProctrackType=proctrack/linuxproc TaskPlugin=task/none SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory \
+    ProctrackType=proctrack/linuxproc TaskPlugin=task/none SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory DefMemPerCPU=100 \
     "StateSaveLocation=$folder/state" "SlurmdSpoolDir=$folder/spool.%n" "SlurmctldPidFile=$folder/slurmctld.pid" \
     "SlurmdPidFile=$folder/%n.pid" "SlurmctldLogFile=$folder/slurmctld.log" "SlurmdLogFile=$folder/%n.log" SwitchType=switch/none SlurmdParameters=config_overrides \
     ReturnToService=2 SlurmdTimeout=10 KillWait=5 MinJobAge=300 JobRequeue=1 BatchStartTimeout=10 MessageTimeout=10 \

@@ -161,11 +161,13 @@ TEST(SlurmInterruption, WithoutRequeueADeadNodeIsTheReasonAndTheRunIsTakenOver) 
   Cluster cluster({"SlurmdTimeout=5", "UnkillableStepTimeout=5"}, "requeue = false\n");
   Hold hold(cluster.sandbox(), 8);
   const pid_t exp = cluster.start("tiny.toml", {"--retries", "1"});
-  hold.wait_for(1);
+  const pid_t left = hold.wait_for(1).front();
   std::string node = cluster.slurm("squeue -h -o %N");
   node.pop_back();
   cluster.slurm("kill -9 $(cat '" + (cluster.daemons() / (node + ".pid")).string() + "')");
   ASSERT_TRUE(eventually([&] { return cluster.sandbox().one("SELECT count(*) FROM attempt") == "2"; }));
+  // The scripted worker looks at no lease: only the keeper ends the one that was left.
+  ASSERT_TRUE(eventually([&] { return has_ended(left) && hold.wait_for(1).front() != left; }));
   hold.release();
   EXPECT_EQ(Sandbox::wait(exp)->exit_code, 0) << cluster.sandbox().read("output.txt");
   EXPECT_EQ(cluster.sandbox().one(attempts_query), "1 lost, 2 completed");

@@ -102,8 +102,8 @@ TEST(SlurmSweep, AtMostTenSubmissionsAMinuteWhereSoSet) {
   for (const auto& folder : cluster.submissions()) {
     const auto file =
         std::filesystem::relative(folder / "submission.json", cluster.sandbox().folder()).string();
-    for (const nlohmann::json& time : nlohmann::json::parse(cluster.sandbox().read(file)).at("tries"))
-      tries.push_back(time.get<double>());
+    const nlohmann::json submission = nlohmann::json::parse(cluster.sandbox().read(file));
+    for (const nlohmann::json& time : submission.at("tries")) tries.push_back(time.get<double>());
   }
   std::sort(tries.begin(), tries.end());
   EXPECT_EQ(tries.size(), 14u);
