@@ -11,6 +11,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "record/cores.hpp"
+#include "record/text_reference.hpp"
 
 namespace encore {
 
@@ -21,8 +22,20 @@ nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run,
                                  const std::vector<std::string>& files) {
   std::vector<std::string> more = {"--beam", std::to_string(line.integer("beam")), "--threads",
                                    std::to_string(line.integer("threads"))};
+  if (line.flag("reference")) more.push_back("--reference");
   for (const std::string& file : files) more.insert(more.end(), {"--file", file});
   return worker_answer(run.worker, worker_arguments(line, run, "evaluate", more));
+}
+
+/// What training has recorded stays as it is.
+void require_no_reference(const CommandLine& line, const std::vector<TrainedRun>& runs) {
+  Store store(line.database(), OpenMode::read);
+  for (const TrainedRun& run : runs)
+    for (const ArtifactRow& artifact : store.read_artifacts(store.find_run(run.name).number))
+      if (artifact.name == reference_artifact)
+        throw UsageError("run " + run.name +
+                         " has a reference, from its development set at the end of its training; leave "
+                         "--reference out");
 }
 
 }  // namespace
@@ -40,6 +53,10 @@ int evaluate_verb(const Arguments& arguments) {
                  "a further file of the set, such as the other side of parallel text (may be repeated)");
   line.options()("beam", po::value<int>()->value_name("N")->default_value(0),
                  "for tasks that have texts written: follow N of them; 0: as the run was trained with");
+  line.options()(
+      "reference", po::bool_switch(),
+      "keep the numbers of this file's texts as what exp monitor compares requests with, for a run "
+      "that has none from its training");
   line.options()("json", po::bool_switch(),
                  "as JSON, with what was taken for what; a list where several runs are meant");
   add_model_options(line);
@@ -60,6 +77,7 @@ int evaluate_verb(const Arguments& arguments) {
     throw UsageError("--beam is negative; 1 is greedy, more follows so many texts");
   require_threads(line.integer("threads"));
   const auto [runs, one] = find_trained_runs(line, selection);
+  if (line.flag("reference")) require_no_reference(line, runs);
   std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TrainedRun& run : runs) {

@@ -416,12 +416,14 @@ std::string TaskSets::tune(const Outputs& dev) {
   return tuned;
 }
 
-void TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
-                                const std::filesystem::path& path) const {
+Records TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
+                                   const std::filesystem::path& path) const {
   Sets read_again;
   if (!records_[index(split)]) read_into(split, read_again);
   const Records& records = records_[index(split)] ? *records_[index(split)] : *read_again[index(split)];
-  write_predictions(path, parts_.fields, records, task().label(records, set(split).set, outputs), statistics);
+  Records predicted = task().label(records, set(split).set, outputs);
+  write_predictions(path, parts_.fields, records, predicted, statistics);
+  return predicted;
 }
 
 }  // namespace encore

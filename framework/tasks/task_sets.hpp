@@ -114,9 +114,9 @@ class TaskSets {
   /// on; the text comes back. use() has it go by such a text again.
   std::string tune(const Outputs& dev);
   void use(const std::string& tuned) { parts_.task->use(tuned); }
-  /// Writes the predictions example by example, one JSON object a line. Reads the set's records again when
-  /// the examples came from the cache.
-  void save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
+  /// Writes the predictions example by example, one JSON object a line, and returns them (Task::label). Reads
+  /// the set's records again when the examples came from the cache.
+  Records save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
                         const std::filesystem::path& path) const;
 
  private:

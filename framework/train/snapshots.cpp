@@ -178,23 +178,23 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
   observer.happened(Wrote{.name = "weights", .path = weights_file, .sha256 = saved.sha256});
 }
 
-void Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
-                                  const Statistics& statistics, Control& control, Observer& observer) {
+Records Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
+                                     const Statistics& statistics, Control& control, Observer& observer) {
   const std::string name = std::string("predictions/") + name_of(split) + ".jsonl";
   require_owned(control);  // a folder that was removed is not made again
-  recorded(control, [&] {
+  Records predicted = recorded(control, [&] {
     std::filesystem::create_directory(folder_ / "predictions");
-    sets.save_predictions(split, outputs, statistics, folder_ / name);
+    return sets.save_predictions(split, outputs, statistics, folder_ / name);
   });
   observer.happened(Wrote{.name = name, .path = name, .sha256 = sha256_of_file(folder_ / name)});
+  return predicted;
 }
 
-void Snapshots::write_attention(const std::string& content, Control& control, Observer& observer) {
+void Snapshots::write_file(const std::string& artifact, const std::string& file, const std::string& content,
+                           Control& control, Observer& observer) {
   require_owned(control);  // a folder that was removed is not made again
-  recorded(control, [&] { save_file(folder_ / attention_file, content); });
-  observer.happened(Wrote{.name = attention_artifact,
-                          .path = attention_file,
-                          .sha256 = sha256_of_file(folder_ / attention_file)});
+  recorded(control, [&] { save_file(folder_ / file, content); });
+  observer.happened(Wrote{.name = artifact, .path = file, .sha256 = sha256_of_file(folder_ / file)});
 }
 
 }  // namespace encore

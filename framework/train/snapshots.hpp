@@ -50,12 +50,15 @@ class Snapshots {
   void write_weights(const Model& model, std::int64_t step, const std::string& tuned, Control& control,
                      Observer& observer);
 
-  /// Writes `predictions/<split>.jsonl` and reports it to the observer. Throws as save().
-  void write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
-                         const Statistics& statistics, Control& control, Observer& observer);
+  /// Writes `predictions/<split>.jsonl`, reports it to the observer, and returns the predictions. Throws as
+  /// save().
+  Records write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
+                            const Statistics& statistics, Control& control, Observer& observer);
 
-  /// Writes `attention.json` (record/attention.hpp) and reports it to the observer. Throws as save().
-  void write_attention(const std::string& content, Control& control, Observer& observer);
+  /// Writes a file of the run's folder (attention.json, reference.json) and reports it to the observer as the
+  /// artifact of that name. Throws as save().
+  void write_file(const std::string& artifact, const std::string& file, const std::string& content,
+                  Control& control, Observer& observer);
 
  private:
   /// Throws RecordError when another attempt has the run now.

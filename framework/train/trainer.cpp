@@ -11,6 +11,7 @@
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
 #include "infer/attention.hpp"
+#include "infer/observe.hpp"
 #include "infer/setup.hpp"
 #include "train/digests.hpp"
 #include "train/ranks.hpp"
@@ -287,7 +288,9 @@ void Trainer::score_with_best() {
     const auto [outputs, statistics, measures] = score(split);
     if (split == Split::test) observer_.happened(Evaluated{.step = step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
-    snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
+    const Records predicted =
+        snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
+    if (split == Split::dev) keep_reference(step, outputs, predicted);
   }
   if (train_.show_attention > 0) keep_attention(step);
   observer_.happened(Concluded{.best_step = step, .measures = result});
@@ -301,7 +304,19 @@ void Trainer::keep_attention(std::int64_t step) {
   kept.step = step;
   if (!left_out.empty())
     observer_.happened(Logged{.level = LogLevel::warning, .text = "train.show_attention: " + left_out});
-  snapshots_.write_attention(kept.json(), control_, observer_);
+  snapshots_.write_file(attention_artifact, attention_file, kept.json(), control_, observer_);
+}
+
+/// What the texts of a service are compared with later.
+void Trainer::keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted) {
+  if (tokenizer_ == nullptr) return;
+  const TextReference reference = reference_of({.task = sets_.task(),
+                                                .tokenizer = *tokenizer_,
+                                                .set = sets_.set(Split::dev).set,
+                                                .outputs = outputs,
+                                                .labelled = predicted},
+                                               name_of(Split::dev), step);
+  snapshots_.write_file(reference_artifact, reference_file, reference.json(), control_, observer_);
 }
 
 Ending Trainer::end(Ending ending, const std::string& reason) {

@@ -100,6 +100,7 @@ class Trainer {
   void report_exchange();
   /// What the model, whose parameters are those after `step`, looks at in the first examples of dev.
   void keep_attention(std::int64_t step);
+  void keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted);
   Evaluation evaluate(Split split);
   /// A set's outputs, their statistics and measures, the loss last.
   struct Score {

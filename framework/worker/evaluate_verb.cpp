@@ -7,6 +7,8 @@
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
+#include "infer/observe.hpp"
+#include "record/atomic_file.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -27,9 +29,22 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
   return matrices;
 }
 
+void keep_reference(const Engine& model, const Records& records, const ExampleSet& set,
+                    const Outputs& outputs, const std::string& source, const std::filesystem::path& folder) {
+  const Records labelled = model.task().label(records, set, outputs);
+  const TextReference reference = reference_of({.task = model.task(),
+                                                .tokenizer = model.tokenizer(),
+                                                .set = set,
+                                                .outputs = outputs,
+                                                .labelled = labelled},
+                                               source, model.step());
+  save_file(folder / reference_file, reference.json());
+}
+
 }  // namespace
 
-int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam) {
+int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam,
+                  bool reference) {
   if (files.empty()) throw Error("evaluate needs --file FILE");
   const std::string& file = files.front();
   const Device device;
@@ -44,6 +59,9 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
   });
   const Evaluation evaluation = model.run(set, telling_progress());
   const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");
+  if (reference)
+    keep_reference(model, read.records, set.set, evaluation.outputs,
+                   std::filesystem::path(file).filename().string(), run.folder);
 
   json measures = json::object(), definitions = json::array(), counts = json::array();
   for (const auto& [name, value] : measure_values(model.measures(), statistics)) measures[name] = value;

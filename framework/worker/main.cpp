@@ -31,7 +31,8 @@ constexpr const char* usage =
     "specifications.json\n"
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
-    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] [--threads T]\n"
+    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] [--reference]\n"
+    "            [--threads T]\n"
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
@@ -123,7 +124,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "export")
     return export_verb(run, {values["to"].as<std::string>(), values["format"].as<std::string>(),
                              values["dtype"].as<std::string>(), values["external-data"].as<bool>()});
-  return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
+  return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>(),
+                       values["reference"].as<bool>());
 }
 
 int run(int argc, char** argv) {
@@ -157,7 +159,7 @@ int run(int argc, char** argv) {
   options.add_options()("picked", po::value<double>()->default_value(0.0))(
       "tolerance", po::value<double>()->default_value(0.0))(
       "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
-      "int4", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
+      "int4", po::bool_switch())("reference", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
       "keep", po::value<std::vector<std::string>>()->default_value({}, ""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);

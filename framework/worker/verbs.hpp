@@ -69,8 +69,10 @@ int size_verb(const SizeArguments& arguments);
 /// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
 /// Scores a set of files that the run's reader reads; the measures as JSON on standard output. beam: of the
-/// texts that the task has written; 0: its own.
-int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam);
+/// texts that the task has written; 0: its own. reference: the set becomes what `exp monitor` compares with
+/// (record/text_reference.hpp).
+int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam,
+                  bool reference = false);
 
 /// Reads a request (record/embed_request.hpp) from standard input and writes vectors of texts or words, or
 /// their nearest neighbours, as JSON to standard output.

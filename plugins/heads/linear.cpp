@@ -54,6 +54,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
     predictions_ = plan.output(classes_output, space_);
+    scores_ = plan.output("logits", space_, ColumnType::numbers, classes_);
     if (weighed_) weights_ = plan.column(weights_column, space_, ColumnType::numbers);
     loss_ = plan.add_loss(weighed_ ? weights_ : targets_);
     if (residual_norm_) {
@@ -163,6 +164,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
 
   void decode(const HeadStep& step) override {
     kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
+    kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
   }
 
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
@@ -202,7 +204,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   HeadInput states_;
   HeadColumn targets_, weights_;
   HeadLoss loss_;
-  HeadOutput predictions_;
+  HeadOutput predictions_, scores_;
   RandomStream stream_;
   Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_;
 };

@@ -123,6 +123,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
     targets_ = plan.column(targets_column, Space::sequences, ColumnType::integers, classes_);
     if (weighed_) weights_ = plan.column(weights_column, Space::sequences, ColumnType::numbers);
     predictions_ = plan.output(classes_output, Space::sequences);
+    scores_ = plan.output("logits", Space::sequences, ColumnType::numbers, classes_);
     loss_ = plan.add_loss(weighed_ ? weights_ : targets_);
     if (dropout_ > 0.0) stream_ = plan.random("dropout");
     weight_ = plan.matrix("weight", classes_, width);
@@ -168,6 +169,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
 
   void decode(const HeadStep& step) override {
     kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
+    kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
   }
 
   /// The means as a product of shares (batch, 2, length) and states; spans lie within their text, as the task
@@ -206,7 +208,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   HeadInput states_;
   HeadColumn spans_, targets_, weights_;
   HeadLoss loss_;
-  HeadOutput predictions_;
+  HeadOutput predictions_, scores_;
   RandomStream stream_;
   Buffer pairs_, dpairs_, logits_, dlogits_;
 };

@@ -1,0 +1,54 @@
+#include "record/text_facts.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include <encore/error.hpp>
+
+#include "config/json_text.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t count_in(const Json& json, const char* name) {
+  const std::int64_t count = json.at(name).get<std::int64_t>();
+  if (count < 0) throw Error(std::string("\"") + name + "\" is negative");
+  return count;
+}
+
+std::optional<double> number_in(const Json& json, const char* name, double most) {
+  if (!json.contains(name)) return {};
+  const double value = json.at(name).get<double>();
+  if (!(value >= 0.0 && value <= most)) throw Error(std::string("\"") + name + "\" is out of its range");
+  return value;
+}
+
+}  // namespace
+
+std::string TextFacts::json() const {
+  Json json = {{"pieces", pieces}, {"unknown", unknown}};
+  if (confidence) json["confidence"] = *confidence;
+  if (distance) json["distance"] = *distance;
+  if (!labels.empty()) json["labels"] = labels;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+TextFacts TextFacts::parse(std::string_view text) try {
+  const Json json = parse_json<Json>(text);
+  TextFacts facts{.pieces = count_in(json, "pieces"),
+                  .unknown = count_in(json, "unknown"),
+                  .confidence = number_in(json, "confidence", 1.0),
+                  .distance = number_in(json, "distance", HUGE_VAL)};
+  if (facts.unknown > facts.pieces) throw Error("more pieces are unknown than there are");
+  if (json.contains("labels"))
+    for (const auto& [label, count] : json.at("labels").items())
+      facts.labels[label] = count_in(json.at("labels"), label.c_str());
+  return facts;
+} catch (const nlohmann::json::exception& error) {
+  throw Error(std::string("no facts of a text: ") + error.what());
+}
+
+}  // namespace encore

@@ -1,0 +1,155 @@
+// The bins are part of the file's version: what was counted in others cannot be compared.
+#include "record/text_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+#include <encore/error.hpp>
+
+#include "config/json_text.hpp"
+#include "data/file.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int reference_version = 1;
+constexpr std::size_t most_bins = 4096;
+
+/// 1 + 1/2 of the range in the last: more than any stream has.
+std::size_t bin_of(double scaled, std::size_t last) {
+  if (!(scaled > 0.0)) return 0;
+  return scaled >= static_cast<double>(last) ? last : static_cast<std::size_t>(scaled);
+}
+
+/// Each length up to 16 pieces has a bin of its own, later ones grow by a twelfth.
+std::size_t pieces_bin(double pieces) {
+  return bin_of(8.0 * std::log2(std::max(pieces, 1.0)), 127);
+}
+
+/// None at all is a bin of its own.
+std::size_t share_bin(double share) {
+  return share > 0.0 ? 1 + bin_of(20.0 * share, 19) : 0;
+}
+
+/// By what lacks to certainty: four bins for each halving of it.
+std::size_t confidence_bin(double confidence) {
+  return bin_of(-4.0 * std::log2(std::max(1.0 - confidence, 0x1p-16)), 64);
+}
+
+std::size_t distance_bin(double distance) {
+  return bin_of(16.0 * distance, 127);
+}
+
+Json json_of(const StreamCounts& stream) {
+  return {{"bins", stream.bins}, {"sum", stream.sum}};
+}
+
+StreamCounts stream_in(const Json& json) {
+  StreamCounts stream{.bins = json.at("bins").get<std::vector<std::int64_t>>(),
+                      .sum = json.at("sum").get<double>()};
+  if (stream.bins.size() > most_bins || !std::isfinite(stream.sum) ||
+      std::ranges::any_of(stream.bins,
+                          [](std::int64_t count) { return count < 0 || count > (std::int64_t{1} << 40); }))
+    throw Error("a histogram is none");
+  return stream;
+}
+
+}  // namespace
+
+std::int64_t StreamCounts::count() const {
+  return std::accumulate(bins.begin(), bins.end(), std::int64_t{0});
+}
+
+void StreamCounts::add(std::size_t bin, double value) {
+  if (bins.size() <= bin) bins.resize(bin + 1);
+  ++bins[bin];
+  sum += value;
+}
+
+std::vector<StreamValue> TextHistograms::values_of(const TextFacts& facts) const {
+  std::vector<StreamValue> values;
+  const auto pieces = static_cast<double>(facts.pieces);
+  values.push_back({pieces_stream, pieces, pieces_bin(pieces)});
+  const double unknown = facts.pieces > 0 ? static_cast<double>(facts.unknown) / pieces : 0.0;
+  values.push_back({unknown_stream, unknown, share_bin(unknown)});
+  if (facts.confidence)
+    values.push_back({confidence_stream, *facts.confidence, confidence_bin(*facts.confidence)});
+  if (facts.distance) values.push_back({distance_stream, *facts.distance, distance_bin(*facts.distance)});
+  std::int64_t all = 0;
+  for (const auto& [label, count] : facts.labels) all += count;
+  for (const auto& [label, count] : labels) {
+    const auto found = facts.labels.find(label);
+    const double share = found == facts.labels.end() || all == 0
+                             ? 0.0
+                             : static_cast<double>(found->second) / static_cast<double>(all);
+    values.push_back({label_stream + label, share, share_bin(share)});
+  }
+  return values;
+}
+
+void TextHistograms::add(const TextFacts& facts) {
+  for (const StreamValue& value : values_of(facts)) streams[value.stream].add(value.bin, value.value);
+  for (const auto& [label, count] : facts.labels) labels[label] += count;
+  ++texts;
+}
+
+std::optional<double> EmbeddingCloud::distance(std::span<const float> embedding) const {
+  if (mean.empty() || embedding.size() != mean.size()) return {};
+  double sum = 0.0;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    const double difference = static_cast<double>(embedding[i]) - mean[i];
+    sum += difference * difference / std::max(variance[i], 1e-12);
+  }
+  return std::sqrt(sum / static_cast<double>(mean.size()));
+}
+
+std::string TextReference::json() const {
+  Json streams = Json::object();
+  for (const auto& [name, stream] : histograms.streams) streams[name] = json_of(stream);
+  Json json = {
+      {"version", reference_version},      {"source", source},  {"step", step}, {"texts", histograms.texts},
+      {"labels", Json(histograms.labels)}, {"streams", streams}};
+  if (!embeddings.mean.empty())
+    json["embeddings"] = {{"mean", embeddings.mean}, {"variance", embeddings.variance}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+TextReference TextReference::parse(std::string_view text) try {
+  const Json json = parse_json<Json>(text);
+  if (json.at("version") != reference_version)
+    throw Error("it is of version " + json.at("version").dump() + ", and this Encore reads version " +
+                std::to_string(reference_version));
+  TextReference reference{.source = json.at("source").get<std::string>(),
+                          .step = json.at("step").get<std::int64_t>()};
+  reference.histograms.texts = json.at("texts").get<std::int64_t>();
+  reference.histograms.labels = json.at("labels").get<std::map<std::string, std::int64_t>>();
+  for (const auto& [name, stream] : json.at("streams").items())
+    reference.histograms.streams[name] = stream_in(stream);
+  if (json.contains("embeddings")) {
+    reference.embeddings = {json["embeddings"].at("mean").get<std::vector<double>>(),
+                            json["embeddings"].at("variance").get<std::vector<double>>()};
+    if (reference.embeddings.mean.size() != reference.embeddings.variance.size())
+      throw Error("its embeddings have means and variances of two widths");
+  }
+  return reference;
+} catch (const nlohmann::json::exception& error) {
+  throw Error(std::string("it is no reference: ") + error.what());
+}
+
+std::optional<TextReference> find_reference(const std::filesystem::path& run_folder) {
+  const std::filesystem::path path = run_folder / reference_file;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  try {
+    return TextReference::parse(load_file(path, "reference"));
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what() + "; exp evaluate RUN FILE --reference makes it anew");
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,89 @@
+// TextReference: the development set as the model saw it at the end of its training, in histograms with fixed
+// bins: what the texts of a service are compared with. A file of the run's folder, some kilobytes. Place in
+// the flow: train/trainer.cpp and the worker's evaluate write it, the worker's serve measures distances by
+// it, monitor/ compares with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/text_facts.hpp"
+
+namespace encore {
+
+/// In a run's folder; the name of the artifact.
+inline constexpr const char *reference_file = "reference.json", *reference_artifact = "reference";
+
+// Streams: the numbers of a text that are compared one by one.
+inline constexpr const char *pieces_stream = "pieces", *unknown_stream = "unknown",
+                            *confidence_stream = "confidence", *distance_stream = "distance";
+/// Before the name of a label: the share that it has of the labels of a text.
+inline constexpr const char* label_stream = "label/";
+
+/// One stream of many texts.
+struct StreamCounts {
+  std::vector<std::int64_t> bins = {};
+  double sum = 0.0;  ///< of the values
+
+  std::int64_t count() const;
+  void add(std::size_t bin, double value);
+
+  friend bool operator==(const StreamCounts&, const StreamCounts&) = default;
+};
+
+/// A value of a stream with its bin.
+struct StreamValue {
+  std::string stream;
+  double value = 0.0;
+  std::size_t bin = 0;
+};
+
+/// Of many texts.
+struct TextHistograms {
+  std::int64_t texts = 0;
+  std::map<std::string, StreamCounts> streams = {};
+  std::map<std::string, std::int64_t> labels = {};  ///< how often each was given; all that there can be
+
+  /// The values that a text has, with one for each label of `labels`, whether it has it or not.
+  std::vector<StreamValue> values_of(const TextFacts& facts) const;
+  void add(const TextFacts& facts);
+
+  friend bool operator==(const TextHistograms&, const TextHistograms&) = default;
+};
+
+/// Embeddings of a set, dimension by dimension.
+struct EmbeddingCloud {
+  std::vector<double> mean = {}, variance = {};
+
+  /// Root of the mean over the dimensions of the squared distance from the mean in units of the variance:
+  /// about 1 for a member of the set. Nothing where the cloud has another width, or none.
+  std::optional<double> distance(std::span<const float> embedding) const;
+
+  friend bool operator==(const EmbeddingCloud&, const EmbeddingCloud&) = default;
+};
+
+struct TextReference {
+  std::string source;     ///< "dev", or the file
+  std::int64_t step = 0;  ///< of the parameters
+  TextHistograms histograms = {};
+  EmbeddingCloud embeddings = {};
+
+  std::string json() const;
+  /// Throws Error where the text is not one of json().
+  static TextReference parse(std::string_view text);
+
+  friend bool operator==(const TextReference&, const TextReference&) = default;
+};
+
+/// That of a run; nothing where its folder has none. Throws Error naming the file where it is damaged.
+std::optional<TextReference> find_reference(const std::filesystem::path& run_folder);
+
+}  // namespace encore
