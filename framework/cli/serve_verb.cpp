@@ -79,6 +79,16 @@ ServeOptions options_of(const CommandLine& line) {
   options.timeout = seconds_of(line, "timeout");
   options.drain = seconds_of(line, "drain");
   options.receiving = seconds_of(line, "receive-timeout");
+  if (line.has("monitor")) options.monitor_share = line.number("monitor");
+  if (line.has("monitor") && !(options.monitor_share > 0.0 && options.monitor_share <= 1.0))
+    throw UsageError("--monitor must be a share of the requests, above 0 and up to 1");
+  if (line.has("monitor-texts")) options.monitor_text_days = line.number("monitor-texts");
+  if (line.has("monitor-texts") && !(options.monitor_text_days > 0.0 && options.monitor_text_days <= 3650.0))
+    throw UsageError("--monitor-texts must be a number of days, above 0 and up to 3650");
+  if (line.has("monitor-texts") && !line.has("monitor"))
+    throw UsageError(
+        "--monitor-texts says for how long texts are kept, and --monitor of which requests; "
+        "give both");
   if (!is_loopback(options.host) && options.token.empty())
     throw UsageError("--host " + options.host +
                      " lets other machines in, and whoever asks would be answered; give "
@@ -109,11 +119,14 @@ std::vector<WorkerPlace> places_of(const CommandLine& line, const std::string& b
 }
 
 /// What the workers of a run are started with.
-ServedRun served(const CommandLine& line, const TrainedRun& run, const std::string& backend) {
+ServedRun served(const CommandLine& line, const TrainedRun& run, const std::string& id,
+                 const std::string& backend) {
   return {.name = run.name,
           .worker = run.worker,
           .arguments = worker_arguments(line, run, "serve", {}),
-          .places = places_of(line, backend)};
+          .places = places_of(line, backend),
+          .id = id,
+          .folder = run.folder};
 }
 
 void require_no_namesakes(const std::vector<ServedRun>& runs) {
@@ -129,7 +142,7 @@ std::vector<ServedRun> served_runs(const CommandLine& line, const RunSelection& 
     Store store(line.database(), OpenMode::read);
     for (const RunRow& row : selected_runs(line, store, selection).runs) {
       const std::string backend = line.has("backend") ? line.text("backend") : row.backend;
-      runs.push_back(served(line, find_trained_run(store, row, backend), backend));
+      runs.push_back(served(line, find_trained_run(store, row, backend), row.id, backend));
     }
   }
   require_no_namesakes(runs);
@@ -156,6 +169,8 @@ CommandLine make_serve_line() {
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
         {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
+        {"exp serve quickstart --monitor=0.1",
+         "keep numbers of a tenth of the requests, for exp monitor quickstart"},
         {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
   const auto count = [](int value) { return po::value<int>()->value_name("N")->default_value(value); };
   const auto real = [](double value, const char* unit, const char* shown) {
@@ -180,6 +195,11 @@ CommandLine make_serve_line() {
   line.options()("receive-timeout", real(10.0, "S", "10"),
                  "seconds that a client may take to send its request");
   line.options()("drain", real(30.0, "S", "30"), "seconds for the last answers once it is to end");
+  line.options()("monitor", po::value<double>()->value_name("SHARE")->implicit_value(1.0, "1"),
+                 "keep numbers of this share of the requests to /v1/predict (--monitor=0.1; alone: of all), "
+                 "but no text");
+  line.options()("monitor-texts", po::value<double>()->value_name("DAYS"),
+                 "keep their texts and answers too, for so many days");
   add_model_options(line);
   add_weights_option(line);
   add_run_arguments(line);

@@ -92,12 +92,13 @@ class FieldReader {
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeItem>
 void visit_fields(T& item, Visitor& visit) {
-  visit(item.id), visit(item.work), visit(item.allowed), visit(item.text);
+  visit(item.id), visit(item.work), visit(item.allowed), visit(item.observed), visit(item.text);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeAnswer>
 void visit_fields(T& answer, Visitor& visit) {
   visit(answer.id), visit(answer.outcome), visit(answer.pieces), visit(answer.text);
+  visit(answer.facts);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeBatch>

@@ -28,6 +28,7 @@ struct ServeItem {
   /// Of a text that is longer than the model reads, the part that it reads counts; else it is refused. Of a
   /// writing: it is sent as it grows.
   bool allowed = false;
+  bool observed = false;  ///< of an answer: its facts are wanted
   std::string text = {};
 
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
@@ -70,6 +71,7 @@ struct ServeAnswer {
   ServeOutcome outcome = ServeOutcome::done;
   std::int64_t pieces = 0;  ///< that the model has read
   std::string text = {};
+  std::string facts = {};  ///< TextFacts::json, where they are wanted
 
   friend bool operator==(const ServeAnswer&, const ServeAnswer&) = default;
 };

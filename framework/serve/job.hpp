@@ -17,7 +17,8 @@ using ServeClock = std::chrono::steady_clock;
 
 struct Job {
   ServeWork work = ServeWork::answer;
-  bool allowed = false;  ///< as in ServeItem
+  bool allowed = false;   ///< as in ServeItem
+  bool observed = false;  ///< the same
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};
   ServeClock::time_point deadline = ServeClock::time_point::max();  ///< without all answers by then it fails

@@ -180,8 +180,11 @@ void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
   for (Waiting& waiting : batch) {
     const Job& job = *waiting.job;
     metrics_.wait_seconds.add(seconds_between(waiting.since, ServeClock::now()));
-    message.items.push_back(
-        {.id = next_id_, .work = job.work, .allowed = job.allowed, .text = job.texts[waiting.text]});
+    message.items.push_back({.id = next_id_,
+                             .work = job.work,
+                             .allowed = job.allowed,
+                             .observed = job.observed,
+                             .text = job.texts[waiting.text]});
     seat.in_hands.emplace(next_id_++, std::move(waiting));
   }
   seat.link->send(message);

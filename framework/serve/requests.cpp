@@ -40,6 +40,8 @@ std::string wanted(FieldType type) {
       return "a number";
     case FieldType::flag:
       return "true or false";
+    case FieldType::object:
+      return "an object";
   }
   return "";
 }
@@ -56,6 +58,8 @@ bool has_type(const json& value, FieldType type) {
       return value.is_number();
     case FieldType::flag:
       return value.is_boolean();
+    case FieldType::object:
+      return value.is_object();
   }
   return false;
 }
@@ -111,6 +115,7 @@ class Body {
              std::to_string(least));
     return value.get<std::int64_t>();
   }
+  std::string object(const char* name) const { return json_.at(name).dump(); }
   std::vector<std::string> texts(const char* name) const {
     if (!has(name)) return {};
     const json& value = json_.at(name);
@@ -170,6 +175,16 @@ ServeWork work_of(RouteWork work) {
 }
 
 }  // namespace
+
+FeedbackRequest parse_feedback(const Route& route, const std::string& text) {
+  const Body body(route, text);
+  FeedbackRequest request{.id = body.text("id"),
+                          .text = static_cast<std::size_t>(body.integer("text", 0).value_or(0)),
+                          .answer = body.object("answer")};
+  if (request.answer == "{}")
+    refuse("\"answer\" says nothing; name members of the answer as they should have been");
+  return request;
+}
 
 ServeRequest parse_request(const Route& route, const std::string& text, const RequestLimits& limits) {
   const Body body(route, text);

@@ -26,6 +26,16 @@ struct RequestLimits {
   std::int64_t max_tokens = 4096;  ///< that a text may be asked to have
 };
 
+/// The truth about a text that was answered.
+struct FeedbackRequest {
+  std::string id;
+  std::size_t text = 0;
+  std::string answer;  ///< a JSON object
+};
+
+/// As below.
+FeedbackRequest parse_feedback(const Route& route, const std::string& body);
+
 /// Throws Refusal that names the member and what it must be.
 ServeRequest parse_request(const Route& route, const std::string& body, const RequestLimits& limits);
 

@@ -34,6 +34,9 @@ Json field_schema(const RouteField& field) {
     case FieldType::flag:
       schema = {{"type", "boolean"}};
       break;
+    case FieldType::object:
+      schema = {{"type", "object"}};
+      break;
   }
   schema["description"] = field.help;
   return schema;
@@ -51,6 +54,8 @@ const char* type_text(FieldType type) {
       return "number";
     case FieldType::flag:
       return "true or false";
+    case FieldType::object:
+      return "object";
   }
   return "";
 }
@@ -68,7 +73,7 @@ const std::vector<ErrorStatus>& error_statuses() {
        "message says which and why"},
       {401, "the token is missing or wrong"},
       {403, "the Host field names another machine, on a server for this machine alone"},
-      {404, "there is no such route or model"},
+      {404, "there is no such route or model, or nothing is known of the request"},
       {405, "the route takes another method, named in Allow"},
       {408, "the request did not come to its end in time"},
       {413, "the body is too long, or has too many texts"},
@@ -173,6 +178,18 @@ const std::vector<Route>& routes() {
                   {"user", FieldType::text, false, "taken and not looked at"}},
        .answer = "`choices` has the texts, the same as `exp generate` writes; `usage` counts pieces. As a "
                  "stream: events of the same form with what has been added, then `[DONE]`"},
+      {.method = "POST",
+       .path = "/v1/feedback",
+       .work = RouteWork::feedback,
+       .open = false,
+       .summary = "what would have been the right answer to a text, for a server with `--monitor`",
+       .fields = {{"id", FieldType::text, true,
+                   "the request: what its answer had in the field `X-Request-Id` of its head"},
+                  {"text", FieldType::integer, false, "the text's place in that request, from 0; else 0"},
+                  {"answer", FieldType::object, true,
+                   "the truth: members that the answer to the text has, as they should have been; the answer "
+                   "was right where it has them all so"}},
+       .answer = "`id` and `text`, and whether the answer was right: `correct`"},
       {.method = "GET",
        .path = "/v1/models",
        .work = RouteWork::models,

@@ -13,6 +13,7 @@ enum class RouteWork : std::uint8_t {
   predict,
   embeddings,
   completions,
+  feedback,
   models,
   alive,
   ready,
@@ -21,7 +22,7 @@ enum class RouteWork : std::uint8_t {
   openapi
 };
 
-enum class FieldType : std::uint8_t { text, texts, integer, number, flag };
+enum class FieldType : std::uint8_t { text, texts, integer, number, flag, object };
 
 /// A member of a request's body.
 struct RouteField {

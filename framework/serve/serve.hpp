@@ -22,6 +22,8 @@ struct ServedRun {
   std::filesystem::path worker;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
   std::vector<WorkerPlace> places;
+  std::string id = {};                ///< of the run, for what is kept of its requests
+  std::filesystem::path folder = {};  ///< the run's own
 };
 
 struct ServeOptions {
@@ -36,6 +38,8 @@ struct ServeOptions {
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
   std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it is to end
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
+  double monitor_share = 0.0;      ///< of the requests to predict of which numbers are kept
+  double monitor_text_days = 0.0;  ///< for so many days their texts and answers too
   std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
   /// The runs to serve from now on, asked for at SIGHUP; it may throw. Empty: SIGHUP ends the process.

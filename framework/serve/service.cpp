@@ -2,6 +2,8 @@
 #include "serve/service.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 
 #include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
@@ -41,6 +43,14 @@ std::string host_alone(const std::string& host) {
   return host.substr(0, host.find(':'));
 }
 
+/// Eight digits that no other server has.
+std::string drawn_session() {
+  std::random_device random;
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "%08x", random());
+  return digits;
+}
+
 bool is_json(const std::string& content_type) {
   return content_type.substr(0, content_type.find(';')) == "application/json";
 }
@@ -64,6 +74,7 @@ const Route& route_of(const HttpRequest& request) {
 Service::Service(boost::asio::io_context& loop, const ServeOptions& options)
     : loop_(loop),
       options_(options),
+      session_(drawn_session()),
       pools_(make_pools(options.runs)),
       loopback_(is_loopback(options.host)) {}
 
@@ -71,9 +82,15 @@ Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   const PoolRules rules{
       .batch = {.texts = options_.batch_texts, .wait = options_.batch_wait, .queue = options_.queue_texts}};
   Pools pools;
-  for (const ServedRun& run : runs)
+  for (const ServedRun& run : runs) {
+    if (auto& monitor = monitors_[run.name];
+        options_.monitor_share > 0.0 && (!monitor || monitor->run_id() != run.id))
+      monitor = std::make_shared<ServeMonitor>(
+          run.folder, run.id, session_,
+          MonitorRules{.share = options_.monitor_share, .text_days = options_.monitor_text_days});
     pools.push_back(
         std::make_shared<ModelPool>(loop_, run.name, seats_of(run), rules, metrics_.models[run.name]));
+  }
   return pools;
 }
 
@@ -227,6 +244,7 @@ ModelPool& Service::pool_of(const std::string& model) {
 void Service::ask(const CallPointer& call, const HttpRequest& request) {
   if (!is_json(request.content_type))
     throw Refusal(415, "the body must be JSON: Content-Type: application/json");
+  if (call->route->work == RouteWork::feedback) return take_feedback(*call, request);
   call->request = parse_request(*call->route, request.body,
                                 {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
   ModelPool& pool = pool_of(call->request.model);
@@ -251,7 +269,40 @@ void Service::ask(const CallPointer& call, const HttpRequest& request) {
   Job* const raw = job.get();  // the job holds this function
   job->ended = [this, call, raw] { finish(call, *raw); };
   if (call->request.streams) stream(call, job);
+  if (job->work == ServeWork::answer) observe(*call, *job);
   pool.submit(job);
+}
+
+// --- what is kept of requests ---
+
+void Service::observe(Call& call, Job& job) {
+  const auto found = monitors_.find(call.pool->name());
+  if (found == monitors_.end() || !found->second) return;
+  std::string id = session_ + "-" + std::to_string(requests_);
+  if (!found->second->samples(id)) return;
+  job.observed = true;
+  call.monitor = found->second;
+  call.sampled = std::move(id);
+}
+
+void Service::take_feedback(const Call& call, const HttpRequest& request) {
+  if (options_.monitor_share <= 0.0)
+    throw Refusal(404, "this server keeps nothing of its requests; start it with --monitor");
+  const FeedbackRequest feedback = parse_feedback(*call.route, request.body);
+  const auto knowing = std::ranges::find_if(
+      monitors_, [&](const auto& each) { return each.second && each.second->knows(feedback.id); });
+  const auto& monitor = knowing == monitors_.end() ? monitors_.begin()->second : knowing->second;
+  const bool correct = monitor->feedback(feedback);
+  answer(call, {.body = Json{{"id", feedback.id}, {"text", feedback.text}, {"correct", correct}}.dump()});
+}
+
+void Service::write_later() {
+  if (std::exchange(writing_, true)) return;
+  boost::asio::post(loop_, [this] {
+    writing_ = false;
+    for (const auto& [name, monitor] : monitors_)
+      if (monitor) monitor->flush();
+  });
 }
 
 void Service::stream(const CallPointer& call, const std::shared_ptr<Job>& job) {
@@ -275,7 +326,14 @@ void Service::finish(const CallPointer& call, const Job& job) {
   try {
     if (!call->request.streams || (!call->streaming && (refused || !job.failure.empty()))) {
       if (!job.failure.empty()) throw Refusal(503, job.failure);
-      return answer(*call, {.body = answer_body(named(*call->pool), call->request, job, call->id)});
+      HttpAnswer whole{.body = answer_body(named(*call->pool), call->request, job, call->id)};
+      if (call->monitor) {
+        whole.fields.emplace_back("X-Request-Id", call->sampled);
+        call->monitor->add(call->sampled, call->pool->model()->digest, job,
+                           std::chrono::duration<double>(ServeClock::now() - call->arrived).count());
+        write_later();
+      }
+      return answer(*call, std::move(whole));
     }
     begin_stream(*call);
     call->reply->part(!job.failure.empty() ? stream_failure(503, job.failure)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "serve/requests.hpp"
 #include "serve/routes.hpp"
 #include "serve/serve.hpp"
+#include "serve/serve_monitor.hpp"
 
 namespace encore {
 
@@ -49,6 +51,8 @@ class Service {
     std::shared_ptr<HttpReply> reply;
     ServeClock::time_point arrived;
     std::string id;
+    std::string sampled = {};  ///< the request's id, where the monitor is to have it
+    std::shared_ptr<ServeMonitor> monitor = {};
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;     ///< the head of a stream was sent
@@ -57,6 +61,10 @@ class Service {
 
   void allow(const HttpRequest& request, const Route& route) const;
   void ask(const CallPointer& call, const HttpRequest& request);
+  void observe(Call& call, Job& job);
+  void take_feedback(const Call& call, const HttpRequest& request);
+  /// Once for all that is answered in this turn of the loop.
+  void write_later();
   void stream(const CallPointer& call, const std::shared_ptr<Job>& job);
   static void begin_stream(Call& call);
   void finish(const CallPointer& call, const Job& job);
@@ -79,7 +87,10 @@ class Service {
   boost::asio::io_context& loop_;
   const ServeOptions& options_;
   ServeMetrics metrics_;
+  std::string session_;                                            ///< begins the ids of sampled requests
+  std::map<std::string, std::shared_ptr<ServeMonitor>> monitors_;  ///< by name of the run
   Pools pools_, next_, replaced_;
+  bool writing_ = false;
   std::function<void(const std::string& why)> replacing_ended_;
   const HttpServer* server_ = nullptr;
   bool draining_ = false;

@@ -12,6 +12,7 @@
 
 #include "record/atomic_file.hpp"
 #include "record/run_paths.hpp"
+#include "store/served.hpp"
 
 namespace encore {
 
@@ -25,6 +26,8 @@ void sync_file(const fs::path& path) {
   if (::fsync(file.get()) != 0) throw Error(system_message("write", path, errno));
 }
 
+/// What servers have kept of their requests stays where it was kept: it may be texts of people who want them
+/// forgotten there.
 void copy_tree(const fs::path& from, const fs::path& to) {
   make_folder(to);
   std::error_code failure;
@@ -32,6 +35,7 @@ void copy_tree(const fs::path& from, const fs::path& to) {
     const fs::path target = to / entry.path().filename();
     const fs::file_status status = entry.symlink_status();
     if (fs::is_directory(status)) {
+      if (entry.path().filename() == served_folder) continue;
       copy_tree(entry.path(), target);
     } else if (fs::is_regular_file(status) && !target.string().ends_with(aside_suffix)) {
       fs::copy_file(entry.path(), target, fs::copy_options::overwrite_existing, failure);

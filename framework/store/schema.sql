@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 7;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 8;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -344,6 +344,56 @@ CREATE TABLE search_observation (
   reason    TEXT NOT NULL DEFAULT '',  -- why it failed; which trial it repeats
   time      REAL NOT NULL,
   PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+
+-- What exp serve --monitor keeps of the texts that it has answered to: numbers, no word of them (docs/monitoring.md). Rows are in the
+-- order in which they were merged; those of one server are in the order of its answers.
+CREATE TABLE served (
+  number      INTEGER PRIMARY KEY,
+  run         INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request     TEXT NOT NULL,           -- X-Request-Id of its answer
+  text        INTEGER NOT NULL,        -- its place in the request, from 0
+  time        REAL NOT NULL,           -- of the answer
+  seconds     REAL NOT NULL,           -- from the request's arrival to its answer
+  digest      TEXT NOT NULL,           -- SHA-256 of the weights that answered
+  pieces      INTEGER NOT NULL,        -- that the model has read
+  unknown     INTEGER NOT NULL,        -- of them those that the vocabulary does not have
+  confidence  REAL,                    -- mean probability of what was chosen; NULL: the model gives none
+  distance    REAL,                    -- of its embedding from those of the reference; NULL: the model gives none
+  labels      TEXT NOT NULL CHECK (json_valid(labels)),  -- how often the answer has each (JSON)
+  UNIQUE (run, request, text)
+) STRICT;
+
+-- Whether an answer was right, by POST /v1/feedback; a later word of one text takes the place of an earlier one.
+CREATE TABLE served_feedback (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request  TEXT NOT NULL,
+  text     INTEGER NOT NULL,
+  time     REAL NOT NULL,
+  correct  INTEGER NOT NULL CHECK (correct IN (0, 1)),
+  PRIMARY KEY (run, request, text)
+) STRICT, WITHOUT ROWID;
+
+-- The texts themselves, only of a server that was started with --monitor-texts. Removed once they have expired, and by
+-- exp monitor RUN --forget REQUEST.
+CREATE TABLE served_content (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request  TEXT NOT NULL,
+  text     INTEGER NOT NULL,
+  content  TEXT,                       -- what was asked
+  answer   TEXT CHECK (answer IS NULL OR json_valid(answer)),  -- what was answered (JSON)
+  truth    TEXT CHECK (truth IS NULL OR json_valid(truth)),    -- what the feedback said (JSON)
+  expires  REAL NOT NULL,
+  PRIMARY KEY (run, request, text)
+) STRICT, WITHOUT ROWID;
+
+-- How far the spools of servers were merged: those that are still in the run's folder.
+CREATE TABLE served_spool (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  name     TEXT NOT NULL,              -- of the file in the run's folder monitor
+  bytes    INTEGER NOT NULL,
+  records  INTEGER NOT NULL,           -- sequence number of the last record
+  PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
 
 -- The points that count: a later attempt overrules an earlier one from its first step on, and wherever both have a value.

@@ -68,7 +68,7 @@ void allow_confirmations(Database& database) {
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 6> list = {{{2, R"(
+  static const std::array<Migration, 7> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -179,7 +179,49 @@ CREATE TABLE search_observation (
                                                  {7, R"(
 ALTER TABLE search_run ADD COLUMN confirms INTEGER NOT NULL DEFAULT 0 CHECK (confirms IN (0, 1));
 )",
-                                                  allow_confirmations}}};
+                                                  allow_confirmations},
+                                                 {8, R"(
+CREATE TABLE served (
+  number      INTEGER PRIMARY KEY,
+  run         INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request     TEXT NOT NULL,
+  text        INTEGER NOT NULL,
+  time        REAL NOT NULL,
+  seconds     REAL NOT NULL,
+  digest      TEXT NOT NULL,
+  pieces      INTEGER NOT NULL,
+  unknown     INTEGER NOT NULL,
+  confidence  REAL,
+  distance    REAL,
+  labels      TEXT NOT NULL CHECK (json_valid(labels)),
+  UNIQUE (run, request, text)
+) STRICT;
+CREATE TABLE served_feedback (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request  TEXT NOT NULL,
+  text     INTEGER NOT NULL,
+  time     REAL NOT NULL,
+  correct  INTEGER NOT NULL CHECK (correct IN (0, 1)),
+  PRIMARY KEY (run, request, text)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE served_content (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  request  TEXT NOT NULL,
+  text     INTEGER NOT NULL,
+  content  TEXT,
+  answer   TEXT CHECK (answer IS NULL OR json_valid(answer)),
+  truth    TEXT CHECK (truth IS NULL OR json_valid(truth)),
+  expires  REAL NOT NULL,
+  PRIMARY KEY (run, request, text)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE served_spool (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  name     TEXT NOT NULL,
+  bytes    INTEGER NOT NULL,
+  records  INTEGER NOT NULL,
+  PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+)"}}};
   return list;
 }
 

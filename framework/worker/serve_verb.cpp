@@ -16,6 +16,7 @@
 
 #include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
+#include "infer/observe.hpp"
 #include "record/file_descriptor.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
@@ -98,30 +99,51 @@ std::string too_long(const Engine& engine, const std::string& what) {
          "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
 }
 
-using Work = std::vector<ServeAnswer> (*)(Engine&, const Items&);
+/// What answers the batches.
+struct Answering {
+  Engine& engine;
+  EmbeddingCloud embeddings = {};  ///< of the run's reference
+};
+
+using Work = std::vector<ServeAnswer> (*)(const Answering&, const Items&);
 
 /// The same work for the items that `refusals` leave; all answers.
-std::vector<ServeAnswer> without_refused(Engine& engine, const Items& items,
+std::vector<ServeAnswer> without_refused(const Answering& answering, const Items& items,
                                          std::vector<ServeAnswer> refusals, Work work) {
   Items left;
   for (const ServeItem* item : items)
     if (std::ranges::find(refusals, item->id, &ServeAnswer::id) == refusals.end()) left.push_back(item);
   if (left.empty()) return refusals;
-  for (ServeAnswer& answer : work(engine, left)) refusals.push_back(std::move(answer));
+  for (ServeAnswer& answer : work(answering, left)) refusals.push_back(std::move(answer));
   return refusals;
 }
 
+/// By item, where any of them is to be observed; a task that has no labels of such records has none here.
+std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
+                                const ExampleSet& set, const Outputs& outputs) {
+  if (std::ranges::none_of(items, &ServeItem::observed)) return {};
+  const Engine& engine = answering.engine;
+  Records labelled;
+  try {
+    labelled = engine.task().label(records, set, outputs);
+  } catch (const Error&) {
+  }
+  return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
+}
+
 /// What the task answers to each text. Throws Error where one of them is none.
-std::vector<ServeAnswer> answer_texts(Engine& engine, const Items& items) {
+std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
+  Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
   const EncodedSet set = engine.encode(records);
   std::vector<ServeAnswer> refusals;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
       refusals.push_back(refused(*items[i], too_long(engine, what)));
-  if (!refusals.empty()) return without_refused(engine, items, std::move(refusals), answer_texts);
+  if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_texts);
   const Outputs outputs = engine.run(set).outputs;
   const Records answers = engine.task().answer(records, set.set, outputs);
+  const std::vector<TextFacts> facts = facts_of(answering, items, records, set.set, outputs);
   std::vector<ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::int64_t pieces = 0;
@@ -129,17 +151,19 @@ std::vector<ServeAnswer> answer_texts(Engine& engine, const Items& items) {
     for (std::size_t s = of.first; s < of.first + of.count; ++s)
       pieces += static_cast<std::int64_t>(set.set.ids(s).size());
     all.push_back({.id = items[i]->id, .pieces = pieces, .text = answer_json(answers, i)});
+    if (items[i]->observed) all.back().facts = facts[i].json();
   }
   return all;
 }
 
 /// The vector of each text. Throws Error where one of them is none.
-std::vector<ServeAnswer> embed_texts(Engine& engine, const Items& items) {
+std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& items) {
+  Engine& engine = answering.engine;
   const EncodedTexts encoded = engine.encode_texts(texts_of(items));
   std::vector<ServeAnswer> refusals;
   for (const std::size_t i : encoded.cut)
     if (!items[i]->allowed) refusals.push_back(refused(*items[i], too_long(engine, "")));
-  if (!refusals.empty()) return without_refused(engine, items, std::move(refusals), embed_texts);
+  if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), embed_texts);
   const Vectors vectors = engine.embed(encoded.set);
   std::vector<ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -152,15 +176,15 @@ std::vector<ServeAnswer> embed_texts(Engine& engine, const Items& items) {
 }
 
 /// All at once, or one by one where that fails.
-std::vector<ServeAnswer> each_on_its_own(Engine& engine, const Items& items, Work work) {
+std::vector<ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
   if (items.empty()) return {};
   try {
-    return work(engine, items);
+    return work(answering, items);
   } catch (const Error& error) {
     if (items.size() == 1) return {refused(*items.front(), error.what())};
   }
   std::vector<ServeAnswer> all;
-  for (const ServeItem* item : items) all.push_back(each_on_its_own(engine, {item}, work).front());
+  for (const ServeItem* item : items) all.push_back(each_on_its_own(answering, {item}, work).front());
   return all;
 }
 
@@ -193,18 +217,19 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
   return refused(item, error.what());
 }
 
-void answer_batch(Engine& engine, const ServeBatch& batch, ServeSocket& socket) {
+void answer_batch(const Answering& answering, const ServeBatch& batch, ServeSocket& socket) {
   const auto of_work = [&](ServeWork work) {
     Items items;
     for (const ServeItem& item : batch.items)
       if (item.work == work) items.push_back(&item);
     return items;
   };
-  ServeAnswers answers{each_on_its_own(engine, of_work(ServeWork::answer), answer_texts)};
-  for (ServeAnswer& answer : each_on_its_own(engine, of_work(ServeWork::vector), embed_texts))
+  ServeAnswers answers{each_on_its_own(answering, of_work(ServeWork::answer), answer_texts)};
+  for (ServeAnswer& answer : each_on_its_own(answering, of_work(ServeWork::vector), embed_texts))
     answers.answers.push_back(std::move(answer));
   if (!answers.answers.empty()) socket.send(ServeMessage(std::move(answers)));
-  for (const ServeItem* item : of_work(ServeWork::writing)) socket.send(write_texts(engine, *item, socket));
+  for (const ServeItem* item : of_work(ServeWork::writing))
+    socket.send(write_texts(answering.engine, *item, socket));
 }
 
 std::string why_not_asked(const Engine& engine) try {
@@ -214,6 +239,15 @@ std::string why_not_asked(const Engine& engine) try {
   return error.what();
 }
 
+/// A reference that cannot be read keeps nobody from answering.
+EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
+  const std::optional<TextReference> reference = find_reference(folder);
+  return reference ? reference->embeddings : EmbeddingCloud();
+} catch (const Error& error) {
+  notes.push_back(error.what());
+  return {};
+}
+
 }  // namespace
 
 int serve_verb(const TrainedRunArguments& run, int socket_fd) {
@@ -221,13 +255,15 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   ServeSocket socket(socket_fd);
   const Device device;
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  std::vector<std::string> notes = engine.notes();
+  const Answering answering{engine, embeddings_of(run.folder, notes)};
   socket.send(ServeMessage(ServeModel{.digest = engine.digest(),
                                       .step = engine.step(),
                                       .no_answers = why_not_asked(engine),
                                       .no_vectors = engine.no_vectors(),
                                       .no_writing = engine.no_writing(),
-                                      .notes = engine.notes()}));
-  while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(engine, *batch, socket);
+                                      .notes = notes}));
+  while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
   return 0;
 }
 

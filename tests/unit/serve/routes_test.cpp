@@ -38,7 +38,10 @@ TEST(Routes, TheDocumentForProgramsHasEachRouteWithItsMembers) {
     if (route.fields.empty()) continue;
     const auto& schema = operation.at("requestBody").at("content").at("application/json").at("schema");
     EXPECT_EQ(schema.at("properties").size(), route.fields.size());
-    EXPECT_EQ(schema.at("required"), nlohmann::json::array({route.fields[0].name}));
+    nlohmann::json required = nlohmann::json::array();
+    for (const RouteField& field : route.fields)
+      if (field.required) required.push_back(field.name);
+    EXPECT_EQ(schema.at("required"), required);
     EXPECT_TRUE(operation.at("responses").contains("429"));
   }
 }

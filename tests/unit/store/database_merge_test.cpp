@@ -360,13 +360,17 @@ TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   write_bytes(folder_ / "secret", "secret");
   fs::create_symlink(folder_ / "secret", cluster.store().run_folder(id) / "link");
   write_bytes(cluster.store().run_folder(id) / "half.part", "half");
+  fs::create_directory(cluster.store().run_folder(id) / "monitor");
+  write_bytes(cluster.store().run_folder(id) / "monitor" / "texts-a-1.spool", "texts");
   laptop.take(cluster);
   EXPECT_TRUE(fs::exists(laptop.store().run_folder(id) / "model-1"));
   EXPECT_FALSE(fs::exists(fs::symlink_status(laptop.store().run_folder(id) / "link")));
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "half.part"));
+  EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "monitor"));
 }
 
-/// Every table is either copied or filled by what is copied; who adds one decides here.
+/// Every table is either copied or filled by what is copied, but those of what servers keep, which stay where
+/// it was kept; who adds one decides here.
 TEST_F(DatabaseMergeTest, forgets_no_table) {
   std::set<std::string> tables;
   Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
@@ -395,6 +399,10 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "search_observation",
                                            "search_run",
                                            "search_trial",
+                                           "served",
+                                           "served_content",
+                                           "served_feedback",
+                                           "served_spool",
                                            "spool_metric",
                                            "sweep",
                                            "tag",

@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 6, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 7, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 7; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 8; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -79,7 +79,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7));
 
 TEST(Upgrade, searches_can_be_confirmed_after_it) {
   for (const int version : {5, 6}) {

@@ -1,0 +1,19 @@
+// A number that follows from a text and looks as if it was drawn: by it requests are sampled and ties are
+// broken, the same on every machine and in every replay.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace encore {
+
+/// In [0, 1): FNV-1a with the finaliser of SplitMix64.
+inline double share_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
+  hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBULL;
+  return static_cast<double>((hash ^ (hash >> 31)) >> 11) * 0x1p-53;
+}
+
+}  // namespace encore

@@ -1,0 +1,140 @@
+#include "serve/serve_monitor.hpp"
+
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "config/nearest.hpp"
+#include "record/text_hash.hpp"
+#include "serve/refusal.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// After so long a spool is closed and another one begun: what is closed is removed once it is merged.
+constexpr std::chrono::minutes spool_time(10);
+/// Answers that feedback may come for.
+constexpr std::size_t most_remembered = 65536, most_remembered_bytes = std::size_t{64} << 20;
+constexpr double seconds_of_day = 86400.0;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+bool is_sampled(std::string_view id, double share) {
+  return share_of(id) < share;
+}
+
+ServeMonitor::ServeMonitor(std::filesystem::path run_folder, std::string run_id, std::string session,
+                           const MonitorRules& rules)
+    : folder_(std::move(run_folder) / served_folder),
+      run_id_(std::move(run_id)),
+      session_(std::move(session)),
+      rules_(rules) {}
+
+ServeMonitor::~ServeMonitor() {
+  flush();
+}
+
+void ServeMonitor::add(const std::string& id, const std::string& digest, const Job& job, double seconds) {
+  const double now = seconds_now();
+  std::vector<std::string> answers;
+  for (std::size_t i = 0; i < job.answers.size(); ++i) {
+    const ServeAnswer& answer = job.answers[i];
+    const auto place = static_cast<std::int64_t>(i);
+    answers.push_back(answer.text);
+    if (answer.facts.empty()) continue;
+    texts_.push_back({.request = id, .text = place, .time = now, .seconds = seconds, .digest = digest});
+    facts_.push_back(answer.facts);
+    if (rules_.text_days > 0.0)
+      contents_.push_back({.request = id,
+                           .text = place,
+                           .content = job.texts[i],
+                           .answer = answer.text,
+                           .expires = now + rules_.text_days * seconds_of_day});
+  }
+  remember(id, std::move(answers));
+}
+
+void ServeMonitor::remember(const std::string& id, std::vector<std::string> answers) {
+  const auto bytes_of = [](const std::vector<std::string>& list) {
+    std::size_t bytes = 0;
+    for (const std::string& each : list) bytes += each.size();
+    return bytes;
+  };
+  answer_bytes_ += bytes_of(answers);
+  order_.push_back(id);
+  answers_[id] = std::move(answers);
+  while (order_.size() > most_remembered || (answer_bytes_ > most_remembered_bytes && order_.size() > 1)) {
+    const auto oldest = answers_.find(order_.front());
+    answer_bytes_ -= bytes_of(oldest->second);
+    answers_.erase(oldest);
+    order_.pop_front();
+  }
+}
+
+bool ServeMonitor::feedback(const FeedbackRequest& request) {
+  const auto found = answers_.find(request.id);
+  if (found == answers_.end())
+    throw Refusal(404, "no request \"" + request.id + "\" is known; it was not sampled, or is too long ago");
+  if (request.text >= found->second.size())
+    throw Refusal(400, "\"text\" is " + std::to_string(request.text) + ", and the request had " +
+                           std::to_string(found->second.size()) + " texts; they count from 0");
+  const Json answer = parse_json<Json>(found->second[request.text]);
+  const Json truth = parse_json<Json>(request.answer);
+  bool correct = true;
+  for (const auto& [name, value] : truth.items()) {
+    if (!answer.contains(name)) {
+      std::vector<std::string> names;
+      for (const auto& [known, ignored] : answer.items()) names.push_back(known);
+      throw Refusal(400, "\"answer\" has a member \"" + name + "\", which the model's answer does not have" +
+                             did_you_mean(name, names, "; that has " + quoted_list(names)));
+    }
+    correct = correct && answer.at(name) == value;
+  }
+  const double now = seconds_now();
+  const auto place = static_cast<std::int64_t>(request.text);
+  flush();  // what is said of a text comes behind it
+  append(numbers_,
+         record_text(ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct}));
+  if (rules_.text_days > 0.0)
+    append(words_,
+           record_text(std::vector<ServedContent>{{.request = request.id,
+                                                   .text = place,
+                                                   .truth = request.answer,
+                                                   .expires = now + rules_.text_days * seconds_of_day}}));
+  return correct;
+}
+
+void ServeMonitor::flush() {
+  if (!texts_.empty()) append(numbers_, record_text(texts_, facts_));
+  if (!contents_.empty()) append(words_, record_text(contents_));
+  texts_.clear();
+  facts_.clear();
+  contents_.clear();
+}
+
+void ServeMonitor::append(File& file, const std::string& record) try {
+  const auto now = std::chrono::steady_clock::now();
+  if (file.writer && now - file.opened > spool_time) file.writer.reset();
+  if (!file.writer) {
+    std::filesystem::create_directory(folder_);
+    const std::string name =
+        std::string(file.kind) + "-" + session_ + "-" + std::to_string(++file.part) + ".spool";
+    file.writer.emplace(folder_ / name, 1, run_id_);
+    file.opened = now;
+  }
+  file.writer->event_text(record);
+  failed_ = false;
+} catch (const std::exception& error) {
+  file.writer.reset();
+  if (!std::exchange(failed_, true))
+    std::cerr << "exp: what is monitored is lost until this is over: " << error.what() << '\n';
+}
+
+}  // namespace encore

@@ -1,0 +1,79 @@
+// ServeMonitor: what a server keeps of the texts that a run's model has answered to: numbers of a share of
+// the requests, chosen by their ids; texts and answers only where that was asked for; and whether an answer
+// was right, where somebody says so. Everything goes into spools in the run's folder, one append for all
+// requests that a batch has answered. What cannot be written is lost, and no request with it. Place in the
+// flow: service.cpp -> here -> store/served.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/spool.hpp"
+#include "serve/job.hpp"
+#include "serve/requests.hpp"
+#include "store/served.hpp"
+
+namespace encore {
+
+struct MonitorRules {
+  double share = 0.0;      ///< of the requests; 0: nothing is kept
+  double text_days = 0.0;  ///< for so long texts and answers are kept; 0: they are not
+};
+
+/// Whether a request is among the share of those that are looked at.
+bool is_sampled(std::string_view id, double share);
+
+class ServeMonitor {
+ public:
+  /// Makes no file before there is something to write. `session` names the server in the names of its files.
+  ServeMonitor(std::filesystem::path run_folder, std::string run_id, std::string session,
+               const MonitorRules& rules);
+  /// Flushes.
+  ~ServeMonitor();
+  ServeMonitor(const ServeMonitor&) = delete;
+  ServeMonitor& operator=(const ServeMonitor&) = delete;
+
+  const std::string& run_id() const { return run_id_; }
+  bool samples(std::string_view id) const { return is_sampled(id, rules_.share); }
+  /// A job that was observed, and whose texts have answers.
+  void add(const std::string& id, const std::string& digest, const Job& job, double seconds);
+  /// Whether the answer was right. Throws Refusal where the request is not known (any more), or the truth has
+  /// members that its answer does not have.
+  bool feedback(const FeedbackRequest& request);
+  bool knows(const std::string& id) const { return answers_.contains(id); }
+  /// Writes what has come since.
+  void flush();
+
+ private:
+  /// A file that is written for some minutes.
+  struct File {
+    const char* kind;
+    std::optional<SpoolWriter> writer = {};
+    std::chrono::steady_clock::time_point opened = {};
+    int part = 0;
+  };
+  void append(File& file, const std::string& record);
+  void remember(const std::string& id, std::vector<std::string> answers);
+
+  std::filesystem::path folder_;
+  std::string run_id_, session_;
+  MonitorRules rules_;
+  File numbers_{"served"}, words_{"texts"};
+  std::vector<ServedText> texts_;  ///< that are not written yet
+  std::vector<std::string> facts_;
+  std::vector<ServedContent> contents_;
+  std::map<std::string, std::vector<std::string>, std::less<>> answers_;  ///< by request
+  std::deque<std::string> order_;                                         ///< of them, the oldest first
+  std::size_t answer_bytes_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace encore

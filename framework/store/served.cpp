@@ -1,0 +1,265 @@
+// A record is a JSON object with one of three lists; what is none is counted and passed over, for a spool may
+// come from anybody.
+#include "store/served.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "record/spool_reader.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *texts_key = "texts", *feedback_key = "feedback", *contents_key = "contents";
+
+/// A file that was just made may be about to be locked by its server.
+constexpr std::chrono::seconds least_age(2);
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Writes the records of one spool.
+class RowWriter {
+ public:
+  RowWriter(Database& database, std::int64_t run, double now, ServedMerge& merge)
+      : database_(database), run_(run), now_(now), merge_(merge) {}
+
+  /// Throws Error where the record is none.
+  void add(std::string_view text) try {
+    const Json record = parse_json<Json>(text);
+    if (record.contains(texts_key))
+      for (const Json& each : record[texts_key]) add_text(each);
+    if (record.contains(contents_key))
+      for (const Json& each : record[contents_key]) add_content(each);
+    if (record.contains(feedback_key)) add_feedback(record[feedback_key]);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("a record is none: ") + error.what());
+  }
+
+ private:
+  void add_text(const Json& json) {
+    const TextFacts facts = TextFacts::parse(json.at("facts").dump());
+    database_
+        .cached(
+            "INSERT OR IGNORE INTO served (run, request, text, time, seconds, digest, pieces, unknown, "
+            "confidence, distance, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .run(run_, request_of(json), json.at("text").get<std::int64_t>(), json.at("time").get<double>(),
+             json.at("seconds").get<double>(), json.at("weights").get<std::string>(), facts.pieces,
+             facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
+    merge_.texts += database_.changes();
+  }
+  /// Nothing is known of a text that was forgotten, and nothing is to be.
+  void add_feedback(const Json& json) {
+    database_
+        .cached(
+            "INSERT OR REPLACE INTO served_feedback (run, request, text, time, correct) "
+            "SELECT run, request, text, ?4, ?5 FROM served WHERE run = ?1 AND request = ?2 AND text = ?3")
+        .run(run_, request_of(json), json.at("text").get<std::int64_t>(), json.at("time").get<double>(),
+             json.at("correct").get<bool>() ? 1 : 0);
+    merge_.feedback += database_.changes();
+  }
+  void add_content(const Json& json) {
+    const double expires = json.at("expires").get<double>();
+    if (expires <= now_) return;
+    const auto part = [&](const char* name) -> std::optional<std::string> {
+      if (!json.contains(name)) return {};
+      return name == std::string_view("content") ? json.at(name).get<std::string>() : json.at(name).dump();
+    };
+    database_
+        .cached(
+            "INSERT INTO served_content (run, request, text, content, answer, truth, expires) VALUES (?, ?, "
+            "?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = coalesce(excluded.content, content), answer "
+            "= coalesce(excluded.answer, answer), truth = coalesce(excluded.truth, truth)")
+        .run(run_, request_of(json), json.at("text").get<std::int64_t>(), part("content"), part("answer"),
+             part("truth"), expires);
+  }
+  static std::string request_of(const Json& json) { return json.at("request").get<std::string>(); }
+
+  Database& database_;
+  std::int64_t run_;
+  double now_;
+  ServedMerge& merge_;
+};
+
+std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder) {
+  std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> found;
+  std::error_code missing;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
+    if (entry.is_regular_file() && entry.path().extension() == ".spool")
+      found.emplace_back(entry.last_write_time(), entry.path());
+  std::ranges::sort(found);
+  std::vector<std::filesystem::path> paths;
+  for (auto& [time, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+/// Nobody writes it, and as long as this lives nobody will; nothing where a server does.
+std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
+  FileDescriptor file = open_file(path, O_RDWR);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return file;
+}
+
+void merge_one(Store& store, const RunRow& run, const std::filesystem::path& path, double now,
+               ServedMerge& merge) {
+  const std::string name = path.filename().string();
+  const bool young =
+      std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path) < least_age;
+  std::optional<FileDescriptor> closed = young ? std::nullopt : closed_spool(path);
+  Database& database = store.database();
+  Transaction transaction(database);
+  Statement& known = database.cached("SELECT bytes, records FROM served_spool WHERE run = ? AND name = ?");
+  known.with(run.number, name);
+  std::uint64_t bytes = 0, records = 0;
+  if (known.step()) {
+    bytes = static_cast<std::uint64_t>(known.integer(0));
+    records = static_cast<std::uint64_t>(known.integer(1));
+  }
+  known.reset();
+  SpoolReader reader(path, SpoolOwner{run.id, 1}, bytes, records);
+  RowWriter rows(database, run.number, now, merge);
+  SpoolRecord record;
+  bool whole = true;
+  const auto problem = [&](const std::string& text) {
+    merge.problems.push_back(text);
+    whole = false;
+  };
+  for (;;) {
+    while (reader.next(record)) try {
+        if (record.kind == SpoolKind::event) rows.add(record.text);
+      } catch (const Error& error) {
+        problem(name + ": record " + std::to_string(record.sequence) + ": " + error.what());
+      }
+    if (reader.end() == SpoolEnd::clean || reader.end() == SpoolEnd::torn ||
+        reader.end() == SpoolEnd::missing)
+      break;
+    problem(reader.problem());
+    if (!closed || reader.end() != SpoolEnd::damaged || !reader.skip_damage()) break;
+  }
+  database.cached("INSERT OR REPLACE INTO served_spool (run, name, bytes, records) VALUES (?, ?, ?, ?)")
+      .run(run.number, name, reader.offset(), reader.sequence());
+  if (!closed) merge.open.push_back(name);
+  if (closed && whole)
+    database.cached("DELETE FROM served_spool WHERE run = ? AND name = ?").run(run.number, name);
+  transaction.commit();
+  std::error_code ignored;
+  if (closed && whole) std::filesystem::remove(path, ignored);
+}
+
+void remove_expired(Database& database, double now) {
+  Transaction transaction(database);
+  database.cached("DELETE FROM served_content WHERE expires <= ?").run(now);
+  transaction.commit();
+}
+
+std::map<std::string, std::int64_t> labels_in(const std::string& text) {
+  std::map<std::string, std::int64_t> labels;
+  const Json json = json_or_null<Json>(text);
+  if (!json.is_object()) return labels;
+  for (const auto& [label, count] : json.items())
+    if (count.is_number_integer()) labels[label] = count.get<std::int64_t>();
+  return labels;
+}
+
+}  // namespace
+
+std::string record_text(const std::vector<ServedText>& texts, const std::vector<std::string>& facts) {
+  std::string list;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const ServedText& text = texts[i];
+    std::string object = dumped({{"request", text.request},
+                                 {"text", text.text},
+                                 {"time", text.time},
+                                 {"seconds", text.seconds},
+                                 {"weights", text.digest}});
+    object.pop_back();
+    list += (i > 0 ? "," : "") + object + ",\"facts\":" + facts[i] + "}";
+  }
+  return "{\"" + std::string(texts_key) + "\":[" + list + "]}";
+}
+
+std::string record_text(const std::vector<ServedContent>& contents) {
+  Json list = Json::array();
+  for (const ServedContent& each : contents) {
+    Json object = {{"request", each.request}, {"text", each.text}, {"expires", each.expires}};
+    if (!each.content.empty()) object["content"] = each.content;
+    if (!each.answer.empty()) object["answer"] = parse_json<Json>(each.answer);
+    if (!each.truth.empty()) object["truth"] = parse_json<Json>(each.truth);
+    list.push_back(std::move(object));
+  }
+  return dumped({{contents_key, list}});
+}
+
+std::string record_text(const ServedFeedback& feedback) {
+  return dumped({{feedback_key,
+                  {{"request", feedback.request},
+                   {"text", feedback.text},
+                   {"time", feedback.time},
+                   {"correct", feedback.correct}}}});
+}
+
+ServedMerge merge_served(Store& store, const RunRow& run, double now) {
+  ServedMerge merge;
+  // What is deleted is overwritten: a text that is to be gone must not lie in a free page.
+  store.database().execute("PRAGMA secure_delete = ON");
+  for (const std::filesystem::path& path : spools_in(store.run_folder(run.id) / served_folder))
+    merge_one(store, run, path, now, merge);
+  remove_expired(store.database(), now);
+  return merge;
+}
+
+std::vector<ServedText> read_served(Store& store, std::int64_t run) {
+  Statement rows(store.database(),
+                 "SELECT request, text, time, seconds, digest, pieces, unknown, confidence, distance, labels "
+                 "FROM served WHERE run = ? ORDER BY number");
+  rows.with(run);
+  std::vector<ServedText> texts;
+  while (rows.step())
+    texts.push_back({.request = rows.text(0),
+                     .text = rows.integer(1),
+                     .time = rows.number(2),
+                     .seconds = rows.number(3),
+                     .digest = rows.text(4),
+                     .facts = {.pieces = rows.integer(5),
+                               .unknown = rows.integer(6),
+                               .confidence = rows.optional_number(7),
+                               .distance = rows.optional_number(8),
+                               .labels = labels_in(rows.text(9))}});
+  return texts;
+}
+
+ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last) {
+  Statement rows(store.database(),
+                 "SELECT sum(correct), count(*) FROM (SELECT correct FROM served JOIN served_feedback USING "
+                 "(run, request, text) WHERE run = ? ORDER BY number DESC LIMIT ?)");
+  rows.with(run, last);
+  ServedVerdicts verdicts;
+  if (rows.step()) verdicts = {rows.is_null(0) ? 0 : rows.integer(0), rows.integer(1)};
+  return verdicts;
+}
+
+std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request) {
+  Database& database = store.database();
+  database.execute("PRAGMA secure_delete = ON");
+  Transaction transaction(database);
+  for (const char* table : {"served_content", "served_feedback"})
+    Statement(database, std::string("DELETE FROM ") + table + " WHERE run = ? AND request = ?")
+        .run(run, request);
+  Statement(database, "DELETE FROM served WHERE run = ? AND request = ?").run(run, request);
+  const std::int64_t texts = database.changes();
+  transaction.commit();
+  database.execute("PRAGMA wal_checkpoint(TRUNCATE)");  // the log has the old pages still
+  return texts;
+}
+
+}  // namespace encore

@@ -1,0 +1,176 @@
+// What servers keep, from their spools to the rows: merging again and in parts, closed spools and those at
+// work, damage, texts that expire, and what is forgotten.
+#include "store/served.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class ServedTest : public testing::StoreTest {
+ protected:
+  void SetUp() override {
+    run_ = store().read_run(add());
+    fs::create_directories(spools());
+  }
+  fs::path spools() { return store().run_folder(run_.id) / served_folder; }
+  fs::path spool(const std::string& name) { return spools() / (name + ".spool"); }
+  /// A spool that was closed a while ago.
+  void write(const std::string& name, const std::vector<std::string>& records) {
+    {
+      SpoolWriter writer(spool(name), 1, run_.id);
+      for (const std::string& record : records) writer.event_text(record);
+    }
+    age(name);
+  }
+  void age(const std::string& name) {
+    fs::last_write_time(spool(name), fs::file_time_type::clock::now() - 1h);
+  }
+  static std::string texts(const std::string& request, int count = 1, double time = 1.0) {
+    std::vector<ServedText> list;
+    std::vector<std::string> facts;
+    for (int i = 0; i < count; ++i) {
+      list.push_back({.request = request, .text = i, .time = time, .seconds = 0.25, .digest = "d"});
+      facts.push_back(facts_of(i).json());
+    }
+    return record_text(list, facts);
+  }
+  static TextFacts facts_of(int i) {
+    return {.pieces = 5 + i, .unknown = 1, .confidence = 0.5, .labels = {{"O", 2}}};
+  }
+  static std::string feedback(const std::string& request, bool correct, std::int64_t text = 0) {
+    return record_text(ServedFeedback{.request = request, .text = text, .time = 2.0, .correct = correct});
+  }
+  static std::string content(const std::string& request, const std::string& words, double expires) {
+    return record_text(std::vector<ServedContent>{
+        {.request = request, .content = words, .answer = R"({"label":"x"})", .expires = expires}});
+  }
+  ServedMerge merge(double now = 10.0) { return merge_served(store(), run_, now); }
+  std::int64_t rows(const std::string& table) {
+    return store().database().integer("SELECT count(*) FROM " + table).value_or(-1);
+  }
+
+  RunRow run_;
+};
+
+TEST_F(ServedTest, a_closed_spool_is_merged_and_removed) {
+  write("served-a-1", {texts("a-1", 2), feedback("a-1", true), feedback("a-1", false, 1)});
+  const ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 2);
+  EXPECT_EQ(merged.feedback, 2);
+  EXPECT_TRUE(merged.problems.empty());
+  EXPECT_TRUE(merged.open.empty());
+  EXPECT_FALSE(fs::exists(spool("served-a-1")));
+  EXPECT_EQ(rows("served_spool"), 0);
+  const std::vector<ServedText> read = read_served(store(), run_.number);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].request, "a-1");
+  EXPECT_EQ(read[1].text, 1);
+  EXPECT_EQ(read[1].seconds, 0.25);
+  EXPECT_EQ(read[1].facts, facts_of(1));
+  const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
+  EXPECT_EQ(verdicts.correct, 1);
+  EXPECT_EQ(verdicts.all, 2);
+  EXPECT_EQ(read_verdicts(store(), run_.number, 1).all, 1);
+  EXPECT_EQ(merge().texts, 0);
+}
+
+TEST_F(ServedTest, a_spool_at_work_is_followed) {
+  SpoolWriter writer(spool("served-a-1"), 1, run_.id);
+  writer.event_text(texts("a-1"));
+  age("served-a-1");
+  ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 1);
+  EXPECT_EQ(merged.open, std::vector<std::string>{"served-a-1.spool"});
+  writer.event_text(texts("a-2"));
+  EXPECT_EQ(merge().texts, 1) << "what is new";
+  EXPECT_EQ(merge().texts, 0);
+  EXPECT_TRUE(fs::exists(spool("served-a-1")));
+}
+
+TEST_F(ServedTest, a_later_word_counts_and_one_about_nothing_does_not) {
+  write("served-a-1", {texts("a-1"), feedback("a-1", true), feedback("a-1", false), feedback("a-9", true)});
+  EXPECT_EQ(merge().feedback, 2);
+  const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
+  EXPECT_EQ(verdicts.correct, 0);
+  EXPECT_EQ(verdicts.all, 1);
+}
+
+TEST_F(ServedTest, what_is_whole_of_a_damaged_spool_is_taken) {
+  write("served-a-1", {texts("a-1"), texts("a-2"), texts("a-3")});
+  std::string bytes = testing::read_bytes(spool("served-a-1").string());
+  bytes[bytes.find("a-2")] ^= 1;
+  std::ofstream(spool("served-a-1"), std::ios::binary) << bytes;
+  age("served-a-1");
+  const ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 2);
+  ASSERT_EQ(merged.problems.size(), 1U);
+  EXPECT_NE(merged.problems[0].find("checksum"), std::string::npos) << merged.problems[0];
+}
+
+TEST_F(ServedTest, a_torn_end_is_no_problem) {
+  write("served-a-1", {texts("a-1"), texts("a-2")});
+  fs::resize_file(spool("served-a-1"), fs::file_size(spool("served-a-1")) - 5);
+  age("served-a-1");
+  const ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 1);
+  EXPECT_TRUE(merged.problems.empty());
+}
+
+TEST_F(ServedTest, records_that_are_none_are_named_and_passed_over) {
+  write("served-a-1",
+        {"[]", R"({"texts":[{"request":"x"}]})", R"({"texts":7})",
+         R"({"texts":[{"request":"x","text":0,"time":1,"seconds":1,"weights":"d","facts":{"pieces":-1}}]})",
+         R"({"feedback":{"request":"x"}})", R"({"contents":[{"request":7,"text":0,"expires":99}]})",
+         std::string(300, '['), texts("a-1")});
+  const ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 1);
+  EXPECT_GE(merged.problems.size(), 6U);
+}
+
+TEST_F(ServedTest, the_spool_of_another_run_and_what_is_none_are_not_read) {
+  { SpoolWriter(spool("served-a-1"), 1, "9999999999").event_text(texts("a-1")); }
+  age("served-a-1");
+  std::ofstream(spool("served-b-1")) << "garbage that is long enough to be a head of a spool";
+  age("served-b-1");
+  const ServedMerge merged = merge();
+  EXPECT_EQ(merged.texts, 0);
+  EXPECT_EQ(merged.problems.size(), 2U);
+}
+
+TEST_F(ServedTest, texts_expire_in_spools_and_in_rows) {
+  write("texts-a-1", {content("a-1", "Anna in Lund", 20.0), content("a-2", "Berg in Oslo", 5.0)});
+  merge(10.0);
+  EXPECT_EQ(store().database().text("SELECT content FROM served_content"), "Anna in Lund");
+  EXPECT_EQ(rows("served_content"), 1);
+  merge(20.0);
+  EXPECT_EQ(rows("served_content"), 0);
+}
+
+TEST_F(ServedTest, what_is_forgotten_is_gone_from_the_file) {
+  write("texts-a-1", {content("a-1", "a secret of Anna", 99.0)});
+  write("served-a-1", {texts("a-1", 2), texts("a-2"), feedback("a-1", true)});
+  merge();
+  EXPECT_EQ(forget_served(store(), run_.number, "a-1"), 2);
+  EXPECT_EQ(rows("served"), 1);
+  EXPECT_EQ(rows("served_feedback"), 0);
+  EXPECT_EQ(rows("served_content"), 0);
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+    if (entry.is_regular_file()) {
+      EXPECT_EQ(testing::read_bytes(entry.path().string()).find("secret of Anna"), std::string::npos)
+          << entry.path();
+    }
+  EXPECT_EQ(forget_served(store(), run_.number, "a-1"), 0);
+  write("served-b-1", {feedback("a-1", true)});
+  merge();
+  EXPECT_EQ(rows("served_feedback"), 0) << "and does not come back";
+}
+
+}  // namespace
+}  // namespace encore
