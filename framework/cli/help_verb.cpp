@@ -49,6 +49,7 @@ const std::vector<Verb>& verbs() {
       {"attention", "show what the attention of a run's best model looks at", attention_verb},
       {"embed", "vectors of texts and words, and what is nearest to them", embed_verb},
       {"serve", "answer requests over HTTP with the best models of runs", serve_verb},
+      {"monitor", "how the texts that a served model gets differ from those it was trained for", monitor_verb},
       {"quantize", "write a run's weights as 8-bit integers", quantize_verb},
       {"export", "write a run's best model as a folder for other programs", export_verb},
       {"import", "make a run of a model from elsewhere, without training", import_verb},

@@ -35,6 +35,7 @@ int generate_verb(const Arguments& arguments);
 int attention_verb(const Arguments& arguments);
 int embed_verb(const Arguments& arguments);
 int serve_verb(const Arguments& arguments);
+int monitor_verb(const Arguments& arguments);
 int quantize_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);

@@ -25,7 +25,7 @@ using Names = std::vector<std::string>;
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
-const Names control_folders = {"plan", "store", "runner", "document", "report", "bundle", "serve", "cli"};
+const Names control_folders = {"plan", "store", "monitor", "runner", "document", "report", "bundle", "serve", "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels",     "contract", "model", "tasks", "infer",
                               "library",     "onnx",   "distributed", "train",    "bench", "worker"};
 

@@ -1,0 +1,66 @@
+// Monitoring: what is said of the texts that a run's model has answered to: how they differ from the
+// reference, whether that is more than chance, how many answers were right, and how fast they came. Place in
+// the flow: store/served.hpp and the run's reference -> here -> the verb monitor, or a program.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "monitor/shift_measures.hpp"
+#include "record/text_reference.hpp"
+#include "store/served.hpp"
+
+namespace encore {
+
+struct MonitorOptions {
+  std::size_t window = 1000;  ///< what is described are the last so many texts; the test has seen all
+  double alpha = 0.001;       ///< of the test: how probable a false alarm may be, however often one looks
+};
+
+/// One measure of texts.
+struct MeasuredShift {
+  std::string name = {};
+  std::optional<double> reference = {}, live = {};  ///< means over texts; nothing where that says nothing
+  ShiftMeasures shift = {};
+  double log10_evidence = 0.0;  ///< the most that the bets on this measure alone had, of 1
+};
+
+/// How often the answers had a label, as a share of all labels.
+struct LabelShares {
+  std::string label = {};
+  double reference = 0.0, live = 0.0;
+};
+
+struct Monitoring {
+  std::string source = {};  ///< of the reference
+  std::int64_t reference_texts = 0;
+  std::int64_t texts = 0, window = 0;  ///< all that were kept, and those that are described
+  double first = 0.0, last = 0.0;      ///< when they were answered
+  std::vector<MeasuredShift> measures = {};
+  std::vector<LabelShares> labels = {};
+  double alpha = 0.0;
+  double log10_evidence = 0.0;             ///< the most that all bets together had, of 1
+  double log10_evidence_now = 0.0;         ///< what they have now
+  std::optional<std::int64_t> alarm = {};  ///< after so many texts it was 1 / alpha
+  ServedVerdicts verdicts = {};            ///< of the texts described that have feedback
+  double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
+
+  bool alert() const { return alarm.has_value(); }
+};
+
+Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
+                   const ServedVerdicts& verdicts, const MonitorOptions& options);
+
+/// Where the true share of right answers lies with 95 % (Wilson 1927).
+struct ShareInterval {
+  double low = 0.0, high = 1.0;
+};
+ShareInterval interval_of(const ServedVerdicts& verdicts);
+
+nlohmann::ordered_json json_of(const Monitoring& monitoring);
+
+}  // namespace encore

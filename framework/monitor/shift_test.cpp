@@ -1,0 +1,108 @@
+#include "monitor/shift_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "record/text_hash.hpp"
+
+namespace encore {
+namespace {
+
+/// Shares of the capital that are distributed anew: for changes that come seldom, and for those that come
+/// often.
+constexpr std::array<double, 3> jump_rates = {0.001, 0.01, 0.1};
+
+std::vector<JumpingBets> bets() {
+  return {JumpingBets(jump_rates[0]), JumpingBets(jump_rates[1]), JumpingBets(jump_rates[2])};
+}
+
+}  // namespace
+
+void JumpingBets::bet(double p) {
+  const double all = std::accumulate(capitals_.begin(), capitals_.end(), 0.0);
+  for (std::size_t i = 0; i < capitals_.size(); ++i) {
+    const double kept = (1.0 - jumps_) * capitals_[i] + jumps_ * all / slopes.size();
+    capitals_[i] = kept * (1.0 + slopes[i] * (p - 0.5));
+  }
+  // Far from the ends of double.
+  if (all > 0x1p-100 && all < 0x1p100) return;
+  for (double& capital : capitals_) capital /= all;
+  log_scale_ += std::log(all);
+}
+
+double JumpingBets::log_capital() const {
+  return log_scale_ + std::log(std::accumulate(capitals_.begin(), capitals_.end(), 0.0));
+}
+
+double log_mean_exp(const std::vector<double>& values) {
+  if (values.empty()) return -std::numeric_limits<double>::infinity();
+  const double most = *std::ranges::max_element(values);
+  if (!std::isfinite(most)) return most;
+  double sum = 0.0;
+  for (const double value : values) sum += std::exp(value - most);
+  return most + std::log(sum / static_cast<double>(values.size()));
+}
+
+StreamTest::StreamTest(std::vector<std::int64_t> reference)
+    : counts_(std::move(reference)),
+      all_(std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0})),
+      sides_(bets()),
+      edges_(bets()) {}
+
+void StreamTest::add(std::size_t bin, double tie) {
+  if (counts_.size() <= bin) counts_.resize(bin + 1);
+  const std::int64_t equal = ++counts_[bin];
+  ++all_;
+  const std::int64_t greater =
+      std::accumulate(counts_.begin() + static_cast<std::ptrdiff_t>(bin) + 1, counts_.end(), std::int64_t{0});
+  const double p =
+      (static_cast<double>(greater) + tie * static_cast<double>(equal)) / static_cast<double>(all_);
+  for (JumpingBets& each : sides_) each.bet(p);
+  for (JumpingBets& each : edges_) each.bet(std::abs(2.0 * p - 1.0));
+}
+
+double StreamTest::log_capital() const {
+  std::vector<double> all;
+  for (const JumpingBets& each : sides_) all.push_back(each.log_capital());
+  for (const JumpingBets& each : edges_) all.push_back(each.log_capital());
+  return log_mean_exp(all);
+}
+
+ShiftTest::ShiftTest(const TextHistograms& reference, double alpha)
+    : reference_(reference), limit_(-std::log(alpha)) {
+  for (const auto& [name, stream] : reference.streams)
+    if (stream.count() > 0) streams_.emplace(name, StreamTest(stream.bins));
+}
+
+void ShiftTest::add(const TextFacts& facts, std::string_view name) {
+  for (const StreamValue& value : reference_.values_of(facts))
+    if (const auto stream = streams_.find(value.stream); stream != streams_.end())
+      stream->second.add(value.bin, share_of(std::string(name) + "/" + value.stream));
+  ++texts_;
+  for (const auto& [measure, capital] : log_capitals())
+    log_peaks_[measure] = std::max(log_peaks_[measure], capital);
+  log_peak_ = std::max(log_peak_, log_capital());
+  if (!alarm_ && log_peak_ >= limit_) alarm_ = texts_;
+}
+
+std::map<std::string, double> ShiftTest::log_capitals() const {
+  std::map<std::string, double> capitals;
+  std::vector<double> labels;
+  for (const auto& [name, stream] : streams_)
+    if (name.starts_with(label_stream))
+      labels.push_back(stream.log_capital());
+    else
+      capitals[name] = stream.log_capital();
+  if (!labels.empty()) capitals[labels_measure] = log_mean_exp(labels);
+  return capitals;
+}
+
+double ShiftTest::log_capital() const {
+  std::vector<double> all;
+  for (const auto& [measure, capital] : log_capitals()) all.push_back(capital);
+  return all.empty() ? 0.0 : log_mean_exp(all);
+}
+
+}  // namespace encore

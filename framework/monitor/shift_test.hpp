@@ -1,0 +1,89 @@
+// ShiftTest: whether texts that come one after the other are of the distribution of the reference, by a test
+// that may be looked at after each of them. Each number of a text becomes a conformal p-value against the
+// reference and all texts before it; these are independent and uniform as long as nothing has changed (Vovk,
+// Gammerman and Shafer, Algorithmic Learning in a Random World). A gambler bets against that, and the capital
+// of a fair game exceeds 1/alpha at any time with a probability of at most alpha (Ville 1939). The bets are
+// those of the Simple Jumper (Vovk, Petej, Nouretdinov, Ahlberg, Carlsson, Gammerman: Retrain or not retrain,
+// COPA 2021), with slopes up to 2. Place in the flow: monitoring.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/text_reference.hpp"
+
+namespace encore {
+
+/// The capital of a gambler who bets that p-values are not uniform, by straight lines as densities. It moves
+/// between them all the time, so that it finds one again after a change.
+class JumpingBets {
+ public:
+  /// `jumps`: what share of the capital is distributed anew before each bet.
+  explicit JumpingBets(double jumps) : jumps_(jumps) { capitals_.fill(1.0 / slopes.size()); }
+  void bet(double p);
+  /// Natural logarithm of the capital, which was 1.
+  double log_capital() const;
+
+ private:
+  static constexpr std::array<double, 5> slopes = {-2.0, -1.0, 0.0, 1.0, 2.0};
+
+  double jumps_;
+  std::array<double, slopes.size()> capitals_;
+  double log_scale_ = 0.0;  ///< capitals_ are of a capital that was divided by e to this
+};
+
+/// One stream: the numbers of bins against those of the reference and those before.
+class StreamTest {
+ public:
+  explicit StreamTest(std::vector<std::int64_t> reference);
+  /// `tie` in [0, 1), drawn: where among the equal ones it stands.
+  void add(std::size_t bin, double tie);
+  /// Of bets on large and small numbers, and on numbers at the edges and in the middle.
+  double log_capital() const;
+
+ private:
+  std::vector<std::int64_t> counts_;
+  std::int64_t all_ = 0;
+  std::vector<JumpingBets> sides_, edges_;
+};
+
+/// log of the mean of e^x; -infinity of none.
+double log_mean_exp(const std::vector<double>& values);
+
+/// All streams. Each measure has an equal part of the starting capital, each label an equal part of that of
+/// the labels: a mean of fair games is a fair game.
+class ShiftTest {
+ public:
+  /// `alpha`: with at most this probability it ever alarms where nothing has changed.
+  ShiftTest(const TextHistograms& reference, double alpha);
+  /// The ties of a text follow from `name`.
+  void add(const TextFacts& facts, std::string_view name);
+
+  std::int64_t texts() const { return texts_; }
+  double log_capital() const;
+  /// The largest so far, and after how many texts it was so large that it alarms; nothing: it never was.
+  double log_peak() const { return log_peak_; }
+  const std::optional<std::int64_t>& alarm() const { return alarm_; }
+  /// By measure, the labels as one of them ("labels").
+  std::map<std::string, double> log_capitals() const;
+  const std::map<std::string, double>& log_peaks() const { return log_peaks_; }
+
+ private:
+  const TextHistograms& reference_;
+  double limit_;  ///< log(1 / alpha)
+  std::map<std::string, StreamTest> streams_;
+  std::int64_t texts_ = 0;
+  double log_peak_ = 0.0;
+  std::map<std::string, double> log_peaks_;
+  std::optional<std::int64_t> alarm_;
+};
+
+/// The labels of texts in log_capitals().
+inline constexpr const char* labels_measure = "labels";
+
+}  // namespace encore
