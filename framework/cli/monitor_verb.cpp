@@ -69,14 +69,14 @@ void print_texts(std::ostream& out, const std::string& run, const Monitoring& sa
   else
     out << "none seen: the evidence was never " << evidence_text(-std::log10(said.alpha)) << " (--alpha "
         << said.alpha << ")\n";
-  if (said.accuracy.all > 0) {
-    const ShareInterval interval = interval_of(said.accuracy);
-    out << "  accuracy  "
-        << percent(static_cast<double>(said.accuracy.correct) / static_cast<double>(said.accuracy.all))
-        << " % of " << said.accuracy.all << " texts with feedback (95 %: " << percent(interval.low) << " to "
+  if (said.verdicts.all > 0) {
+    const ShareInterval interval = interval_of(said.verdicts);
+    out << "  right     "
+        << percent(static_cast<double>(said.verdicts.correct) / static_cast<double>(said.verdicts.all))
+        << " % of " << said.verdicts.all << " texts with feedback (95 %: " << percent(interval.low) << " to "
         << percent(interval.high) << ")\n";
   } else {
-    out << "  accuracy  unknown: no feedback came (POST /v1/feedback)\n";
+    out << "  right     unknown: no feedback came (POST /v1/feedback)\n";
   }
   out << "  latency   median " << milliseconds(said.seconds_median) << ", p95 "
       << milliseconds(said.seconds_95) << ", p99 " << milliseconds(said.seconds_99) << '\n';
@@ -166,7 +166,7 @@ int monitor_verb(const Arguments& arguments) {
 
   const MonitorOptions options{.window = static_cast<std::size_t>(line.integer("window")), .alpha = alpha};
   const Monitoring said = monitor(reference_of_run(line, store, run), read_served(store, run.number),
-                                  read_accuracy(store, run.number, line.integer("window")), options);
+                                  read_verdicts(store, run.number, line.integer("window")), options);
   Json json = {{"run", run.name}};
   json.update(json_of(said));
   if (line.flag("json"))

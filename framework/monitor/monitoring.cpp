@@ -66,13 +66,13 @@ Json number_or_null(const std::optional<double>& value) {
 }  // namespace
 
 Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
-                   const ServedAccuracy& accuracy, const MonitorOptions& options) {
+                   const ServedVerdicts& verdicts, const MonitorOptions& options) {
   const TextHistograms& before = reference.histograms;
   Monitoring said{.source = reference.source,
                   .reference_texts = before.texts,
                   .texts = std::ssize(texts),
                   .alpha = options.alpha,
-                  .accuracy = accuracy};
+                  .verdicts = verdicts};
   ShiftTest test(before, options.alpha);
   for (const ServedText& text : texts) test.add(text.facts, text.request + "/" + std::to_string(text.text));
   said.log10_evidence = test.log_peak() * log10_of_e;
@@ -120,11 +120,11 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
   return said;
 }
 
-ShareInterval interval_of(const ServedAccuracy& accuracy) {
-  if (accuracy.all == 0) return {};
+ShareInterval interval_of(const ServedVerdicts& verdicts) {
+  if (verdicts.all == 0) return {};
   constexpr double z = 1.959963984540054;
-  const auto n = static_cast<double>(accuracy.all);
-  const double p = static_cast<double>(accuracy.correct) / n, scale = 1.0 / (1.0 + z * z / n);
+  const auto n = static_cast<double>(verdicts.all);
+  const double p = static_cast<double>(verdicts.correct) / n, scale = 1.0 / (1.0 + z * z / n);
   const double middle = scale * (p + z * z / (2.0 * n)),
                half = scale * z * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
   return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
@@ -141,11 +141,11 @@ Json json_of(const Monitoring& monitoring) {
                         {"log10_evidence", each.log10_evidence}});
   for (const LabelShares& each : monitoring.labels)
     labels.push_back({{"label", each.label}, {"reference", each.reference}, {"live", each.live}});
-  const ShareInterval interval = interval_of(monitoring.accuracy);
-  Json accuracy = {{"correct", monitoring.accuracy.correct}, {"feedback", monitoring.accuracy.all}};
-  if (monitoring.accuracy.all > 0) {
-    accuracy["low"] = interval.low;
-    accuracy["high"] = interval.high;
+  const ShareInterval interval = interval_of(monitoring.verdicts);
+  Json verdicts = {{"correct", monitoring.verdicts.correct}, {"texts", monitoring.verdicts.all}};
+  if (monitoring.verdicts.all > 0) {
+    verdicts["low"] = interval.low;
+    verdicts["high"] = interval.high;
   }
   return {{"alert", monitoring.alert()},
           {"texts", monitoring.texts},
@@ -160,7 +160,7 @@ Json json_of(const Monitoring& monitoring) {
             {"alarm_after", monitoring.alarm ? Json(*monitoring.alarm) : Json()}}},
           {"measures", measures},
           {"labels", labels},
-          {"accuracy", accuracy},
+          {"feedback", verdicts},
           {"seconds",
            {{"median", monitoring.seconds_median},
             {"p95", monitoring.seconds_95},

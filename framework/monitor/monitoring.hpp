@@ -46,20 +46,20 @@ struct Monitoring {
   double log10_evidence = 0.0;             ///< the most that all bets together had, of 1
   double log10_evidence_now = 0.0;         ///< what they have now
   std::optional<std::int64_t> alarm = {};  ///< after so many texts it was 1 / alpha
-  ServedAccuracy accuracy = {};            ///< of the texts described that have feedback
+  ServedVerdicts verdicts = {};            ///< of the texts described that have feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
 
   bool alert() const { return alarm.has_value(); }
 };
 
 Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
-                   const ServedAccuracy& accuracy, const MonitorOptions& options);
+                   const ServedVerdicts& verdicts, const MonitorOptions& options);
 
 /// Where the true share of right answers lies with 95 % (Wilson 1927).
 struct ShareInterval {
   double low = 0.0, high = 1.0;
 };
-ShareInterval interval_of(const ServedAccuracy& accuracy);
+ShareInterval interval_of(const ServedVerdicts& verdicts);
 
 nlohmann::ordered_json json_of(const Monitoring& monitoring);
 

@@ -54,7 +54,7 @@ class RowWriter {
             "INSERT OR IGNORE INTO served (run, request, text, time, seconds, digest, pieces, unknown, "
             "confidence, distance, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(run_, request_of(json), json.at("text").get<std::int64_t>(), json.at("time").get<double>(),
-             json.at("seconds").get<double>(), json.at("digest").get<std::string>(), facts.pieces,
+             json.at("seconds").get<double>(), json.at("weights").get<std::string>(), facts.pieces,
              facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
     merge_.texts += database_.changes();
   }
@@ -181,7 +181,7 @@ std::string record_text(const std::vector<ServedText>& texts, const std::vector<
                                  {"text", text.text},
                                  {"time", text.time},
                                  {"seconds", text.seconds},
-                                 {"digest", text.digest}});
+                                 {"weights", text.digest}});
     object.pop_back();
     list += (i > 0 ? "," : "") + object + ",\"facts\":" + facts[i] + "}";
   }
@@ -238,14 +238,14 @@ std::vector<ServedText> read_served(Store& store, std::int64_t run) {
   return texts;
 }
 
-ServedAccuracy read_accuracy(Store& store, std::int64_t run, std::int64_t last) {
+ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last) {
   Statement rows(store.database(),
                  "SELECT sum(correct), count(*) FROM (SELECT correct FROM served JOIN served_feedback USING "
                  "(run, request, text) WHERE run = ? ORDER BY number DESC LIMIT ?)");
   rows.with(run, last);
-  ServedAccuracy accuracy;
-  if (rows.step()) accuracy = {rows.is_null(0) ? 0 : rows.integer(0), rows.integer(1)};
-  return accuracy;
+  ServedVerdicts verdicts;
+  if (rows.step()) verdicts = {rows.is_null(0) ? 0 : rows.integer(0), rows.integer(1)};
+  return verdicts;
 }
 
 std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request) {

@@ -63,10 +63,10 @@ ServedMerge merge_served(Store& store, const RunRow& run, double now);
 /// All that is known of the run's texts, in the order of merging.
 std::vector<ServedText> read_served(Store& store, std::int64_t run);
 /// Of the last `last` texts with feedback those that were right, and how many they are.
-struct ServedAccuracy {
+struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;
 };
-ServedAccuracy read_accuracy(Store& store, std::int64_t run, std::int64_t last);
+ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last);
 
 /// Removes all rows of a request and overwrites their bytes; how many texts it had.
 std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request);

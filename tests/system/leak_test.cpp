@@ -23,8 +23,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> blind_folders = {"plan", "store",  "runner", "document",  "report",
-                                                "cli",  "record", "config", "pretrained"};
+const std::vector<std::string> blind_folders = {"plan",   "store", "monitor", "runner", "document",
+                                                "report", "cli",   "record",  "config", "pretrained"};
 
 /// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files
 /// of predictions and of answers (exp predict --format jsonl), "parallel" a kind of chart, "summarize" a

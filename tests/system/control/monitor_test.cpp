@@ -96,7 +96,7 @@ TEST_F(Monitor, AShareIsChosenByTheRequest) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served"), std::to_string(sampled));
 }
 
-TEST_F(Monitor, FeedbackGivesTheAccuracy) {
+TEST_F(Monitor, FeedbackSaysHowManyAreRight) {
   serve({"--monitor"});
   const HttpResponse response = predict(json{"Anna lives in Lund .", "in Oslo"});
   const std::string id = id_of(response);
@@ -108,8 +108,8 @@ TEST_F(Monitor, FeedbackGivesTheAccuracy) {
   EXPECT_EQ(
       json::parse(feedback({{"id", id}, {"text", 1}, {"answer", {{"entities", wrong}}}}).body).at("correct"),
       false);
-  const json said = monitoring().at("accuracy");
-  EXPECT_EQ(said.at("feedback"), 2);
+  const json said = monitoring().at("feedback");
+  EXPECT_EQ(said.at("texts"), 2);
   EXPECT_EQ(said.at("correct"), 1);
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served_content"), "0") << "the truth is a text too";
 

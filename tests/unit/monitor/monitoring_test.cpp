@@ -1,4 +1,4 @@
-// What is said of texts as a whole: means, window, latency, accuracy and its interval, and the same as JSON.
+// What is said of texts as a whole: means, window, latency, right answers and their interval, and the same as JSON.
 #include "monitor/monitoring.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Monitoring, describes_the_window_and_tests_all) {
   const nlohmann::ordered_json json = json_of(said);
   EXPECT_EQ(json.at("alert"), true);
   EXPECT_EQ(json.at("test").at("alarm_after"), *said.alarm);
-  EXPECT_EQ(json.at("accuracy").at("feedback"), 4);
+  EXPECT_EQ(json.at("feedback").at("texts"), 4);
 }
 
 TEST(Monitoring, nothing_that_came_gives_no_alert) {
@@ -57,7 +57,7 @@ TEST(Monitoring, nothing_that_came_gives_no_alert) {
   EXPECT_FALSE(said.alert());
   EXPECT_EQ(said.texts, 0);
   EXPECT_TRUE(json_of(said).at("test").at("alarm_after").is_null());
-  EXPECT_FALSE(json_of(said).at("accuracy").contains("low"));
+  EXPECT_FALSE(json_of(said).at("feedback").contains("low"));
 }
 
 TEST(Monitoring, a_small_number_of_answers_gives_a_wide_interval) {

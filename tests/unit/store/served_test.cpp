@@ -74,10 +74,10 @@ TEST_F(ServedTest, a_closed_spool_is_merged_and_removed) {
   EXPECT_EQ(read[1].text, 1);
   EXPECT_EQ(read[1].seconds, 0.25);
   EXPECT_EQ(read[1].facts, facts_of(1));
-  const ServedAccuracy accuracy = read_accuracy(store(), run_.number, 100);
-  EXPECT_EQ(accuracy.correct, 1);
-  EXPECT_EQ(accuracy.all, 2);
-  EXPECT_EQ(read_accuracy(store(), run_.number, 1).all, 1);
+  const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
+  EXPECT_EQ(verdicts.correct, 1);
+  EXPECT_EQ(verdicts.all, 2);
+  EXPECT_EQ(read_verdicts(store(), run_.number, 1).all, 1);
   EXPECT_EQ(merge().texts, 0);
 }
 
@@ -97,9 +97,9 @@ TEST_F(ServedTest, a_spool_at_work_is_followed) {
 TEST_F(ServedTest, a_later_word_counts_and_one_about_nothing_does_not) {
   write("served-a-1", {texts("a-1"), feedback("a-1", true), feedback("a-1", false), feedback("a-9", true)});
   EXPECT_EQ(merge().feedback, 2);
-  const ServedAccuracy accuracy = read_accuracy(store(), run_.number, 100);
-  EXPECT_EQ(accuracy.correct, 0);
-  EXPECT_EQ(accuracy.all, 1);
+  const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
+  EXPECT_EQ(verdicts.correct, 0);
+  EXPECT_EQ(verdicts.all, 1);
 }
 
 TEST_F(ServedTest, what_is_whole_of_a_damaged_spool_is_taken) {
@@ -126,7 +126,7 @@ TEST_F(ServedTest, a_torn_end_is_no_problem) {
 TEST_F(ServedTest, records_that_are_none_are_named_and_passed_over) {
   write("served-a-1",
         {"[]", R"({"texts":[{"request":"x"}]})", R"({"texts":7})",
-         R"({"texts":[{"request":"x","text":0,"time":1,"seconds":1,"digest":"d","facts":{"pieces":-1}}]})",
+         R"({"texts":[{"request":"x","text":0,"time":1,"seconds":1,"weights":"d","facts":{"pieces":-1}}]})",
          R"({"feedback":{"request":"x"}})", R"({"contents":[{"request":7,"text":0,"expires":99}]})",
          std::string(300, '['), texts("a-1")});
   const ServedMerge merged = merge();

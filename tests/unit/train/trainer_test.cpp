@@ -71,8 +71,8 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
   EXPECT_EQ(told.values.at("dev/f1").size(), 3u);
   EXPECT_EQ(told.values.at("test/f1").size(), 1u);
   EXPECT_TRUE(told.result.contains("test/f1"));
-  EXPECT_EQ(told.files,
-            (std::vector<std::string>{"weights", "predictions/dev.jsonl", "predictions/test.jsonl"}));
+  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
+                                                  "predictions/test.jsonl"}));
   for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
   EXPECT_FALSE(told.digests.contains({5, "parameters"}));
   for (const Split split : {Split::dev, Split::test}) {
@@ -91,7 +91,7 @@ TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
   const Recorder plain = run("plain", specification());
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plain" / attention_file));
   const Recorder told = run("asked", specification({"train.show_attention=2"}));
-  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl",
+  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
                                                   "predictions/test.jsonl", "attention"}));
   EXPECT_EQ(told.digests, plain.digests) << "no bit of the training depends on it";
   EXPECT_EQ(told.result, plain.result);
@@ -538,7 +538,8 @@ TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {
   }
   for (const char* name : {"cold", "warm", "damaged", "mended"}) {
     EXPECT_EQ(newest_state(name), newest_state("without")) << name;
-    for (const char* file : {"predictions/dev.jsonl", "predictions/test.jsonl", "vocab.txt", "labels.txt"})
+    for (const char* file :
+         {"predictions/dev.jsonl", "reference.json", "predictions/test.jsonl", "vocab.txt", "labels.txt"})
       EXPECT_EQ(load_file(folder_ / name / file, "file"), load_file(folder_ / "without" / file, "file"))
           << name << file;
   }
