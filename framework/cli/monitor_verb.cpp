@@ -130,9 +130,9 @@ CommandLine make_monitor_line() {
        "Exit code 3: the texts have changed, with a probability of a false alarm of at most --alpha.",
        {{"exp monitor quickstart", "a table, and whether anything has changed"},
         {"exp monitor quickstart --json --window 200", "the last 200 texts, for programs"},
-        {"exp monitor quickstart --on-alert 'mail -s shift me@example.org'",
+        {"exp monitor quickstart --on-alert ./tell.sh",
          "have the numbers sent, as JSON on the command's standard input"},
-        {"exp monitor quickstart --forget 5f0c9a1e-17", "remove everything about a request"}}});
+        {"exp monitor quickstart --alpha 0.01", "see less evidence as an alert"}}});
   line.options()("window", po::value<int>()->value_name("N")->default_value(1000),
                  "describe the last N texts; the test has seen all");
   line.options()("alpha", po::value<double>()->value_name("P")->default_value(0.001, "0.001"),
