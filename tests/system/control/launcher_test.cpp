@@ -103,6 +103,37 @@ TEST(Launcher, StopReachesAWorkerWhoseExpIsGone) {
   EXPECT_EQ(sandbox.one(last_digests), local_digests({"run", "tiny.toml"}));
 }
 
+TEST(Launcher, KillReachesAWorkerThatListensToNothingWithItsExpOrWithout) {
+  for (const bool alone : {false, true}) {
+    Sandbox sandbox;
+    sandbox.write("tiny.toml", tiny_experiment());
+    sandbox.set("FAKE_STUBBORN", "1");
+    Hold hold(sandbox, 8);
+    const pid_t exp = sandbox.start(launched({"run", "tiny.toml"}));
+    ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
+    if (alone) {
+      ::kill(exp, SIGKILL);
+      Sandbox::wait(exp);
+    }
+    const ProgramOutput stop = sandbox.exp({"stop", "tiny", "--kill"});
+    EXPECT_TRUE(contains(stop.output, "tiny: its worker is killed now")) << stop.output;
+    EXPECT_TRUE(sandbox.wait_until_no_workers());
+    if (!alone) {
+      const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+      ASSERT_TRUE(end);
+      EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
+    }
+    EXPECT_TRUE(eventually([&] {
+      sandbox.exp({"ls"});
+      return sandbox.one(states) == "1 stopped";
+    })) << sandbox.one(states);
+    hold.release();
+    sandbox.set("FAKE_STUBBORN", "0");
+    EXPECT_EQ(sandbox.exp(launched({"run", "tiny.toml"})).end.exit_code, 0);
+    EXPECT_EQ(sandbox.one(last_digests), local_digests({"run", "tiny.toml"}));
+  }
+}
+
 TEST(Launcher, AWorkerThatIsKilledIsLostWithItsSignal) {
   Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());

@@ -382,6 +382,11 @@ TEST(Resolve, DevelopmentDataIsAFileOrAShare) {
   const std::string dev = "dev = \"dev.conll\"", split = "split = [0.8, 0.1, 0.1]";
   EXPECT_EQ(problem_with(dev, split), "");
   EXPECT_EQ(problem_with(dev, "split = [0.75, 0.25]"), "");
+  EXPECT_EQ(problem_with(dev, dev + "\nmore = \"m\"\nheld_out = 0.2"), "");
+  EXPECT_EQ(
+      problem_with(dev, dev + "\nheld_out = 0.2"),
+      "dir/a.toml:10:12: option \"held_out\" of [data] is a share of the examples of \"more\", and there "
+      "is no \"more\"; name files there, or leave held_out out");
   EXPECT_EQ(problem_with(dev, "split = [0.333333, 0.333333, 0.333333]"), "") << "within the tolerance";
   const std::string missing =
       "dir/a.toml:5:1: option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
