@@ -168,9 +168,10 @@ void add_session_options(CommandLine& line) {
       "threads,t", po::value<int>()->value_name("N")->default_value(0),
       "threads of each worker; 0: its share of what this process may use (the bits of the result do not "
       "depend on it)");
-  line.options()("launcher", po::value<std::string>()->value_name("WHAT"),
-                 "have workers started elsewhere: ssh, slurm, or a command of your own with {command} and {host} "
-                 "in it; the database's folder must be shared, and runs go on while this exp is gone");
+  line.options()(
+      "launcher", po::value<std::string>()->value_name("WHAT"),
+      "have workers started elsewhere: ssh, slurm, or a command of your own with {command} and {host} "
+      "in it; the database's folder must be shared, and runs go on while this exp is gone");
   line.options()("hosts", po::value<std::string>()->value_name("LIST"),
                  "the machines of --launcher, as node1,node2: each works on one run at a time");
   add_slurm_options(line);

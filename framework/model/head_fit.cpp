@@ -86,9 +86,10 @@ void require_fit(const HeadPlan& head, const Experiment& experiment, const Model
   require_segments(experiment, size.columns);
   require_outputs(head, experiment, size.outputs);
   if (experiment.distil && !head.learns_from_teacher())
-    throw ConfigError("distil", "the head " + quoted(experiment.model.head.type) +
-                                    " has no scores of classes by a softmax, so it cannot learn from a teacher; "
-                                    "take [distil] out, or name a head that has such scores");
+    throw ConfigError("distil",
+                      "the head " + quoted(experiment.model.head.type) +
+                          " has no scores of classes by a softmax, so it cannot learn from a teacher; "
+                          "take [distil] out, or name a head that has such scores");
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)
     throw ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
                                                    " is one of whole batches, which cannot be cut; set 1");

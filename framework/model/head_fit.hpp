@@ -10,8 +10,8 @@
 namespace encore {
 
 /// Throws ConfigError where the head reads a column that the task does not fill as it wants, does not give
-/// what the task reads, couples the sequences of a batch that is to be cut, or cannot learn from the teacher that there is; and where the task's segments
-/// are not what an embedding can read.
+/// what the task reads, couples the sequences of a batch that is to be cut, or cannot learn from the teacher
+/// that there is; and where the task's segments are not what an embedding can read.
 void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size);
 /// Every part of the model is read by another, up to the head; else throws ConfigError.
 void require_readers(const std::vector<Node>& nodes, const Experiment& experiment);

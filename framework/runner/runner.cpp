@@ -167,7 +167,8 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// False where a run that it starts or learns from has no weights: then it is not begun, and its row says why.
+/// False where a run that it starts or learns from has no weights: then it is not begun, and its row says
+/// why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);

@@ -293,8 +293,8 @@ class Store {
   /// Merges the rest and writes the state in one transaction: completed only when every record is in the
   /// database. Throws LeaseLost.
   MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
-  /// Ends an attempt as finish_attempt does, and enters in the same transaction the one that its job has begun
-  /// in its place (runner/job_keeper.hpp), with the token that the job has given it. Throws LeaseLost.
+  /// Ends an attempt as finish_attempt does, and enters in the same transaction the one that its job has
+  /// begun in its place (runner/job_keeper.hpp), with the token that the job has given it. Throws LeaseLost.
   Lease succeed_attempt(const Lease& lease, RunState state, const std::string& reason, int ordinal,
                         const std::string& token);
   /// Merges what dead attempts left and writes their true end: what their spool says, or lost. Returns the

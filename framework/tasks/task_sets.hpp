@@ -118,7 +118,7 @@ class TaskSets {
   /// Writes the predictions example by example, one JSON object a line, and returns them (Task::label). Reads
   /// the set's records again when the examples came from the cache.
   Records save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
-                        const std::filesystem::path& path) const;
+                           const std::filesystem::path& path) const;
 
  private:
   using Sets = std::array<std::optional<Records>, all_splits.size()>;

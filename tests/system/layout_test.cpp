@@ -25,17 +25,35 @@ using Names = std::vector<std::string>;
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
-const Names control_folders = {"plan", "store", "monitor", "runner", "document", "report", "bundle", "serve", "cli"};
+const Names control_folders = {"plan",   "store",  "monitor", "runner", "document",
+                               "report", "bundle", "serve",   "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels",     "contract", "model", "tasks", "infer",
                               "library",     "onnx",   "distributed", "train",    "bench", "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
-const std::set<std::string> declaring_tier = {
-    "error",     "tensor",           "shape",           "options", "layer",   "head",
-    "tokenizer", "optimizer",        "schedule",        "plugin",  "measure", "statistics",
-    "records",   "examples",         "outputs",         "task",    "reader",  "decoding",
-    "base64",    "target_tokenizer", "vocabulary_lines", "distillation"};
+const std::set<std::string> declaring_tier = {"error",
+                                              "tensor",
+                                              "shape",
+                                              "options",
+                                              "layer",
+                                              "head",
+                                              "tokenizer",
+                                              "optimizer",
+                                              "schedule",
+                                              "plugin",
+                                              "measure",
+                                              "statistics",
+                                              "records",
+                                              "examples",
+                                              "outputs",
+                                              "task",
+                                              "reader",
+                                              "decoding",
+                                              "base64",
+                                              "target_tokenizer",
+                                              "vocabulary_lines",
+                                              "distillation"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {

@@ -1,4 +1,5 @@
-// What is said of texts as a whole: means, window, latency, right answers and their interval, and the same as JSON.
+// What is said of texts as a whole: means, window, latency, right answers and their interval, and the same as
+// JSON.
 #include "monitor/monitoring.hpp"
 
 #include <gtest/gtest.h>
