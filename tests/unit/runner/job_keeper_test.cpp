@@ -36,7 +36,10 @@ class JobKeeperTest : public ::testing::Test {
                 .attempt = 1,
                 .token = "token"},
                {});
-    keeper_ = std::thread([this] { unfinished_ = keep_jobs({order_file(folder(), 1)}, stop_requests_); });
+    keeper_ = std::thread([this] {
+      unfinished_ =
+          keep_jobs({order_file(folder(), 1)}, {.stop = stop_requests_, .yield = yield_}).unfinished;
+    });
   }
   /// How many orders did not end well.
   int end() {
@@ -62,7 +65,7 @@ class JobKeeperTest : public ::testing::Test {
 
  private:
   testing::TemporaryFolder folder_;
-  std::atomic<int> stop_requests_ = 0;
+  std::atomic<int> stop_requests_ = 0, yield_ = 0;
   int unfinished_ = -1;
   std::thread keeper_;
 };
