@@ -246,10 +246,11 @@ TEST_F(GenerationTest, GivesTheOutputsOfItsRows) {
   const auto generation = tiny->model.make_generation(texts().size(), 48);
   generation->begin(pass_over(texts(), {0, 0, 0, 0}, prompts, true));
   DeviceBuffer memory("classes", 64 * sizeof(std::int32_t));
-  const Tensor classes(memory.data(), DType::int32, {50});
-  generation->decode({&classes, 1});
+  DeviceBuffer scores("scores", std::size_t{50} * 5 * sizeof(float));
+  const Tensor outputs[] = {{memory.data(), DType::int32, {50}}, {scores.data(), DType::float32, {50, 5}}};
+  generation->decode(outputs);
   std::vector<std::int32_t> found(50);
-  copy_to_host(device, classes, found.data());
+  copy_to_host(device, outputs[0], found.data());
   const std::vector<double> logits = to_host(device, generation->tensor("head.logits"));
   for (std::size_t row = 0; row < found.size(); ++row) {
     const auto first = logits.begin() + static_cast<std::ptrdiff_t>(5 * row);

@@ -214,14 +214,20 @@ TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
   const auto tiny = make();
   const std::int64_t n = tiny->batch.size().tokens;
   DeviceBuffer memory("predictions", static_cast<std::size_t>(n) * 4);
-  const Tensor predictions(memory.data(), DType::int32, {n});
-  tiny->model.evaluate(tiny->batch, {&predictions, 1});
+  DeviceBuffer scores("scores", static_cast<std::size_t>(n) * 5 * 4);
+  const Tensor outputs[] = {{memory.data(), DType::int32, {n}}, {scores.data(), DType::float32, {n, 5}}};
+  const Tensor& predictions = outputs[0];
+  tiny->model.evaluate(tiny->batch, outputs);
+  std::vector<float> given(static_cast<std::size_t>(n) * 5);
+  copy_to_host(device, outputs[1], given.data());
   const std::vector<double> logits = to_host(device, tiny->model.evaluation_tensor("head.logits"));
   std::vector<std::int32_t> predicted(static_cast<std::size_t>(n));
   copy_to_host(device, predictions, predicted.data());
   for (std::size_t row = 0; row < predicted.size(); ++row) {
     const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row * 5);
     EXPECT_EQ(predicted[row], std::max_element(first, first + 5) - first);
+    for (std::size_t k = 0; k < 5; ++k)
+      EXPECT_EQ(given[row * 5 + k], static_cast<float>(first[static_cast<std::ptrdiff_t>(k)]));
   }
 }
 

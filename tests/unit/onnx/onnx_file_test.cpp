@@ -1,6 +1,7 @@
 // The bytes of messages, from the page on the encoding of protocol buffers, and of a file of ONNX. That whole
 // graphs are what other programs take them for is compared in tests/system/peers/compare_onnx.py.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -38,7 +39,7 @@ TEST(ProtoMessage, HasTheBytesOfTheSpecification) {
 
 class OnnxFile : public ::testing::Test {
  protected:
-  OnnxFile() : folder_(fs::path(::testing::TempDir()) / "onnx_file_test") {
+  OnnxFile() : folder_(fs::path(::testing::TempDir()) / ("onnx_file_" + std::to_string(::getpid()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     std::vector<std::byte> bytes(2048);
