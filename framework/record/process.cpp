@@ -27,7 +27,11 @@ std::string host_name() {
 }  // namespace
 
 ProcessIdentity this_process() {
-  return process_with(::getpid()).value_or(ProcessIdentity{host_name(), ::getpid(), 0, ""});
+  // Asked several times for each run of a sweep. A child of a fork is another one.
+  thread_local ProcessIdentity known;
+  if (known.pid != ::getpid())
+    known = process_with(::getpid()).value_or(ProcessIdentity{host_name(), ::getpid(), 0, ""});
+  return known;
 }
 
 ProcessIdentity job_identity(const std::string& host) {
