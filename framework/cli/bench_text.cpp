@@ -13,20 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-/// "12.34", as many digits behind the point as asked for.
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 /// "1.23 .. 1.31"
 std::string range(const Measured& m, double factor, int digits) {
   return fixed(m.interval.low * factor, digits) + " .. " + fixed(m.interval.high * factor, digits);
-}
-
-std::string percent(double share) {
-  return fixed(100.0 * share, 1);
 }
 
 std::string text_at(const json& object, const char* key) {

@@ -2,6 +2,7 @@
 #include "cli/format.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 
 namespace encore {
@@ -28,6 +29,16 @@ std::string clock_text(double time) {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string fixed(double value, int digits) {
+  char text[400];  // the largest double has 309 digits
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string percent(double share) {
+  return fixed(100.0 * share, 1);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Times as people read them in a terminal; numbers are in document/quantity.hpp.
+// Times, and numbers in columns, as people read them in a terminal; others are in document/quantity.hpp.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ std::string time_text(double time);
 std::string clock_text(double time);
 /// Seconds since 1970.
 double now();
+/// "12.34", as many digits behind the point as asked for.
+std::string fixed(double value, int digits);
+/// "12.3", a share as percent without its sign.
+std::string percent(double share);
 
 }  // namespace encore

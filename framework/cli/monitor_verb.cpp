@@ -20,12 +20,6 @@ namespace {
 namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
 
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 std::string mean_text(const std::optional<double>& value) {
   if (!value) return "-";
   return fixed(*value, *value >= 10.0 ? 1 : 3);
@@ -35,10 +29,6 @@ std::string mean_text(const std::optional<double>& value) {
 std::string evidence_text(double log10_evidence) {
   if (log10_evidence >= 6.0) return "10^" + fixed(std::floor(log10_evidence), 0);
   return fixed(std::pow(10.0, log10_evidence), log10_evidence < 1.0 ? 1 : 0);
-}
-
-std::string percent(double share) {
-  return fixed(100.0 * share, 1);
 }
 
 std::string milliseconds(double seconds) {

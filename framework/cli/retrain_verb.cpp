@@ -40,10 +40,9 @@ CommandLine make_retrain_line() {
       {"retrain RUN --with FILE... [--new-test FILE] [--promote-if RULE] [options]",
        "Trains a complete run once more, with the settings it had, on its data and on new data, from its "
        "weights\nonward. A share of the new examples is held out, or --new-test names a file; the new run "
-       "and "
-       "its parent are\ncompared there and on the old test set, over the same examples. Where the rule "
-       "holds, "
-       "the new run is promoted:\nit stands for its parent (--promoted, in every verb that takes runs). The "
+       "and its parent are\ncompared there and on the old test set, over the same examples. Where the rule "
+       "holds, the new run is promoted:\nit stands for its parent (--promoted, in every verb that takes "
+       "runs). The "
        "same command does only what is\nmissing. Exit code 0: promoted, 4: not promoted.",
        {{"exp retrain quickstart --with new.conll", "hold out 20 % of the new examples to judge by"},
         {"exp retrain quickstart --with new.conll --new-test fresh.conll --dry-run", "what would be done"},

@@ -55,7 +55,7 @@ class RunSession final : public RunnerObserver {
         std::cout << name << " has ended, but that is not recorded\n";
     }
     std::cout.flush();
-    return exit_code(left);
+    return session_exit_code(failed_, unfinished_ || left > 0, gaps_);
   }
 
   RunObserver& begun(std::size_t task, int retry) override {
@@ -133,15 +133,6 @@ class RunSession final : public RunnerObserver {
       failed_ = true;
     else if (outcome.state != RunState::completed || !outcome.recorded)
       unfinished_ = true;
-  }
-
-  /// A failure is told, unless the user ended the work before all was tried.
-  int exit_code(std::size_t left) const {
-    const bool unfinished = unfinished_ || left > 0;
-    if (unfinished && stop_requests().load() > 0) return exit_interrupted;
-    if (failed_) return exit_failed;
-    if (unfinished) return exit_interrupted;
-    return gaps_ ? exit_failed : exit_done;
   }
 
   const CommandLine& line_;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "cli/exit_code.hpp"
+#include "cli/stop_requests.hpp"
+
 namespace encore {
 
 namespace {
@@ -59,6 +62,13 @@ SessionTasks make_session_tasks(const CommandLine& line, Store& store, const Pla
     task.after = tasks_before(planned, made.planned, index);
   }
   return made;
+}
+
+int session_exit_code(bool failed, bool unfinished, bool gaps) {
+  if (unfinished && stop_requests().load() > 0) return exit_interrupted;
+  if (failed) return exit_failed;
+  if (unfinished) return exit_interrupted;
+  return gaps ? exit_failed : exit_done;
 }
 
 }  // namespace encore

@@ -22,4 +22,8 @@ struct SessionTasks {
 SessionTasks make_session_tasks(const CommandLine& line, Store& store, const PlannedRuns& planned,
                                 std::optional<std::int64_t> sweep);
 
+/// The exit code when no more is done. A failure is told, unless the user ended the work before all was
+/// tried. `unfinished`: a run can go on; `gaps`: the record of a complete one has some.
+int session_exit_code(bool failed, bool unfinished, bool gaps);
+
 }  // namespace encore

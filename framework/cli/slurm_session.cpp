@@ -277,11 +277,7 @@ class SlurmSession {
                 << " not started\n";
     if (planned_.runs.size() > 1) print_sweep_summary(std::cout, line_, store_, ended_, lines_.terminal());
     std::cout.flush();
-    const bool unfinished = unfinished_ || !waiting_.empty();
-    if (unfinished && stop_requests().load() > 0) return exit_interrupted;
-    if (failed_) return exit_failed;
-    if (unfinished) return exit_interrupted;
-    return gaps_ ? exit_failed : exit_done;
+    return session_exit_code(failed_, unfinished_ || !waiting_.empty(), gaps_);
   }
 
   const CommandLine& line_;

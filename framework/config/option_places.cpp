@@ -61,17 +61,20 @@ void add_layers(const Value& root, const Catalogue& catalogue, const std::string
 std::vector<std::string> OptionPlaces::tables_with(const std::string& option) const {
   std::vector<std::string> tables;
   if (option == "type") return tables;  // every plugin's table has one
-  const std::pair<const char*, const Schema&> own[] = {{"data", data_schema()},
-                                                       {"model", model_schema()},
-                                                       {"model.decoder", decoder_schema()},
-                                                       {"train", train_schema()},
-                                                       {"distil", distil_schema()}};
-  const bool decoder = root_ != nullptr && root_->at({"model", "decoder"}) != nullptr;
-  const bool distil = root_ != nullptr && root_->find("distil") != nullptr;
-  for (const auto& [table, schema] : own)
-    if (schema.find(option) != nullptr && (&schema != &decoder_schema() || decoder) &&
-        (&schema != &distil_schema() || distil))
-      tables.emplace_back(table);
+  struct OwnTable {
+    const char* key;
+    const Schema& schema;
+    bool always;  ///< an experiment has it, whether its file names it or not
+  };
+  const OwnTable own[] = {{"data", data_schema(), true},
+                          {"model", model_schema(), true},
+                          {"model.decoder", decoder_schema(), false},
+                          {"train", train_schema(), true},
+                          {"distil", distil_schema(), false}};
+  for (const OwnTable& table : own) {
+    const bool there = table.always || (root_ != nullptr && root_->at(parse_key(table.key)) != nullptr);
+    if (there && table.schema.find(option) != nullptr) tables.emplace_back(table.key);
+  }
   if (root_ == nullptr) return tables;
   for (const PluginTableRule& rule : plugin_table_rules()) {
     const Value* table = root_->at(parse_key(rule.key));

@@ -18,6 +18,13 @@ std::vector<JumpingBets> bets() {
   return {JumpingBets(jump_rates[0]), JumpingBets(jump_rates[1]), JumpingBets(jump_rates[2])};
 }
 
+/// Of all measures together, as a logarithm; 0 of none.
+double mean_of(const std::map<std::string, double>& log_capitals) {
+  std::vector<double> all;
+  for (const auto& [measure, capital] : log_capitals) all.push_back(capital);
+  return all.empty() ? 0.0 : log_mean_exp(all);
+}
+
 }  // namespace
 
 void JumpingBets::bet(double p) {
@@ -81,9 +88,10 @@ void ShiftTest::add(const TextFacts& facts, std::string_view name) {
     if (const auto stream = streams_.find(value.stream); stream != streams_.end())
       stream->second.add(value.bin, share_of(std::string(name) + "/" + value.stream));
   ++texts_;
-  for (const auto& [measure, capital] : log_capitals())
+  const std::map<std::string, double> capitals = log_capitals();
+  for (const auto& [measure, capital] : capitals)
     log_peaks_[measure] = std::max(log_peaks_[measure], capital);
-  log_peak_ = std::max(log_peak_, log_capital());
+  log_peak_ = std::max(log_peak_, mean_of(capitals));
   if (!alarm_ && log_peak_ >= limit_) alarm_ = texts_;
 }
 
@@ -100,9 +108,7 @@ std::map<std::string, double> ShiftTest::log_capitals() const {
 }
 
 double ShiftTest::log_capital() const {
-  std::vector<double> all;
-  for (const auto& [measure, capital] : log_capitals()) all.push_back(capital);
-  return all.empty() ? 0.0 : log_mean_exp(all);
+  return mean_of(log_capitals());
 }
 
 }  // namespace encore

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr int reference_version = 1;
 constexpr std::size_t most_bins = 4096;
 
-/// 1 + 1/2 of the range in the last: more than any stream has.
+/// Unit intervals from 0; what lies below is in the first, what lies beyond in the last.
 std::size_t bin_of(double scaled, std::size_t last) {
   if (!(scaled > 0.0)) return 0;
   return scaled >= static_cast<double>(last) ? last : static_cast<std::size_t>(scaled);

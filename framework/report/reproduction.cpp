@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/shell_word.hpp"
 #include "data/hash.hpp"
 #include "report/retraining.hpp"
 #include "report/sections.hpp"
@@ -23,10 +24,7 @@ std::string quoted(const std::string& text) {
       !text.empty() &&
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") ==
           std::string::npos;
-  if (plain) return text;
-  std::string result = "'";
-  for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return result + "'";
+  return plain ? text : shell_word(text);
 }
 
 // --- commands ---

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/shell_word.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
-#include "runner/slurm/job_script.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {

@@ -8,6 +8,7 @@
 #include "config/nearest.hpp"
 #include "record/text_hash.hpp"
 #include "serve/refusal.hpp"
+#include "store/lease_clock.hpp"
 
 namespace encore {
 namespace {
@@ -19,10 +20,6 @@ constexpr std::chrono::minutes spool_time(10);
 /// Answers that feedback may come for.
 constexpr std::size_t most_remembered = 65536, most_remembered_bytes = std::size_t{64} << 20;
 constexpr double seconds_of_day = 86400.0;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -42,7 +39,7 @@ ServeMonitor::~ServeMonitor() {
 }
 
 void ServeMonitor::add(const std::string& id, const std::string& digest, const Job& job, double seconds) {
-  const double now = seconds_now();
+  const double now = now_seconds();
   std::vector<std::string> answers;
   for (std::size_t i = 0; i < job.answers.size(); ++i) {
     const ServeAnswer& answer = job.answers[i];
@@ -97,7 +94,7 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
     }
     correct = correct && answer.at(name) == value;
   }
-  const double now = seconds_now();
+  const double now = now_seconds();
   const auto place = static_cast<std::int64_t>(request.text);
   flush();  // what is said of a text comes behind it
   append(numbers_,

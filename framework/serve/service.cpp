@@ -2,12 +2,11 @@
 #include "serve/service.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <random>
 
 #include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/random_digits.hpp"
 #include "config/nearest.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
@@ -37,18 +36,12 @@ bool equal_tokens(const std::string& given, const std::string& token) {
   return difference == 0;
 }
 
+constexpr std::size_t session_digits = 8;
+
 /// "localhost:8080" to "localhost".
 std::string host_alone(const std::string& host) {
   if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
   return host.substr(0, host.find(':'));
-}
-
-/// Eight digits that no other server has.
-std::string drawn_session() {
-  std::random_device random;
-  char digits[16];
-  std::snprintf(digits, sizeof digits, "%08x", random());
-  return digits;
 }
 
 bool is_json(const std::string& content_type) {
@@ -74,7 +67,7 @@ const Route& route_of(const HttpRequest& request) {
 Service::Service(boost::asio::io_context& loop, const ServeOptions& options)
     : loop_(loop),
       options_(options),
-      session_(drawn_session()),
+      session_(random_digits(session_digits)),
       pools_(make_pools(options.runs)),
       loopback_(is_loopback(options.host)) {}
 

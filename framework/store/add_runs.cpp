@@ -1,8 +1,8 @@
 // Planned runs become rows: the sweep, and each run with its id, name, parameters, data and tags. See
 // store.hpp; runs.cpp finds them again.
 #include <algorithm>
-#include <random>
 
+#include "base/random_digits.hpp"
 #include "config/core_schema.hpp"
 #include "store/connection_flag.hpp"
 #include "store/store.hpp"
@@ -11,15 +11,7 @@ namespace encore {
 
 namespace {
 
-std::string random_id() {
-  constexpr char digits[] = "0123456789abcdef";
-  constexpr int length = 10;
-  std::random_device source;
-  std::uniform_int_distribution<int> digit(0, 15);
-  std::string id;
-  for (int index = 0; index < length; ++index) id += digits[digit(source)];
-  return id;
-}
+constexpr std::size_t id_digits = 10;
 
 /// Calls `visit(key, value)` for every leaf of the resolved tables.
 template <class Visit>
@@ -112,7 +104,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
   const std::int64_t repeat = repeats.integer(0);
   repeats.reset();
   Statement& known = database_->cached("SELECT 1 FROM run WHERE id = ?");
-  do specification.run = random_id();
+  do specification.run = random_digits(id_digits);
   while (known.with(specification.run).step());
   known.reset();
   specification.name = free_name(specification.name);

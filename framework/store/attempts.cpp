@@ -1,7 +1,7 @@
 // Attempts: who works on a run, how it ended, and what is done about those that died. See store.hpp.
-#include <random>
 #include <system_error>
 
+#include "base/random_digits.hpp"
 #include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/spool.hpp"
@@ -49,12 +49,7 @@ void write_ending(Database& database, std::int64_t run, std::int64_t attempt, co
 }  // namespace
 
 std::string make_lease_token(int ordinal) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::random_device source;
-  std::uniform_int_distribution<int> digit(0, 15);
-  std::string token = std::to_string(ordinal) + "-";
-  for (int index = 0; index < 16; ++index) token += digits[digit(source)];
-  return token;
+  return std::to_string(ordinal) + "-" + random_digits(16);
 }
 
 MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,

@@ -1,7 +1,7 @@
 // See job_name.hpp.
 #include "runner/slurm/job_name.hpp"
 
-#include <random>
+#include "base/random_digits.hpp"
 
 namespace encore {
 
@@ -18,11 +18,7 @@ std::string JobName::text() const {
 }
 
 std::string make_submission_name() {
-  std::random_device source;
-  std::uniform_int_distribution<int> digit(0, 15);
-  std::string name = first_part_of_name;
-  for (std::size_t index = 0; index < digits_of_name; ++index) name += hexadecimal[digit(source)];
-  return name;
+  return first_part_of_name + random_digits(digits_of_name);
 }
 
 bool is_submission_name(const std::string& text) {

@@ -1,13 +1,9 @@
 // See job_script.hpp.
 #include "runner/slurm/job_script.hpp"
 
-namespace encore {
+#include "base/shell_word.hpp"
 
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return word + "'";
-}
+namespace encore {
 
 std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string& name, int elements,
                                         const std::filesystem::path& folder) {

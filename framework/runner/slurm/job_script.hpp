@@ -19,7 +19,5 @@ std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string
 /// `folder` holds the lists of orders, `exp` is this program.
 std::string script_text(const SlurmSite& site, const std::filesystem::path& folder,
                         const std::filesystem::path& exp);
-/// As one word of a shell.
-std::string shell_word(const std::string& text);
 
 }  // namespace encore

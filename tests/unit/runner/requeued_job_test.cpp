@@ -150,11 +150,10 @@ TEST_F(RequeuedJobTest, before_the_time_limit_what_is_left_is_for_the_same_job_l
 }
 
 TEST_F(RequeuedJobTest, a_signal_of_slurm_is_an_end_that_slurm_has_asked_for) {
-  const auto file = order("a", worker("exit 75"));
-  // The worker gets the signal too, and may end before its keeper has looked.
-  const std::filesystem::path program = worker("sleep 0.3; exit 75");
+  // It ends once its keeper has passed the signal on, and leaves it time to do what it must not.
+  const auto file = order("a", worker("read -r command <&3; sleep 0.2; exit 75"));
   std::thread signal([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (calls().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     stop_ = 2;
   });
   const KeptJobs kept = keep({file});

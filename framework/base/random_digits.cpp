@@ -1,0 +1,17 @@
+// See random_digits.hpp.
+#include "base/random_digits.hpp"
+
+#include <random>
+
+namespace encore {
+
+std::string random_digits(std::size_t count) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::random_device source;
+  std::uniform_int_distribution<int> digit(0, 15);
+  std::string text;
+  for (std::size_t index = 0; index < count; ++index) text += digits[digit(source)];
+  return text;
+}
+
+}  // namespace encore
