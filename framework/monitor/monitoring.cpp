@@ -74,7 +74,11 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
                   .alpha = options.alpha,
                   .verdicts = verdicts};
   ShiftTest test(before, options.alpha);
-  for (const ServedText& text : texts) test.add(text.facts, text.request + "/" + std::to_string(text.text));
+  said.log10_path.reserve(texts.size());
+  for (const ServedText& text : texts) {
+    test.add(text.facts, text.request + "/" + std::to_string(text.text));
+    said.log10_path.push_back(test.log_capital() * log10_of_e);
+  }
   said.log10_evidence = test.log_peak() * log10_of_e;
   said.log10_evidence_now = test.log_capital() * log10_of_e;
   said.alarm = test.alarm();

@@ -45,6 +45,7 @@ struct Monitoring {
   double alpha = 0.0;
   double log10_evidence = 0.0;             ///< the most that all bets together had, of 1
   double log10_evidence_now = 0.0;         ///< what they have now
+  std::vector<double> log10_path = {};     ///< what they had after each text
   std::optional<std::int64_t> alarm = {};  ///< after so many texts it was 1 / alpha
   ServedVerdicts verdicts = {};            ///< of the texts described that have feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;

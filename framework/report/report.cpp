@@ -51,6 +51,7 @@ std::vector<Section> sections_of(const Material& material, const SectionChoice& 
                                          {"sweep", sweep_section},
                                          {"examples", examples_section},
                                          {"attention", attention_section},
+                                         {"service", service_section},
                                          {"method", method_section},
                                          {"environment", environment_section},
                                          {"reproduction", reproduction_section}};

@@ -27,6 +27,7 @@ const std::vector<Name>& names() {
                                          {"parameters", "sweep"},
                                          {"examples", "examples"},
                                          {"attention", "attention"},
+                                         {"service", "service"},
                                          {"method", "method"},
                                          {"model", "model", "method"},
                                          {"training", "training", "method"},

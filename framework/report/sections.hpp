@@ -53,6 +53,8 @@ Section sweep_section(const Material& material);
 Section examples_section(const Material& material);
 /// attention.cpp: what heads look at in texts that the best candidate has kept.
 Section attention_section(const Material& material);
+/// service.cpp: the texts that a server has got, beside the development set.
+Section service_section(const Material& material);
 /// method.cpp: model, training and settings.
 Section method_section(const Material& material);
 /// data.cpp: files, sizes, lengths, labels, what was cut. Part of the method.

@@ -1,0 +1,159 @@
+// What exp serve --monitor has kept of the texts that a run's model has answered to, beside the development
+// set that it was chosen by: whether the texts have changed, since when, and how often the answers were
+// right.
+#include <cmath>
+
+#include "monitor/monitoring.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+TableCell optional_cell(const std::optional<double>& value) {
+  return value ? number_cell(*value) : TableCell();
+}
+
+TableCell percent_cell(double share) {
+  return {number_text(100.0 * share), 100.0 * share};
+}
+
+std::string milliseconds(double seconds) {
+  return number_text(1000.0 * seconds) + " ms";
+}
+
+Paragraph what_was_kept(const RunRow& run, const Monitoring& said) {
+  const std::string described =
+      said.window < said.texts ? ", of which the last " + thousands(said.window) + " are described" : "";
+  return {
+      Text({code(run.name),
+            {": " + counted(static_cast<std::size_t>(said.texts), "text") + " from " + utc_text(said.first) +
+             " to " + utc_text(said.last) + described + ". They are compared with the " +
+             counted(static_cast<std::size_t>(said.reference_texts), "text") + " of " + said.source +
+             ". From the request to the answer passed " + milliseconds(said.seconds_median) +
+             " (median), at p95 " + milliseconds(said.seconds_95) + ", at p99 " +
+             milliseconds(said.seconds_99) + "."}})};
+}
+
+/// What the bets on a change have come to.
+Block verdict_on_change(const Monitoring& said) {
+  const std::string limit = "1/alpha = " + number_text(1.0 / said.alpha) +
+                            "; where nothing changes it is ever reached with a probability of at most " +
+                            number_text(said.alpha);
+  if (!said.alarm)
+    return Paragraph{"No change was seen: the evidence for one was at most 10^" +
+                     number_text(said.log10_evidence) + " (an alert needs " + limit + ")."};
+  return Notice{"The texts have changed: after " + counted(static_cast<std::size_t>(*said.alarm), "text") +
+                " the evidence for a change had reached " + limit + "."};
+}
+
+Paragraph verdict_on_answers(const Monitoring& said) {
+  const ServedVerdicts& verdicts = said.verdicts;
+  if (verdicts.all == 0) return {"How often the answers were right is not known: no feedback came."};
+  const ShareInterval interval = interval_of(verdicts);
+  return {"Of " + counted(static_cast<std::size_t>(verdicts.all), "text") + " with feedback " +
+          number_text(100.0 * static_cast<double>(verdicts.correct) / static_cast<double>(verdicts.all)) +
+          " % were answered rightly (95 % interval " + number_text(100.0 * interval.low) + " to " +
+          number_text(100.0 * interval.high) + ", Wilson's)."};
+}
+
+TableBlock measure_table(const RunRow& run, const Monitoring& said, const std::string& id) {
+  TableBlock table;
+  table.id = id;
+  table.caption = Text(
+      {{"Texts that came to "},
+       code(run.name),
+       {" beside the reference: means over texts, population stability index (PSI) and Jensen-Shannon "
+        "divergence (JS, bits) of the last " +
+        thousands(said.window) +
+        ", and the most that the bets on a change of this number alone have come to, as a power of ten."}});
+  table.columns = {{"measure"},       {"reference", "", true}, {"live", "", true},
+                   {"PSI", "", true}, {"JS", "", true},        {"log10 evidence", "", true}};
+  for (const MeasuredShift& each : said.measures)
+    table.rows.push_back({each.name, optional_cell(each.reference), optional_cell(each.live),
+                          number_cell(each.shift.psi), number_cell(each.shift.js),
+                          number_cell(each.log10_evidence)});
+  return table;
+}
+
+TableBlock label_table(const Material& material, const RunRow& run, const Monitoring& said,
+                       const std::string& id) {
+  TableBlock table;
+  table.id = id;
+  table.caption =
+      Text({{"How often the answers of "}, code(run.name), {" had a label, as a share of all labels."}});
+  table.columns = {{"label"}, {"reference", "%", true}, {"live", "%", true}};
+  const std::size_t shown = material.rows_of(said.labels.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    table.rows.push_back(
+        {said.labels[i].label, percent_cell(said.labels[i].reference), percent_cell(said.labels[i].live)});
+  if (shown < said.labels.size())
+    table.notes.push_back(counted(said.labels.size() - shown, "more label") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+Figure evidence_figure(const RunRow& run, const Monitoring& said, const std::string& id) {
+  const double limit = -std::log10(said.alpha);
+  const auto texts = static_cast<double>(said.texts);
+  Series evidence;
+  evidence.name = "evidence";
+  for (std::size_t i = 0; i < said.log10_path.size(); ++i) {
+    evidence.x.push_back(static_cast<double>(i + 1));
+    evidence.y.push_back(said.log10_path[i]);
+  }
+  const std::string end = "10^" + number_text(said.log10_evidence_now);
+  return {.id = id,
+          .caption = Text({{"Evidence that the texts of "},
+                           code(run.name),
+                           {" have changed, after each of them, and the limit of an alert. It begins with 1 "
+                            "and does not grow as long as nothing changes."}}),
+          .alternative = "A curve from 1 to " + end + " after " + thousands(said.texts) +
+                         " texts; its limit is 10^" + number_text(limit) + ".",
+          .chart = LineChart{
+              .x = {.label = "text"},
+              .y = {.label = "log10 evidence"},
+              .series = {std::move(evidence), {.name = "alert", .x = {1.0, texts}, .y = {limit, limit}}}}};
+}
+
+void add_service(const Material& material, const RunRow& run, const std::string& number,
+                 std::vector<Block>& blocks) {
+  const std::vector<ServedText> texts = read_served(material.store, run.number);
+  if (texts.empty()) return;
+  std::optional<TextReference> reference;
+  try {
+    reference = find_reference(material.store.run_folder(run.id));
+  } catch (const Error& error) {
+    blocks.push_back(Notice{"The reference of run " + run.name + " cannot be read: " + error.what() + "."});
+    return;
+  }
+  if (!reference) {
+    blocks.push_back(Notice{Text({{counted(texts.size(), "text") + " came to "},
+                                  code(run.name),
+                                  {", which has no reference to compare them with."}})});
+    return;
+  }
+  const MonitorOptions options;
+  const Monitoring said =
+      monitor(*reference, texts,
+              read_verdicts(material.store, run.number, static_cast<std::int64_t>(options.window)), options);
+  blocks.push_back(what_was_kept(run, said));
+  blocks.push_back(verdict_on_change(said));
+  blocks.push_back(verdict_on_answers(said));
+  blocks.push_back(measure_table(run, said, "service-" + number));
+  blocks.push_back(evidence_figure(run, said, "service-evidence-" + number));
+  if (!said.labels.empty()) blocks.push_back(label_table(material, run, said, "service-labels-" + number));
+}
+
+}  // namespace
+
+Section service_section(const Material& material) {
+  Section section{"service", "In service"};
+  std::size_t number = 0;
+  for (const RunRow& run : material.runs)
+    add_service(material, run, std::to_string(++number), section.blocks);
+  return section;
+}
+
+}  // namespace encore
