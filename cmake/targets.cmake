@@ -95,6 +95,10 @@ function(encore_add_test NAME)
     message(FATAL_ERROR "encore_add_test(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
   add_executable(${NAME} ${arg_SOURCES} ${arg_KERNELS})
+  # As in framework/CMakeLists.txt: the files of a program are compiled eight at once, so their unnamed namespaces are shared.
+  if(NOT arg_KERNELS)
+    set_target_properties(${NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   target_include_directories(${NAME} PRIVATE
     ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR}/framework/sdk ${PROJECT_SOURCE_DIR}/tests ${PROJECT_BINARY_DIR}/tests/include)

@@ -38,6 +38,13 @@ inline Outputs outputs_of(const ExampleSet& set, const OutputRule& rule,
   return outputs;
 }
 
+/// Lengths from 3 to 63 without a pattern that a batch could follow.
+inline std::vector<std::int32_t> some_lengths(std::int32_t count) {
+  std::vector<std::int32_t> lengths;
+  for (std::int32_t i = 0; i < count; ++i) lengths.push_back(3 + (i * 7919) % 61);
+  return lengths;
+}
+
 /// Example i: one sequence of this length with rows of id 10 + i, the target i on row 1.
 inline ExampleSet set_of_lengths(const std::vector<std::int32_t>& lengths) {
   SetBuilder builder;

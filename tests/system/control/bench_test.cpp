@@ -15,11 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class BenchVerb : public testing::Test {
+class BenchVerb : public ::testing::Test {
  protected:
   void SetUp() override {
     const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});

@@ -10,17 +10,13 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = tiny_experiment();
   text.replace(text.find(from), from.size(), to);
   return text;
 }
 
-class Bounds : public testing::Test {
+class Bounds : public ::testing::Test {
  protected:
   std::string output_of(const std::vector<std::string>& arguments) const {
     const ProgramOutput output = sandbox_.exp(arguments);

@@ -15,11 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class Bundle : public testing::Test {
+class Bundle : public ::testing::Test {
  protected:
   void SetUp() override {
     sandbox_.set("FAKE_STEP_MS", "0");

@@ -14,11 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class ChecklistVerb : public testing::Test {
+class ChecklistVerb : public ::testing::Test {
  protected:
   void SetUp() override { sandbox_.set("FAKE_STEP_MS", "0"); }
   void train(const std::string& seeds) {

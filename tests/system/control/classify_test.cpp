@@ -13,10 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Each text has one word that decides its label.
 std::string reviews(int begin, int end) {
   const char *good[] = {"good", "great", "fine"}, *bad[] = {"bad", "dull", "poor"},
@@ -28,17 +24,12 @@ std::string reviews(int begin, int end) {
   return lines;
 }
 
-void replace(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// What the sandbox trains, as classification.
 std::string reviews_experiment(const std::string& more = "") {
   std::string text = tiny_experiment("reviews");
-  replace(text, "\"ner\"", "\"classify\"");
-  replace(text, "\"conll\"", "\"tsv\"");
-  replace(text, ".conll", ".tsv");
+  replace_all(text, "\"ner\"", "\"classify\"");
+  replace_all(text, "\"conll\"", "\"tsv\"");
+  replace_all(text, ".conll", ".tsv");
   return text + more;
 }
 
@@ -116,7 +107,7 @@ TEST_F(Classification, PairsAreTrainedAndPredicted) {
     sandbox_.write(std::string(set) + ".tsv", text + "lost row\n");
   }
   std::string experiment = reviews_experiment();
-  replace(
+  replace_all(
       experiment, "type = \"tsv\"",
       "type = \"tsv\"\ndelimiter = \",\"\nheader = true\ntext_column = \"first\"\ntext2_column = \"second\"\n"
       "label_column = \"same\"\nbad_rows = \"skip\"");
@@ -145,10 +136,10 @@ TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {
   };
   const auto experiment = [](const std::string& task, const std::string& labels, const std::string& head) {
     std::string text = reviews_experiment();
-    replace(text, "name = \"reviews\"", "name = \"" + task + "\"");
-    replace(text, "\"classify\"", "\"" + task + "\"");
-    replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"" + labels + "\"");
-    replace(text, "\"linear\"\n", "\"" + head + "\"\n");
+    replace_all(text, "name = \"reviews\"", "name = \"" + task + "\"");
+    replace_all(text, "\"classify\"", "\"" + task + "\"");
+    replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"" + labels + "\"");
+    replace_all(text, "\"linear\"\n", "\"" + head + "\"\n");
     return text;
   };
   write([](int i) {
@@ -172,12 +163,12 @@ TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {
 
 TEST_F(Classification, RefusesAHeadOrAReaderThatGivesSomethingElse) {
   std::string text = reviews_experiment();
-  replace(text, "\"classify\"", "\"multilabel\"");
+  replace_all(text, "\"classify\"", "\"multilabel\"");
   EXPECT_TRUE(contains(
       refusal(text),
       "train.tsv: the task needs the field \"labels\", and the reader gives \"text\", \"label\"; its "
       "options decide what it gives"));
-  replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
+  replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
   const std::string errors = refusal(text);
   EXPECT_TRUE(
       contains(errors,
@@ -203,11 +194,11 @@ TEST_F(Classification, RefusesAMeasureOfALabelThatTheDevelopmentSetLacks) {
 
 TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
   std::string text = reviews_experiment();
-  replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_column = \"kind\"");
+  replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_column = \"kind\"");
   EXPECT_TRUE(
       refusal(text).starts_with("refused.toml:7:16: label_column = \"kind\" is no number of a column; "));
   text = reviews_experiment();
-  replace(text, "\"tsv\"", "\"conll\"");
+  replace_all(text, "\"tsv\"", "\"conll\"");
   EXPECT_TRUE(
       contains(refusal(text),
                "refused.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "

@@ -13,14 +13,10 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 constexpr const char* started =
     "SELECT count(*) FROM attempt WHERE state = 'running' AND started_event IS NOT NULL";
 
-class PluginInTrouble : public testing::Test {
+class PluginInTrouble : public ::testing::Test {
  protected:
   void SetUp() override {
     const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});

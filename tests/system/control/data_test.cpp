@@ -11,10 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class OneListOfFiles : public RealWorkerTest {
  protected:
   static std::string experiment(const std::string& data) {

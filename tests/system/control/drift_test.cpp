@@ -15,10 +15,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 using Tensors = std::map<std::string, std::vector<float>>;
 
 /// The float32 tensors of a safetensors file, by its format: length, JSON header, data.
@@ -109,7 +105,7 @@ std::string checkpoint(std::int64_t step) {
   return "checkpoints/step-" + std::string(8 - digits.size(), '0') + digits + ".safetensors";
 }
 
-class TwoInstructionSets : public testing::Test {
+class TwoInstructionSets : public ::testing::Test {
  protected:
   /// Trains with SSE 4.1 alone; what comes later may use what there is.
   void SetUp() override {

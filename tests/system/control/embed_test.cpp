@@ -10,10 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class EmbedVerb : public RealWorkerTest {
  protected:
   void SetUp() override {

@@ -64,7 +64,7 @@ const std::vector<Situation> situations = {
     {"run_whose_worker_crashes", calm, false, crash, {"run", "tiny.toml"}, 75},
 };
 
-class ExitCode : public testing::TestWithParam<Situation> {};
+class ExitCode : public ::testing::TestWithParam<Situation> {};
 
 TEST_P(ExitCode, IsAsDesigned) {
   const Situation& situation = GetParam();

@@ -16,16 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-void replace(std::string& text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  ASSERT_NE(at, std::string::npos) << from << " is not in\n" << text;
-  text.replace(at, from.size(), to);
-}
-
 /// Starts from the folder, and moves by less than the last bit of any number.
 std::string restful_experiment(const std::string& name, const std::string& folder,
                                const std::string& model = "") {
@@ -166,18 +156,18 @@ TEST_F(Export, OfTextsNeedsAPooler) {
     lines += std::string(i % 2 == 0 ? "a good film\tpositive\n" : "a bad film\tnegative\n");
   for (const char* set : {"train.tsv", "dev.tsv", "test.tsv"}) sandbox_.write(set, lines);
   std::string text = bert_experiment("texts");
-  replace(text, "\"ner\"", "\"classify\"");
-  replace(text, "\"conll\"", "\"tsv\"");
-  for (const std::string set : {"train", "dev", "test"}) replace(text, set + ".conll", set + ".tsv");
-  replace(text, "vocab_size = 120", "vocab_size = 30");
+  replace_first(text, "\"ner\"", "\"classify\"");
+  replace_first(text, "\"conll\"", "\"tsv\"");
+  for (const std::string set : {"train", "dev", "test"}) replace_first(text, set + ".conll", set + ".tsv");
+  replace_first(text, "vocab_size = 120", "vocab_size = 30");
   train("texts", text);
   EXPECT_TRUE(
       contains(refusal_of({"export", "texts", "-o", "out"}),
                "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a "
                "pooler between the first state and the classes; train with model.head.pooler = true"));
   EXPECT_TRUE(folders_with("out").empty()) << "nothing is written";
-  replace(text, "type = \"linear\"", "type = \"linear\"\npooler = true");
-  replace(text, "\"texts\"", "\"pooled\"");
+  replace_first(text, "type = \"linear\"", "type = \"linear\"\npooler = true");
+  replace_first(text, "\"texts\"", "\"pooled\"");
   train("pooled", text);
   output_of({"export", "pooled", "-o", "out"});
   EXPECT_EQ(json_in("out/config.json").at("architectures"), json({"BertForSequenceClassification"}));
@@ -223,8 +213,8 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
   };
   for (const auto& [name, from, to, message] : cases) {
     std::string text = bert_experiment(name);
-    replace(text, from, to);
-    replace(text, "epochs = 2", "epochs = 1");
+    replace_first(text, from, to);
+    replace_first(text, "epochs = 2", "epochs = 1");
     train(name, text);
     const std::string said = refusal_of({"export", name, "-o", "out"});
     EXPECT_TRUE(contains(said, message)) << said;

@@ -82,7 +82,7 @@ std::vector<std::string> all_examples(const Sandbox& sandbox) {
 }
 
 /// The sandbox's experiment as a BERT, under the name of one that starts from a pretrained folder.
-std::string bert_experiment() {
+std::string example_of_bert() {
   std::string text = tiny_experiment("minilm_wnut17");
   const auto replace = [&](const std::string& from, const std::string& to) {
     const std::size_t at = text.find(from);
@@ -129,7 +129,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   }
   sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
   // For the examples about models from elsewhere: what has the shape of one.
-  sandbox.write("minilm.toml", bert_experiment());
+  sandbox.write("minilm.toml", example_of_bert());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   // For the examples about texts that are written.

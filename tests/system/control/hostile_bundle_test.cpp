@@ -15,17 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// One honest bundle of a run "tiny" with its data, which every test changes in its own way.
-class HostileBundle : public testing::Test {
+class HostileBundle : public ::testing::Test {
  protected:
   void SetUp() override {
     sandbox_.set("FAKE_STEP_MS", "0");

@@ -13,10 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class Import : public RealWorkerTest {
  protected:
   /// Leaves the folder "names" of a model that was trained to find names.

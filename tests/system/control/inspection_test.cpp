@@ -9,10 +9,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// One complete run, shared by all tests of this file: looking changes nothing.
 const Sandbox& trained() {
   static const Sandbox* sandbox = [] {
@@ -24,7 +20,7 @@ const Sandbox& trained() {
   return *sandbox;
 }
 
-class Inspection : public testing::Test {
+class Inspection : public ::testing::Test {
  protected:
   static void TearDownTestSuite() { delete &trained(); }
 

@@ -14,12 +14,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-constexpr const char* digests =
-    "SELECT group_concat(step || ' ' || value, ', ') FROM (SELECT * FROM current_digest ORDER BY step)";
 constexpr const char* points =
     "SELECT count(*) || ' ' || count(DISTINCT step) FROM curve WHERE metric = 'train/loss'";
 
@@ -28,14 +22,14 @@ std::string unbroken_digests() {
   static const std::string text = [] {
     const Sandbox sandbox;
     EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
-    return sandbox.one(digests);
+    return sandbox.one(digests_of_run);
   }();
   return text;
 }
 
 void expect_equal_to_unbroken(const Sandbox& sandbox) {
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
-  EXPECT_EQ(sandbox.one(digests), unbroken_digests());
+  EXPECT_EQ(sandbox.one(digests_of_run), unbroken_digests());
   EXPECT_EQ(sandbox.one(points), "20 20") << "no step is lost, none counts twice";
 }
 

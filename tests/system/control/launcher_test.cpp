@@ -10,10 +10,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 const std::vector<std::string> launch = {"--launcher", "sh -c {command} # {host}", "--hosts", "one,two"};
 
 std::vector<std::string> launched(std::vector<std::string> words) {

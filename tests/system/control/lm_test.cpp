@@ -13,10 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class LanguageModel : public RealWorkerTest {
  protected:
   LanguageModel() { write_days(sandbox_, "days"); }

@@ -9,10 +9,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void remove_database(const Sandbox& sandbox) {
   for (const char* suffix : {"", "-wal", "-shm"})
     std::filesystem::remove((sandbox.folder() / "encore.db").string() + suffix);

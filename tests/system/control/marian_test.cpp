@@ -17,10 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 const std::string days_experiment =
     testing::translating_experiment({.task = "target_start = \"padding\"\n",
                                      .max_length = "24",
@@ -29,8 +25,6 @@ const std::string days_experiment =
                                      .decoder_layers = "2",
                                      .feed_forward = ", activation = \"silu\"",
                                      .train = "epochs = 12\n"});
-
-const std::string sources = "monday\ntuesday friday\nfriday monday thursday\n";
 
 class Marian : public RealWorkerTest {
  protected:
@@ -44,7 +38,7 @@ class Marian : public RealWorkerTest {
     output_of({"export", "days", "-o", "marian"});
   }
   std::string written_by(const std::string& run, const std::string& beam) const {
-    return output_of({"generate", run, "--beam", beam}, sources);
+    return output_of({"generate", run, "--beam", beam}, three_days);
   }
 };
 
@@ -52,8 +46,8 @@ TEST_F(Marian, ComesBackWithItsTextsAndItsBits) {
   const std::string import = output_of({"import", "marian", "--name", "taken", "--task", "translate"});
   EXPECT_TRUE(contains(import, "taken completed in ")) << import;
   for (const char* beam : {"1", "4"}) EXPECT_EQ(written_by("taken", beam), written_by("days", beam));
-  EXPECT_EQ(output_of({"predict", "taken", "--format", "jsonl"}, sources),
-            output_of({"predict", "days", "--format", "jsonl"}, sources));
+  EXPECT_EQ(output_of({"predict", "taken", "--format", "jsonl"}, three_days),
+            output_of({"predict", "days", "--format", "jsonl"}, three_days));
   output_of({"export", "taken", "-o", "again"});
   for (const char* file : {"model.safetensors", "config.json", "vocab.json", "source.spm", "target.spm"})
     EXPECT_EQ(sandbox_.read(std::string("marian/") + file), sandbox_.read(std::string("again/") + file))
@@ -112,7 +106,7 @@ TEST_F(Marian, NeverWritesPadding) {
     std::vector<std::string> taken = {"generate", "taken"}, padded = {"generate", "padded"};
     taken.insert(taken.end(), way.begin(), way.end());
     padded.insert(padded.end(), way.begin(), way.end());
-    EXPECT_EQ(output_of(padded, sources), output_of(taken, sources)) << way.front();
+    EXPECT_EQ(output_of(padded, three_days), output_of(taken, three_days)) << way.front();
   }
 }
 
@@ -147,7 +141,7 @@ TEST_F(Marian, IsRefusedWhereItsFilesDoNotBelongTogether) {
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}), "none of SentencePiece"));
   std::filesystem::remove(sandbox_.folder() / "marian/source.spm");
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}),
-                       "source.spm is missing, so it is not known how sources are cut"));
+                       "source.spm is missing, so it is not known how three_days are cut"));
   const std::string other = refusal_of({"import", "marian", "--task", "embed"});
   EXPECT_FALSE(other.empty());
 }

@@ -11,15 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-void replace(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 const std::string markers = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
 
 /// Days in their order: neighbours say which day is hidden.
@@ -36,16 +27,16 @@ std::string days(int begin, int end) {
 /// What the sandbox trains, as a masked language model.
 std::string days_experiment() {
   std::string text = tiny_experiment("days");
-  replace(text, "\"ner\"", "\"mlm\"");
-  replace(text, "\"conll\"", "\"text_file\"");
-  replace(text, ".conll", ".txt");
-  replace(text, "\"linear\"", "\"language_model\"");
-  replace(text, "vocab_size = 60", "vocab = \"vocab.txt\"");
-  replace(text, "type = \"mlm\"", "type = \"mlm\"\nprobability = 0.3");
-  replace(text, "width = 16", "width = 32\nnorm_position = \"pre\"");
-  replace(text, "learning_rate = 1e-2", "learning_rate = 5e-3");
-  replace(text, "epochs = 4", "epochs = 60");
-  replace(text, "dropout = 0.1", "dropout = 0.0");
+  replace_all(text, "\"ner\"", "\"mlm\"");
+  replace_all(text, "\"conll\"", "\"text_file\"");
+  replace_all(text, ".conll", ".txt");
+  replace_all(text, "\"linear\"", "\"language_model\"");
+  replace_all(text, "vocab_size = 60", "vocab = \"vocab.txt\"");
+  replace_all(text, "type = \"mlm\"", "type = \"mlm\"\nprobability = 0.3");
+  replace_all(text, "width = 16", "width = 32\nnorm_position = \"pre\"");
+  replace_all(text, "learning_rate = 1e-2", "learning_rate = 5e-3");
+  replace_all(text, "epochs = 4", "epochs = 60");
+  replace_all(text, "dropout = 0.1", "dropout = 0.0");
   return text;
 }
 
@@ -102,10 +93,10 @@ std::string single_days(int begin, int end) {
 /// A BERT that also tells whether the second text of a window follows.
 std::string pairs_experiment() {
   std::string text = days_experiment();
-  replace(text, "type = \"mlm\"", "type = \"mlm\"\nnext_sentence = true");
-  replace(text, "norm_position = \"pre\"",
-          "positions = \"learned\"\nsegments = 2\nembedding_norm = true\nembedding_scale = \"none\"");
-  replace(text, "learning_rate = 5e-3", "learning_rate = 2e-3");
+  replace_all(text, "type = \"mlm\"", "type = \"mlm\"\nnext_sentence = true");
+  replace_all(text, "norm_position = \"pre\"",
+              "positions = \"learned\"\nsegments = 2\nembedding_norm = true\nembedding_scale = \"none\"");
+  replace_all(text, "learning_rate = 5e-3", "learning_rate = 2e-3");
   return text;
 }
 
@@ -152,7 +143,7 @@ TEST_F(MaskedLanguageModel, RefusesPairsOfASingleText) {
 
 TEST_F(MaskedLanguageModel, RefusesAHeadThatDoesNotGuessPieces) {
   std::string text = days_experiment();
-  replace(text, "\"language_model\"", "\"linear\"");
+  replace_all(text, "\"language_model\"", "\"linear\"");
   EXPECT_TRUE(contains(refusal(text),
                        "the task \"mlm\" reads the output \"candidates\" over picked, which the head "
                        "\"linear\" does not give"))

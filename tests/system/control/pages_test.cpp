@@ -58,8 +58,8 @@ struct Command {
   std::vector<std::string> output;
 };
 
-const std::vector<std::string> kinds = {"setup",   "file",  "exit",   "run as",
-                                        "machine", "needs", "output", "not run", "writes"};
+const std::vector<std::string> kinds = {"setup", "file",   "exit",    "run as", "machine",
+                                        "needs", "output", "not run", "writes"};
 
 /// "file sweep.toml" into marks; several setups before one block are run one after the other.
 void take_mark(const std::string& text, const std::string& place, std::map<std::string, std::string>& marks) {
@@ -169,7 +169,7 @@ std::string form_of(const std::string& page) {
   return form;
 }
 
-class Page : public testing::TestWithParam<std::string> {
+class Page : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});

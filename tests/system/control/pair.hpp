@@ -11,13 +11,9 @@
 
 namespace encore::system_test {
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A suite derives from it and calls `train` in its SetUpTestSuite. Suites run one after another, so one
 /// place holds the sandbox of each.
-class Pair : public testing::Test {
+class Pair : public ::testing::Test {
  protected:
   /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs pair-dropout=0.1-s1 and so on.
   static void train(const std::string& seeds) {

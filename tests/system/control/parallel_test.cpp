@@ -12,10 +12,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Twelve runs, s-dropout=0.1-s1 to s-dropout=0.3-s4.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
@@ -27,7 +23,7 @@ std::string count(const Sandbox& sandbox, const std::string& state) {
   return sandbox.one("SELECT count(*) FROM run WHERE state = '" + state + "'");
 }
 
-constexpr const char* digests =
+constexpr const char* digests_by_run =
     "SELECT group_concat(name || ' ' || step || ' ' || value, ', ') FROM (SELECT run.name, step, value FROM "
     "current_digest JOIN run ON run.number = current_digest.run ORDER BY run.name, step)";
 /// Time during which attempts overlapped with others, as their own records tell.
@@ -49,7 +45,7 @@ TEST(Parallel, ThreeWorkersDoTwelveRunsWithTheDigestsOfOne) {
   ASSERT_EQ(one.exp({"run", "sweep.toml"}).end.exit_code, 0);
   EXPECT_EQ(count(three, "completed"), "12");
   EXPECT_EQ(three.one("SELECT count(*) FROM attempt"), "12");
-  EXPECT_EQ(three.one(digests), one.one(digests));
+  EXPECT_EQ(three.one(digests_by_run), one.one(digests_by_run));
   EXPECT_EQ(three.one(overlaps), "1") << "at the same time";
   EXPECT_EQ(one.one(overlaps), "0");
   EXPECT_TRUE(contains(output, "3 workers at once, 1 thread each")) << output;
@@ -178,7 +174,7 @@ TEST(Parallel, CtrlCAsksAllWorkersAndTheSameCommandGoesOn) {
   const Sandbox calm;
   write_sweep(calm);
   ASSERT_EQ(calm.exp({"run", "sweep.toml"}).end.exit_code, 0);
-  EXPECT_EQ(sandbox.one(digests), calm.one(digests));
+  EXPECT_EQ(sandbox.one(digests_by_run), calm.one(digests_by_run));
 }
 
 TEST(Parallel, ThreeProcessesShareASweepAndTrainNothingTwice) {
@@ -205,7 +201,7 @@ TEST(Parallel, ThreeProcessesShareASweepAndTrainNothingTwice) {
   const Sandbox calm;
   write_sweep(calm);
   ASSERT_EQ(calm.exp({"run", "sweep.toml"}).end.exit_code, 0);
-  EXPECT_EQ(sandbox.one(digests), calm.one(digests));
+  EXPECT_EQ(sandbox.one(digests_by_run), calm.one(digests_by_run));
 }
 
 TEST(Parallel, WhatOneOfSeveralProcessesSawFailTheOthersDoNotRepeat) {

@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// tiny.toml without a model and a tokenizer of its own.
 std::string child_experiment(const std::string& name, const std::string& from) {
   return "name = \"" + name + R"("
@@ -43,7 +39,7 @@ epochs = 4
 )";
 }
 
-class Parent : public testing::Test {
+class Parent : public ::testing::Test {
  protected:
   Parent() {
     sandbox.set("FAKE_WEIGHTS", "1");

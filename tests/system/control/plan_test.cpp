@@ -9,10 +9,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class PlanVerb : public ::testing::Test {
  protected:
   std::string output_of(std::vector<std::string> arguments) const {

@@ -17,23 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
 const std::vector<std::string> run = {"run", "mine.toml"};
 
 /// tiny.toml with a schedule of its own in a folder, interrupted at step 7 with a checkpoint of step 5.
-class PluginChangeTest : public testing::Test {
+class PluginChangeTest : public ::testing::Test {
  protected:
   PluginChangeTest() {
-    Manifest manifest = load_manifest(built_in / "constant_schedule.json");
+    Manifest manifest = load_manifest(built_in_plugins() / "constant_schedule.json");
     manifest.name = "mine";
     manifest.library = "mine.so";
     manifest.offers[0].name = "mine";
     sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
-    fs::copy_file(built_in / "constant_schedule.so", library());
+    fs::copy_file(built_in_plugins() / "constant_schedule.so", library());
     std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
     text.replace(text.find("\"constant\""), 10, "\"mine\"");
     sandbox_.write("mine.toml", text);

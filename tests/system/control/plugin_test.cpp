@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
-
 /// A schedule "`type`" in `folder`/`type`.so with its manifest, after `change`.
 void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::string& type,
                 const std::function<void(Manifest&)>& change = {}) {
@@ -31,7 +25,7 @@ void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::st
                       "a schedule of a test"}};
   if (change) change(manifest);
   sandbox.write(folder + "/" + type + ".json", manifest_to_json(manifest).dump());
-  fs::copy_file(built_in / "constant_schedule.so", sandbox.folder() / folder / (type + ".so"),
+  fs::copy_file(built_in_plugins() / "constant_schedule.so", sandbox.folder() / folder / (type + ".so"),
                 fs::copy_options::overwrite_existing);
 }
 
@@ -126,7 +120,7 @@ TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
   const std::string root = here(sandbox);
   EXPECT_EQ(list.at("folders"),
             (nlohmann::json{root + "/of_file", root + "/of_line", root + "/of_line_too",
-                            root + "/of_environment", root + "/absent", built_in.string()}));
+                            root + "/of_environment", root + "/absent", built_in_plugins().string()}));
   EXPECT_EQ(refusal(list, "/absent"), root +
                                           "/absent: this plugin folder cannot be read: No such file or "
                                           "directory; make it readable, or take it out of the plugin path");
@@ -207,7 +201,7 @@ TEST(PluginInfo, AnUnknownNameGetsTheNearestAndTheFolders) {
   EXPECT_TRUE(
       output.errors.starts_with("exp: no plugin is called \"self_atention\" or offers a type of that "
                                 "name; did you mean \"self_attention\"? (searched: " +
-                                built_in.string() + ")"))
+                                built_in_plugins().string() + ")"))
       << output.errors;
   EXPECT_TRUE(contains(Sandbox().exp({"plugin", "inof"}).errors, "did you mean \"info\"?"));
 }
@@ -236,7 +230,7 @@ TEST(PluginInAFile, ANameThatNobodyOffersIsPointedAt) {
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(
       contains(output.errors, ": no plugin offers a schedule \"godo\"; did you mean \"good\"? (searched: " +
-                                  here(sandbox) + "/mine " + built_in.string() + ")"))
+                                  here(sandbox) + "/mine " + built_in_plugins().string() + ")"))
       << output.errors;
   EXPECT_TRUE(output.errors.starts_with("typo.toml:32:8: ")) << output.errors;
   EXPECT_FALSE(fs::exists(sandbox.folder() / "encore.db"));
@@ -264,7 +258,8 @@ TEST(PluginInAFile, TwoOwnersOfANameAreAnErrorThatNamesBothFiles) {
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--plugin-path", "mine"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_EQ(output.errors, "exp: two plugins offer the layer \"layer_norm\": " + here(sandbox) +
-                               "/mine/norm_again.json and " + (built_in / "layer_norm.json").string() +
+                               "/mine/norm_again.json and " +
+                               (built_in_plugins() / "layer_norm.json").string() +
                                "; remove one of them from the plugin folders\n");
 }
 

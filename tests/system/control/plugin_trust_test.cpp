@@ -17,10 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
-
 /// mine.toml takes a schedule from the folder plugins, which is its plugin_path.
-class PluginTrustTest : public testing::Test {
+class PluginTrustTest : public ::testing::Test {
  protected:
   PluginTrustTest() {
     make_plugin("plugins", "mine");
@@ -30,12 +28,12 @@ class PluginTrustTest : public testing::Test {
   }
 
   void make_plugin(const std::string& folder, const std::string& type) {
-    Manifest manifest = load_manifest(built_in / "constant_schedule.json");
+    Manifest manifest = load_manifest(built_in_plugins() / "constant_schedule.json");
     manifest.name = type;
     manifest.library = type + ".so";
     manifest.offers[0].name = type;
     sandbox_.write(folder + "/" + type + ".json", manifest_to_json(manifest).dump());
-    fs::copy_file(built_in / "constant_schedule.so", sandbox_.folder() / folder / (type + ".so"));
+    fs::copy_file(built_in_plugins() / "constant_schedule.so", sandbox_.folder() / folder / (type + ".so"));
   }
   void train() { ASSERT_EQ(sandbox_.exp({"run", "mine.toml"}).end.exit_code, 0); }
   fs::path specification() const {

@@ -12,15 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-void replace(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// The words of a corpus, a sentence a line.
 std::string words_of(const std::string& corpus) {
   std::string text, line;
@@ -38,11 +29,11 @@ void write_experiments(const Sandbox& sandbox) {
   for (const std::string set : {"train", "dev", "test"})
     sandbox.write(set + ".txt", words_of(sandbox.read(set + ".conll")));
   std::string parent = tiny_experiment("pre");
-  replace(parent, "\"ner\"", "\"mlm\"");
-  replace(parent, "\"conll\"", "\"text_file\"");
-  replace(parent, ".conll", ".txt");
-  replace(parent, "\"linear\"", "\"language_model\"");
-  replace(parent, "type = \"mlm\"", "type = \"mlm\"\nprobability = 0.3");
+  replace_all(parent, "\"ner\"", "\"mlm\"");
+  replace_all(parent, "\"conll\"", "\"text_file\"");
+  replace_all(parent, ".conll", ".txt");
+  replace_all(parent, "\"linear\"", "\"language_model\"");
+  replace_all(parent, "type = \"mlm\"", "type = \"mlm\"\nprobability = 0.3");
   sandbox.write("pre.toml", parent);
   std::string child = tiny_experiment("tuned");
   const std::size_t tokenizer = child.find("[tokenizer]"), head = child.find("[model.head]");
@@ -110,8 +101,8 @@ TEST_F(Pretrain, AnyThreadsAndAnyKillEndWithTheSameBits) {
 TEST_F(Pretrain, ARunOfTheDatabaseGivesTheSameBits) {
   output_of({"run", "tuned.toml", "-q"});
   std::string named = sandbox_.read("tuned.toml");
-  replace(named, "{ experiment = \"pre.toml\" }", "{ run = \"pre\" }");
-  replace(named, "\"tuned\"", "\"named\"");
+  replace_all(named, "{ experiment = \"pre.toml\" }", "{ run = \"pre\" }");
+  replace_all(named, "\"tuned\"", "\"named\"");
   sandbox_.write("named.toml", named);
   output_of({"run", "named.toml", "-q"});
   EXPECT_EQ(sandbox_.query("SELECT step || scope || value FROM current_digest JOIN run ON run.number = run "

@@ -11,10 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class QuantizeVerb : public RealWorkerTest {
  protected:
   void SetUp() override {

@@ -16,10 +16,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 constexpr const char* digests =
     "SELECT group_concat(step || ' ' || scope || ' ' || value, ', ') FROM (SELECT * FROM current_digest "
     "ORDER BY step, scope)";
@@ -33,7 +29,7 @@ std::string longer_experiment() {
   return text;
 }
 
-class RealWorker : public testing::Test {
+class RealWorker : public ::testing::Test {
  protected:
   /// A build for a GPU is also made, and its other tests run, on machines that have none.
   void SetUp() override {

@@ -9,10 +9,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// tiny.toml with one piece of text replaced.
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = tiny_experiment();

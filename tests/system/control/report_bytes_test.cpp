@@ -9,7 +9,7 @@
 namespace encore::system_test {
 namespace {
 
-class ReportBytes : public testing::Test {
+class ReportBytes : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string sweep = tiny_experiment("pair");

@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Sentences that the corpus of the sandbox does not have.
 std::string news(int begin, int end, const std::string& place_tag = "B-LOC") {
   const char* names[] = {"Frida", "Gustav", "Hanna", "Ivar", "Jonas", "Karin", "Lars"};

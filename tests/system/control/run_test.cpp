@@ -8,10 +8,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(Run, TrainsAndEndsWithScorePlaceAndNextCommands) {
   const Sandbox sandbox;
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});

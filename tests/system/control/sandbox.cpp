@@ -50,6 +50,22 @@ void wait_for_locks(sqlite3* database) {
 
 }  // namespace
 
+void replace_first(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw Error("\"" + from + "\" is not in\n" + text);
+  text.replace(at, from.size(), to);
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  std::size_t at = text.find(from);
+  if (at == std::string::npos) throw Error("\"" + from + "\" is not in\n" + text);
+  for (; at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+}
+
+std::filesystem::path built_in_plugins() {
+  return ENCORE_BUILD_DIR "/lib/encore/plugins";
+}
+
 bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
   while (!condition()) {

@@ -18,6 +18,22 @@ namespace encore::system_test {
 /// Says only when to give up waiting for what must come, on a machine that is very busy; in seconds.
 inline constexpr double patience = 600;
 
+/// Whether `part` stands somewhere in `text`.
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The first `from` in `text`, or all of them, become `to`; there is one, or the test fails.
+void replace_first(std::string& text, const std::string& from, const std::string& to);
+void replace_all(std::string& text, const std::string& from, const std::string& to);
+
+/// Where the build leaves the plugins that ship.
+std::filesystem::path built_in_plugins();
+
+/// Asks a database with one run for its digests, in the order of their steps.
+inline constexpr const char* digests_of_run =
+    "SELECT group_concat(step || ' ' || value, ', ') FROM (SELECT * FROM current_digest ORDER BY step)";
+
 /// Waits until the condition holds; false when it did not within `patience`.
 bool eventually(const std::function<bool()>& condition);
 

@@ -15,10 +15,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// tiny.toml as a search; `options` are lines of [search].
 void write_search(Sandbox& sandbox, const std::string& options, const std::string& more = "") {
   sandbox.set("FAKE_SURFACE", "1");

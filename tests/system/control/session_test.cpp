@@ -12,11 +12,7 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class Session : public testing::Test {
+class Session : public ::testing::Test {
  protected:
   /// An exp run that waits for the answer of its worker's check, before it has made the database.
   pid_t start_and_hold(const std::string& text_in_session) {

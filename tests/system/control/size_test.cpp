@@ -13,10 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// The shape of a BERT with a tied output over the vocabulary.
 struct Bert {
   double width, layers, hidden;

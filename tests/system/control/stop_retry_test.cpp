@@ -7,10 +7,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Six runs, s-dropout=0.1-s1 to s-dropout=0.3-s2.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");

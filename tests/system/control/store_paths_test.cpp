@@ -8,12 +8,8 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A complete run "tiny", an honest one "other", and a folder that belongs to neither.
-class ChangedDatabase : public testing::Test {
+class ChangedDatabase : public ::testing::Test {
  protected:
   void SetUp() override {
     sandbox_.set("FAKE_STEP_MS", "0");

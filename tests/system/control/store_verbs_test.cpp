@@ -18,11 +18,7 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class StoreVerbs : public testing::Test {
+class StoreVerbs : public ::testing::Test {
  protected:
   void SetUp() override {
     sandbox_.set("FAKE_STEP_MS", "0");

@@ -15,16 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-void replace(std::string& text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  ASSERT_NE(at, std::string::npos) << from;
-  text.replace(at, from.size(), to);
-}
-
 std::string t5_experiment(bool gated) {
   std::string text = testing::translating_experiment(
       {.task = "target_start = \"padding\"\n",
@@ -36,16 +26,15 @@ std::string t5_experiment(bool gated) {
        .feed_forward = std::string(", bias = false") + (gated ? ", activation = \"geglu_tanh\"" : ""),
        .train = gated ? "epochs = 12\n" : "epochs = 40\n"});
   const std::string heads = "heads = 2, head_size = 6, bias = false, scaled = false";
-  replace(text, "\"self_attention\", heads = 2",
-          "\"relative_attention\", buckets = 8, max_distance = 12, " + heads);
-  replace(text, "\"cross_attention\", heads = 2", "\"cross_attention\", " + heads);
-  replace(text, "transform = false",
-          std::string("transform = false, bias = false, ") + (gated ? "tied = false" : "scaled = true"));
-  if (gated) replace(text, "type = \"feed_forward\"", "type = \"gated_feed_forward\"");
+  replace_first(text, "\"self_attention\", heads = 2",
+                "\"relative_attention\", buckets = 8, max_distance = 12, " + heads);
+  replace_first(text, "\"cross_attention\", heads = 2", "\"cross_attention\", " + heads);
+  replace_first(
+      text, "transform = false",
+      std::string("transform = false, bias = false, ") + (gated ? "tied = false" : "scaled = true"));
+  if (gated) replace_first(text, "type = \"feed_forward\"", "type = \"gated_feed_forward\"");
   return text;
 }
-
-const std::string sources = "monday\ntuesday friday\nfriday monday thursday\n";
 
 class T5 : public RealWorkerTest, public ::testing::WithParamInterface<bool> {
  protected:
@@ -60,7 +49,7 @@ class T5 : public RealWorkerTest, public ::testing::WithParamInterface<bool> {
   }
   json config() const { return json::parse(sandbox_.read("t5/config.json")); }
   std::string written_by(const std::string& run, const std::string& beam) const {
-    return output_of({"generate", run, "--beam", beam}, sources);
+    return output_of({"generate", run, "--beam", beam}, three_days);
   }
 };
 
@@ -69,8 +58,8 @@ TEST_P(T5, ComesBackWithItsTextsAndItsBits) {
   EXPECT_TRUE(contains(import, "taken completed in ")) << import;
   EXPECT_TRUE(contains(written_by("days", "1"), "tag")) << written_by("days", "1");
   for (const char* beam : {"1", "4"}) EXPECT_EQ(written_by("taken", beam), written_by("days", beam));
-  EXPECT_EQ(output_of({"predict", "taken", "--format", "jsonl"}, sources),
-            output_of({"predict", "days", "--format", "jsonl"}, sources));
+  EXPECT_EQ(output_of({"predict", "taken", "--format", "jsonl"}, three_days),
+            output_of({"predict", "days", "--format", "jsonl"}, three_days));
   output_of({"export", "taken", "-o", "again"});
   for (const char* file : {"model.safetensors", "spiece.model"})
     EXPECT_EQ(sandbox_.read(std::string("t5/") + file), sandbox_.read(std::string("again/") + file)) << file;
@@ -88,7 +77,7 @@ TEST_P(T5, ComesBackWithItsTextsAndItsBits) {
 
 TEST_P(T5, IsTrainedOnWithWhatTheFolderSays) {
   std::string text = t5_experiment(GetParam());
-  replace(text, "name = \"days\"", "name = \"tuned\"");
+  replace_first(text, "name = \"days\"", "name = \"tuned\"");
   const std::size_t tokenizer = text.find("[tokenizer]");
   text.replace(tokenizer, text.find("[optimizer]") - tokenizer,
                "[model]\nfrom = \"t5\"\n[model.head]\ntype = \"language_model\"\n");
@@ -135,8 +124,8 @@ TEST_P(T5, IsNotWrittenWhereItWouldComputeOtherwise) {
        "model.head.tied = false with model.head.scaled = true cannot be written as a T5"}};
   for (const Other& other : others) {
     std::string text = t5_experiment(GetParam());
-    replace(text, "\"days\"", "\"" + std::string(other.name) + "\"");
-    replace(text, other.from, other.to);
+    replace_first(text, "\"days\"", "\"" + std::string(other.name) + "\"");
+    replace_first(text, other.from, other.to);
     sandbox_.write("other.toml", text);
     output_of({"run", "other.toml", "-q", "-S", "train.epochs=1"});
     const ProgramOutput output = sandbox_.exp({"export", other.name, "-o", "other"});

@@ -12,10 +12,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// `task`: more lines of [task]; `train`: of [train].
 std::string experiment(const std::string& task, const std::string& train) {
   return testing::translating_experiment({.task = task, .train = "epochs = 20\n" + train});

@@ -8,6 +8,9 @@
 
 namespace encore::system_test {
 
+/// What a test translates: three short texts.
+inline const std::string three_days = "monday\ntuesday friday\nfriday monday thursday\n";
+
 /// Days as numbers, so that each word has one translation: of the source or of the target.
 inline std::string days(int begin, int end, bool target) {
   const char* sources[] = {"monday", "tuesday", "wednesday", "thursday", "friday"};

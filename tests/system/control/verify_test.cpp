@@ -10,10 +10,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// All that must not change: the run's files, and every row but the verdicts.
 std::map<std::string, std::string> everything_about_the_run(const Sandbox& sandbox) {
   std::map<std::string, std::string> all;
@@ -31,7 +27,7 @@ std::map<std::string, std::string> everything_about_the_run(const Sandbox& sandb
   return all;
 }
 
-class Verify : public testing::Test {
+class Verify : public ::testing::Test {
  protected:
   void train() {
     const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});

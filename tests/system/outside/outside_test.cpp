@@ -11,11 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class Outside : public testing::Test {
+class Outside : public ::testing::Test {
  protected:
   /// A build for a GPU is also made on machines that have none.
   void SetUp() override {

@@ -6,10 +6,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void expect_refused(const Workshop& shop, const std::string& command, int exit_code,
                     const std::string& message) {
   const ProgramOutput output = shop.shell(command);

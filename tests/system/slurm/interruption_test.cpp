@@ -8,10 +8,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// "1 interrupted, 2 completed": the attempts of the only run, in their order.
 constexpr const char* attempts_query =
     "SELECT group_concat(text, ', ') FROM (SELECT ordinal || ' ' || state AS text FROM attempt ORDER BY "

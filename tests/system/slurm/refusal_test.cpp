@@ -4,10 +4,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Commands of that name stand for Slurm's: these need no daemons.
 void write_commands(Sandbox& sandbox, const std::string& sbatch) {
   sandbox.write("bin/scontrol", "#!/bin/sh\necho 'MaxArraySize            = 1001'\n");

@@ -12,10 +12,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void expect_sweep(int runs, int runs_per_job) {
   Cluster cluster({}, "runs_per_job = " + std::to_string(runs_per_job) + "\n");
   write_sweep(cluster.sandbox(), runs);

@@ -17,10 +17,6 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 struct Spool {
   std::int64_t steps = 0;  ///< with a loss
   bool finished = false;

@@ -18,11 +18,7 @@
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-const std::vector<std::string> command = {"run", "sweep.toml", "-j", "2"};
+const std::vector<std::string> sweep_command = {"run", "sweep.toml", "-j", "2"};
 
 void write_sweep(const Sandbox& sandbox) {
   sandbox.write("sweep.toml",
@@ -33,7 +29,7 @@ const std::vector<std::string>& unbroken() {
   static const std::vector<std::string> lines = [] {
     const Sandbox calm;
     write_sweep(calm);
-    EXPECT_EQ(calm.exp(command).end.exit_code, 0);
+    EXPECT_EQ(calm.exp(sweep_command).end.exit_code, 0);
     return told(calm);
   }();
   return lines;
@@ -54,7 +50,7 @@ void expect_equal_after_full_disks(int wanted, unsigned seed) {
     sandbox.set("ENCORE_DB", "disk/encore.db");
     ++sweeps;
     for (int time = 0; time < 5 && hits < wanted; ++time) {
-      const pid_t exp = sandbox.start(command);
+      const pid_t exp = sandbox.start(sweep_command);
       std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 500));
       disk.fill();
       ++hits;
@@ -72,7 +68,7 @@ void expect_equal_after_full_disks(int wanted, unsigned seed) {
       EXPECT_TRUE(whole.empty() || whole == "ok") << whole;  // empty: not even made yet
       if (end->exit_code == 0) break;
     }
-    const ProgramOutput last = sandbox.exp(command);
+    const ProgramOutput last = sandbox.exp(sweep_command);
     ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
     expect_same(sandbox, unbroken());
     if (testing::Test::HasFailure()) return;
@@ -143,7 +139,7 @@ TEST(LostDatabase, WithoutItTheSameCommandBeginsAnewAndTheOldFolderIsGarbageOneD
   Sandbox sandbox;
   write_sweep(sandbox);
   Hold hold(sandbox, 8);
-  const pid_t exp = sandbox.start(command);
+  const pid_t exp = sandbox.start(sweep_command);
   ASSERT_EQ(hold.wait_for(2).size(), 2u) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
   for (const char* suffix : {"", "-wal", "-shm"})
@@ -153,7 +149,7 @@ TEST(LostDatabase, WithoutItTheSameCommandBeginsAnewAndTheOldFolderIsGarbageOneD
   ASSERT_TRUE(end);
   EXPECT_NE(end->exit_code, 0) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until_no_workers());
-  const ProgramOutput again = sandbox.exp(command);
+  const ProgramOutput again = sandbox.exp(sweep_command);
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_same(sandbox, unbroken());
 }

@@ -20,10 +20,6 @@ namespace {
 
 constexpr const char* first_attempt = "(SELECT number FROM attempt WHERE ordinal = 1)";
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// 20 steps with a checkpoint in every third, by a schedule that a Hold can stop.
 void write_run(const Sandbox& sandbox) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using Numbers = std::vector<double>;
 
-const std::vector<std::string> found = {"correct", "predicted", "truth"}, scored = {"score", "truth"},
+const std::vector<std::string> counted = {"correct", "predicted", "truth"}, scored = {"score", "truth"},
                                paired = {"prediction", "truth"};
 const Measure area = {.name = "auc", .reducer = Reducer::area_under_ranks, .columns = scored},
               area_of_label = {.name = "auc/{label}",
@@ -28,8 +28,8 @@ const Measure area = {.name = "auc", .reducer = Reducer::area_under_ranks, .colu
               macro_area = {.name = "macro_auc",
                             .reducer = Reducer::macro_area_under_ranks,
                             .columns = scored},
-              micro_f1 = {.name = "micro_f1", .reducer = Reducer::harmonic_mean, .columns = found},
-              macro_f1 = {.name = "macro_f1", .reducer = Reducer::macro_harmonic_mean, .columns = found},
+              micro_f1 = {.name = "micro_f1", .reducer = Reducer::harmonic_mean, .columns = counted},
+              macro_f1 = {.name = "macro_f1", .reducer = Reducer::macro_harmonic_mean, .columns = counted},
               spearman = {.name = "spearman", .reducer = Reducer::rank_correlation, .columns = paired},
               pearson = {.name = "pearson", .reducer = Reducer::correlation, .columns = paired},
               mcc = {.name = "mcc", .reducer = Reducer::matthews, .columns = {"taken"}};

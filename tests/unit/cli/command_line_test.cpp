@@ -92,18 +92,18 @@ TEST(CommandLine, TheDatabaseIsThatOfTheOptionThenOfTheEnvironmentThenTheDefault
 
 TEST(CommandLine, HelpPrintsSynopsisOptionsAndExample) {
   CommandLine line = make_line();
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_FALSE(line.parse({"-h"}));
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   for (const char* part :
        {"exp sample FILE", "Does nothing.", "--seed", "--db PATH", "example: exp sample a.txt"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
 void expect_help(const Verb& verb, const std::string& command) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(verb.run({"-h"}), exit_done) << command;
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(text.rfind(command, 0), 0u) << text;
   EXPECT_NE(text.find("example: " + command), std::string::npos) << text;
 }

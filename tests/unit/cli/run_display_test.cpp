@@ -47,7 +47,7 @@ TEST(RunDisplay, MeasuresShowTheScoresOfOneSplitTheSelectedOneFirst) {
 }
 
 TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   LiveLines lines(stdout, Terminal{});
   RunDisplay display("tiny", lines, 0, false, "dev/f1");
   display.defined(dev_f1);
@@ -55,7 +55,7 @@ TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
   display.stepped(4, 0.75);
   display.stepped(5, 0.25);
   display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(text.ends_with(" tiny  step 5  epoch 1  train loss 0.5  dev F1 25.00\n")) << text;
   EXPECT_EQ(text[2], ':') << text;
 }
@@ -87,7 +87,7 @@ TEST(RunDisplay, SilenceIsHeldAgainstTheUsualStep) {
 }
 
 TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   {
     LiveLines lines(stdout, Terminal{.live = true});
     RunDisplay display("tiny", lines, 0, false, "dev/f1");
@@ -95,18 +95,18 @@ TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
     display.happened(Progressed{.step = 5, .total_steps = 20});
     display.silent({.seconds = 40, .usual_step = 0.02, .stepped = true});
   }
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find("tiny  step 5/20  no step for 40 s, usually 0.02 s"), std::string::npos) << text;
 }
 
 TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   LiveLines lines(stdout, Terminal{});
   RunDisplay display("tiny", lines, 0, true);
   display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
   display.happened(Logged{.text = "hidden"});
   display.happened(Logged{.level = LogLevel::warning, .text = "shown"});
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(text.ends_with(" tiny  warning: shown\n")) << text;
   EXPECT_EQ(text.find("hidden"), std::string::npos);
 }

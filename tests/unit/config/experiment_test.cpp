@@ -23,7 +23,7 @@ json config(const std::string& text = sample::experiment) {
   return json::parse(run.config.dump());  // as through a specification
 }
 
-std::string problem(const json& config) {
+std::string experiment_problem(const json& config) {
   try {
     make_experiment(config, sample::catalogue());
   } catch (const ConfigError& error) {
@@ -136,25 +136,25 @@ TEST(Experiment, AnOptionAddedSinceTakesItsDefault) {
 TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
   json in = config();
   in["model"]["layer"]["attention"]["heads"] = "two";
-  EXPECT_EQ(problem(in),
+  EXPECT_EQ(experiment_problem(in),
             "model.layer.attention.heads: option \"heads\" of layer \"self_attention\" must be an integer, "
             "found text \"two\"");
   in = config();
   in["optimizer"]["momentum"] = 1;
   EXPECT_EQ(
-      problem(in),
+      experiment_problem(in),
       "optimizer.momentum: unknown option \"momentum\" of optimizer \"adamw\"; it is an option of optimizer "
       "\"sgd\"");
   in = config();
   in.erase("train");
-  EXPECT_EQ(problem(in), "train: table [train] is missing; it must have \"epochs\" or \"steps\"");
+  EXPECT_EQ(experiment_problem(in), "train: table [train] is missing; it must have \"epochs\" or \"steps\"");
   in = config();
   in["model"]["head"]["type"] = "crf";
-  EXPECT_EQ(problem(in).substr(0, 53), "model.head.type: no plugin offers a head \"crf\"; there");
+  EXPECT_EQ(experiment_problem(in).substr(0, 53), "model.head.type: no plugin offers a head \"crf\"; there");
   in = config();
   in["model"]["width"] = nullptr;
-  EXPECT_EQ(problem(in), "model.width: a value of a resolved experiment cannot be null");
-  EXPECT_EQ(problem(json::array()), ": a resolved experiment must be an object, found []");
+  EXPECT_EQ(experiment_problem(in), "model.width: a value of a resolved experiment cannot be null");
+  EXPECT_EQ(experiment_problem(json::array()), ": a resolved experiment must be an object, found []");
 }
 
 /// An equal value that was written down is given, a default is not; without origins every value is given.

@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-std::string problem(const std::string& text) {
+std::string json_problem(const std::string& text) {
   try {
     parse_json(text);
   } catch (const JsonError& error) {
@@ -29,28 +29,28 @@ TEST(JsonText, IsParsedAsItIs) {
 }
 
 TEST(JsonText, NestsAsDeepAsItMayAndNoDeeper) {
-  EXPECT_EQ(problem(nested(most_levels)), "no problem");
-  EXPECT_EQ(problem(nested(most_levels + 1)), "line 1, column 101: nested more than 100 levels deep");
-  EXPECT_EQ(problem("{\"a\":\n" + nested(100000) + "}"),
+  EXPECT_EQ(json_problem(nested(most_levels)), "no problem");
+  EXPECT_EQ(json_problem(nested(most_levels + 1)), "line 1, column 101: nested more than 100 levels deep");
+  EXPECT_EQ(json_problem("{\"a\":\n" + nested(100000) + "}"),
             "line 2, column 100: nested more than 100 levels deep");
-  EXPECT_EQ(problem(std::string(100000, '{')), "line 1, column 101: nested more than 100 levels deep");
+  EXPECT_EQ(json_problem(std::string(100000, '{')), "line 1, column 101: nested more than 100 levels deep");
   std::string objects;
   for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
-  EXPECT_EQ(problem(objects), "line 1, column 501: nested more than 100 levels deep");
+  EXPECT_EQ(json_problem(objects), "line 1, column 501: nested more than 100 levels deep");
 }
 
 TEST(JsonText, CountsNoBracketsInTextsAndNoneThatAreClosed) {
-  EXPECT_EQ(problem("[\"" + std::string(1000, '[') + "\\\"[[[\"]"), "no problem");
+  EXPECT_EQ(json_problem("[\"" + std::string(1000, '[') + "\\\"[[[\"]"), "no problem");
   std::string flat = "[";
   for (int i = 0; i < 1000; ++i) flat += "[{}],";
-  EXPECT_EQ(problem(flat + "1]"), "no problem");
+  EXPECT_EQ(json_problem(flat + "1]"), "no problem");
 }
 
 TEST(JsonText, IsPointedAtWhereItIsNone) {
-  EXPECT_EQ(problem("{\"a\": 1,\n  oh}"), "line 2, column 3: no JSON");
-  EXPECT_EQ(problem(""), "line 1, column 1: no JSON");
-  EXPECT_EQ(problem("[1"), "line 1, column 3: no JSON");
-  EXPECT_EQ(problem("1e999"), "line 1, column 1: JSON with a number that no 64-bit float can hold");
+  EXPECT_EQ(json_problem("{\"a\": 1,\n  oh}"), "line 2, column 3: no JSON");
+  EXPECT_EQ(json_problem(""), "line 1, column 1: no JSON");
+  EXPECT_EQ(json_problem("[1"), "line 1, column 3: no JSON");
+  EXPECT_EQ(json_problem("1e999"), "line 1, column 1: JSON with a number that no 64-bit float can hold");
 }
 
 TEST(JsonText, IsNullWhereNothingCanBeRead) {

@@ -18,7 +18,7 @@ Resolved resolved(const std::string& text, Problems& problems) {
   return resolve(parse_experiment_file(text, "dir/a.toml").root, catalogue, problems);
 }
 
-std::string problem(const std::string& text) {
+std::string resolve_problems(const std::string& text) {
   Problems problems;
   resolved(text, problems);
   std::string all;
@@ -28,13 +28,13 @@ std::string problem(const std::string& text) {
 
 /// The sample with one place changed.
 std::string problem_with(const std::string& from, const std::string& to) {
-  return problem(changed(sample::experiment, from, to));
+  return resolve_problems(changed(sample::experiment, from, to));
 }
 
 TEST(Resolve, CompletesEveryTable) {
   Problems problems;
   const Resolved run = resolved(sample::experiment, problems);
-  ASSERT_TRUE(problems.empty()) << problem(sample::experiment);
+  ASSERT_TRUE(problems.empty()) << resolve_problems(sample::experiment);
   const std::string folder = std::filesystem::current_path().string() + "/dir/corpus";
   const nlohmann::json expected = {
       {"task", {{"type", "ner"}}},
@@ -172,20 +172,20 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
 
 TEST(Resolve, TakesATableOfADecoder) {
   const std::string decoder = "block = [\"attention\", \"feed_forward\"]\ndecoder = ";
-  const auto problem = [&](const std::string& table) {
+  const auto of_decoder = [&](const std::string& table) {
     const std::string text = problem_with("block = [\"attention\", \"feed_forward\"]", decoder + table);
     const std::size_t begin = text.find(": ") + 2;
     return text.substr(begin, text.find('\n') - begin);
   };
-  EXPECT_EQ(problem("{ layers = 1, block = [\"attenton\"] }"),
+  EXPECT_EQ(of_decoder("{ layers = 1, block = [\"attenton\"] }"),
             "\"block\" of [model.decoder] names \"attenton\", but there is no table [model.layer.attenton]; "
             "did you mean "
             "\"attention\"?");
-  EXPECT_EQ(problem("{ layers = 1, block = [\"attention\", \"attention\"] }"),
+  EXPECT_EQ(of_decoder("{ layers = 1, block = [\"attention\", \"attention\"] }"),
             "\"block\" of [model.decoder] names \"attention\" twice; each sub-layer needs a table of its "
             "own, because its "
             "name is part of the names of its parameters");
-  EXPECT_EQ(problem("{ layers = 1, blocks = [\"attention\"] }"),
+  EXPECT_EQ(of_decoder("{ layers = 1, blocks = [\"attention\"] }"),
             "unknown option \"blocks\" of [model.decoder]; did you mean \"block\"?");
 }
 
@@ -484,7 +484,7 @@ TEST(Resolve, ATaskAndAReaderAddOptionsToTheirTables) {
   std::string text = changed(classification, "\"classify\"", "\"classify\"\ntop = 3");
   text = changed(text, "dev = \"dev.conll\"", "dev = \"dev.conll\"\nnames = \"labels.txt\"");
   const Resolved run = resolved(text, problems);
-  ASSERT_TRUE(problems.empty()) << problem(text);
+  ASSERT_TRUE(problems.empty()) << resolve_problems(text);
   EXPECT_EQ(run.config["task"], (nlohmann::json{{"type", "classify"}, {"top", 3}}));
   EXPECT_EQ(run.config["data"]["separator"], "tab");
   EXPECT_EQ(run.config["data"]["names"], std::filesystem::current_path().string() + "/dir/corpus/labels.txt")
@@ -493,9 +493,9 @@ TEST(Resolve, ATaskAndAReaderAddOptionsToTheirTables) {
   EXPECT_EQ(run.config["train"]["select"], "max dev/accuracy") << "the task's own";
   EXPECT_EQ(run.origin.at("data.separator").source, Source::fallback);
 
-  EXPECT_EQ(problem(changed(classification, "dev = ", "seperator = \"comma\"\ndev = ")),
+  EXPECT_EQ(resolve_problems(changed(classification, "dev = ", "seperator = \"comma\"\ndev = ")),
             "dir/a.toml:9:1: unknown option \"seperator\" of [data]; did you mean \"separator\"?");
-  EXPECT_EQ(problem(changed(classification, "epochs = 3", "epochs = 3\nseparator = \"comma\"")),
+  EXPECT_EQ(resolve_problems(changed(classification, "epochs = 3", "epochs = 3\nseparator = \"comma\"")),
             "dir/a.toml:32:1: unknown option \"separator\" of [train]; it is an option of [data]");
   EXPECT_EQ(problem_with("\"ner\"", "\"ner\"\ntop = 3"),
             "dir/a.toml:5:1: unknown option \"top\" of task \"ner\"; it is an option of task \"classify\"");
@@ -564,13 +564,14 @@ TEST(Resolve, SelectsByAMeasureOfTheTask) {
                 "names the measure \"f1/\", which task \"ner\" does not have; did you mean "
                 "\"f1\"?");
   EXPECT_EQ(
-      problem(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/bleu\"")),
+      resolve_problems(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/bleu\"")),
       option +
           "names the measure \"bleu\", which task \"classify\" does not have; it has \"accuracy\", \"loss\"");
-  EXPECT_EQ(problem(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/confusion\"")),
-            option +
-                "names the measure \"confusion\", which is no number; with task \"classify\" it may "
-                "be \"max dev/accuracy\", \"min dev/loss\"");
+  EXPECT_EQ(
+      resolve_problems(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/confusion\"")),
+      option +
+          "names the measure \"confusion\", which is no number; with task \"classify\" it may "
+          "be \"max dev/accuracy\", \"min dev/loss\"");
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nselect = 3"),
             option + "must be text in quotes, found the integer 3");
 }

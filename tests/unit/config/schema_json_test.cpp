@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string problem(const std::string& text) {
+std::string schema_problem(const std::string& text) {
   try {
     schema_from_json(json::parse(text));
   } catch (const Error& error) {
@@ -54,17 +54,17 @@ TEST(SchemaJson, KeepsNumbersNumbers) {
 }
 
 TEST(SchemaJson, RefusesWhatIsNoSchema) {
-  EXPECT_EQ(problem("{}"), "\"options\" must be a list, found {}");
-  EXPECT_EQ(problem("[3]"), "an option must be an object, found 3");
-  EXPECT_EQ(problem(R"([{"type": "text"}])"), "an option has no \"name\"");
-  EXPECT_EQ(problem(R"([{"name": "a"}])"), "option \"a\" has no \"type\"");
-  EXPECT_EQ(problem(R"([{"name": "a", "type": "complex"}])"),
+  EXPECT_EQ(schema_problem("{}"), "\"options\" must be a list, found {}");
+  EXPECT_EQ(schema_problem("[3]"), "an option must be an object, found 3");
+  EXPECT_EQ(schema_problem(R"([{"type": "text"}])"), "an option has no \"name\"");
+  EXPECT_EQ(schema_problem(R"([{"name": "a"}])"), "option \"a\" has no \"type\"");
+  EXPECT_EQ(schema_problem(R"([{"name": "a", "type": "complex"}])"),
             "option \"a\" has the unknown type \"complex\"");
-  EXPECT_EQ(problem(R"([{"name": "a", "type": "integer", "default": "x"}])"),
+  EXPECT_EQ(schema_problem(R"([{"name": "a", "type": "integer", "default": "x"}])"),
             "\"default\" of option \"a\" must be an integer, found \"x\"");
-  EXPECT_EQ(problem(R"([{"name": "a", "type": "integer", "min": "x"}])"),
+  EXPECT_EQ(schema_problem(R"([{"name": "a", "type": "integer", "min": "x"}])"),
             "\"min\" of option \"a\" has the wrong type: \"x\"");
-  EXPECT_EQ(problem(R"([{"name": "a", "type": "text"}, {"name": "a", "type": "text"}])"),
+  EXPECT_EQ(schema_problem(R"([{"name": "a", "type": "text"}, {"name": "a", "type": "text"}])"),
             "option \"a\" is declared twice");
 }
 

@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-std::string problem(const std::string& text) {
+std::string toml_problem(const std::string& text) {
   try {
     parse_toml(text, "a.toml");
   } catch (const ConfigErrors& errors) {
@@ -46,9 +46,9 @@ TEST(Toml, KeepsTypes) {
 }
 
 TEST(Toml, PointsAtWhatIsNoToml) {
-  EXPECT_EQ(problem("a = 1\nb = = 2\n").substr(0, 20), "a.toml:2:5: not TOML");
-  EXPECT_EQ(problem("[model\nwidth = 1\n").substr(0, 10), "a.toml:1:7");
-  EXPECT_NE(problem("a = \"\xff\"\n").find("invalid utf-8"), std::string::npos);
+  EXPECT_EQ(toml_problem("a = 1\nb = = 2\n").substr(0, 20), "a.toml:2:5: not TOML");
+  EXPECT_EQ(toml_problem("[model\nwidth = 1\n").substr(0, 10), "a.toml:1:7");
+  EXPECT_NE(toml_problem("a = \"\xff\"\n").find("invalid utf-8"), std::string::npos);
 }
 
 TEST(Toml, RefusesCharactersOutsideQuotesThatAreNotAscii) {
@@ -56,23 +56,23 @@ TEST(Toml, RefusesCharactersOutsideQuotesThatAreNotAscii) {
     return "not TOML: the character " + character +
            " outside quotes; text needs straight quotes, \"like this\"";
   };
-  EXPECT_EQ(problem("a = 'ü' # ü\nb = \u201Cx\u201D\n"), "a.toml:2:5: " + message("\u201C (U+201C)"));
-  EXPECT_EQ(problem("größe = 1\n"), "a.toml:1:3: " + message("ö (U+00F6)"));
-  EXPECT_EQ(problem("[ä]\n"), "a.toml:1:2: " + message("ä (U+00E4)"));
-  EXPECT_EQ(problem("a\u00A0= 1\n"), "a.toml:1:2: " + message("\u00A0 (U+00A0)"));
-  EXPECT_EQ(problem("a = [1, {\U0001F600 = 2}]\n"), "a.toml:1:10: " + message("\U0001F600 (U+1F600)"));
+  EXPECT_EQ(toml_problem("a = 'ü' # ü\nb = \u201Cx\u201D\n"), "a.toml:2:5: " + message("\u201C (U+201C)"));
+  EXPECT_EQ(toml_problem("größe = 1\n"), "a.toml:1:3: " + message("ö (U+00F6)"));
+  EXPECT_EQ(toml_problem("[ä]\n"), "a.toml:1:2: " + message("ä (U+00E4)"));
+  EXPECT_EQ(toml_problem("a\u00A0= 1\n"), "a.toml:1:2: " + message("\u00A0 (U+00A0)"));
+  EXPECT_EQ(toml_problem("a = [1, {\U0001F600 = 2}]\n"), "a.toml:1:10: " + message("\U0001F600 (U+1F600)"));
   // toml++ 3.3 ends in a branch that it declares unreachable where such a character continues a value.
-  EXPECT_EQ(problem("a = 1e\u0301\n"), "a.toml:1:7: " + message("\u0301 (U+0301)"));
-  EXPECT_EQ(problem("a = tru\u00E9\n"), "a.toml:1:8: " + message("é (U+00E9)"));
-  EXPECT_EQ(problem("\"ä\" = 'ü'\nb = \"\"\"\nö\n\"\"\" # é\n"), "no problem");
-  EXPECT_NE(problem("a = \xC3\n").find("invalid utf-8"), std::string::npos);
+  EXPECT_EQ(toml_problem("a = 1e\u0301\n"), "a.toml:1:7: " + message("\u0301 (U+0301)"));
+  EXPECT_EQ(toml_problem("a = tru\u00E9\n"), "a.toml:1:8: " + message("é (U+00E9)"));
+  EXPECT_EQ(toml_problem("\"ä\" = 'ü'\nb = \"\"\"\nö\n\"\"\" # é\n"), "no problem");
+  EXPECT_NE(toml_problem("a = \xC3\n").find("invalid utf-8"), std::string::npos);
   EXPECT_THROW(parse_key("größe"), Error);
   EXPECT_EQ(parse_key("a.\"ö\"").back(), "ö");
 }
 
 TEST(Toml, RefusesAKeyThatStandsTwice) {
-  EXPECT_NE(problem("a = 1\na = 2\n").find("cannot redefine existing integer 'a'"), std::string::npos);
-  EXPECT_NE(problem("[a]\n[a]\n"), "no problem");
+  EXPECT_NE(toml_problem("a = 1\na = 2\n").find("cannot redefine existing integer 'a'"), std::string::npos);
+  EXPECT_NE(toml_problem("[a]\n[a]\n"), "no problem");
 }
 
 std::string dots(std::size_t parts) {
@@ -83,16 +83,16 @@ std::string dots(std::size_t parts) {
 
 TEST(Toml, RefusesKeysAndTablesThatNestTooDeep) {
   const std::string deep = "keys, tables and lists nest more than 100 levels deep here";
-  EXPECT_EQ(problem(dots(101) + " = 1\n"), "no problem");
-  EXPECT_EQ(problem("x = 1\n" + dots(102) + " = 1\n"), "a.toml:2:202: " + deep);
-  EXPECT_EQ(problem(dots(8000) + " = 1\n"), "a.toml:1:202: " + deep);
-  EXPECT_EQ(problem("[" + dots(8000) + "]\n"), "a.toml:1:203: " + deep);
-  EXPECT_EQ(problem("[[" + dots(8000) + "]]\n"), "a.toml:1:204: " + deep);
-  EXPECT_EQ(problem("[" + dots(60) + "]\n" + dots(60) + " = 1\n"), "a.toml:2:82: " + deep);
-  EXPECT_EQ(problem("x = " + std::string(100000, '[')), "a.toml:1:105: " + deep);
+  EXPECT_EQ(toml_problem(dots(101) + " = 1\n"), "no problem");
+  EXPECT_EQ(toml_problem("x = 1\n" + dots(102) + " = 1\n"), "a.toml:2:202: " + deep);
+  EXPECT_EQ(toml_problem(dots(8000) + " = 1\n"), "a.toml:1:202: " + deep);
+  EXPECT_EQ(toml_problem("[" + dots(8000) + "]\n"), "a.toml:1:203: " + deep);
+  EXPECT_EQ(toml_problem("[[" + dots(8000) + "]]\n"), "a.toml:1:204: " + deep);
+  EXPECT_EQ(toml_problem("[" + dots(60) + "]\n" + dots(60) + " = 1\n"), "a.toml:2:82: " + deep);
+  EXPECT_EQ(toml_problem("x = " + std::string(100000, '[')), "a.toml:1:105: " + deep);
   std::string tables;
   for (int i = 0; i < 200; ++i) tables += "{" + dots(50) + "=";
-  EXPECT_EQ(problem("x = " + tables), "a.toml:1:207: " + deep) << "what is dotted within tables adds up";
+  EXPECT_EQ(toml_problem("x = " + tables), "a.toml:1:207: " + deep) << "what is dotted within tables adds up";
 }
 
 TEST(Toml, NothingHidesAKeyThatNestsTooDeep) {
@@ -100,25 +100,25 @@ TEST(Toml, NothingHidesAKeyThatNestsTooDeep) {
   for (const std::string before :
        {"a = [\"\"\"x\"\"\"\", {", "a = ['''x''''', {", "a = [\"\", {", "a = [\"\\\"\", {", "a = [[1], {",
         "a = [ # ]\n{", "a = [\n\"\"\"\\\"\"\"\"\"\", {", "a = {b = 1, "})
-    EXPECT_TRUE(problem(before + dots(8000) + " = 1}]").ends_with(deep)) << before;
-  EXPECT_TRUE(problem("\xEF\xBB\xBF[" + dots(8000) + "]").ends_with(deep));
-  EXPECT_TRUE(problem("  [ " + dots(8000) + "]").ends_with(deep));
-  EXPECT_TRUE(problem("[a] # [\n" + dots(8000) + " = 1").ends_with(deep));
+    EXPECT_TRUE(toml_problem(before + dots(8000) + " = 1}]").ends_with(deep)) << before;
+  EXPECT_TRUE(toml_problem("\xEF\xBB\xBF[" + dots(8000) + "]").ends_with(deep));
+  EXPECT_TRUE(toml_problem("  [ " + dots(8000) + "]").ends_with(deep));
+  EXPECT_TRUE(toml_problem("[a] # [\n" + dots(8000) + " = 1").ends_with(deep));
 }
 
 TEST(Toml, CountsOnlyWhatNests) {
   const std::string many = std::string(300, '.') + std::string(300, '[') + std::string(300, '{');
-  EXPECT_EQ(problem("a = \"" + many + "\\\"" + many + "\"\nb = '" + many + "' # " + many + "\n"),
+  EXPECT_EQ(toml_problem("a = \"" + many + "\\\"" + many + "\"\nb = '" + many + "' # " + many + "\n"),
             "no problem");
-  EXPECT_EQ(problem("a = \"\"\"\n" + many + "\n\"\"\"\nb = '''\n" + many + "'''\n"), "no problem");
+  EXPECT_EQ(toml_problem("a = \"\"\"\n" + many + "\n\"\"\"\nb = '''\n" + many + "'''\n"), "no problem");
   std::string lists, keys, tables;
   for (int i = 0; i < 300; ++i) {
     lists += "[1.5, {a.b = 2}],\n";
     keys += "k" + std::to_string(i) + ".a.b = 1.5\n";
     tables += "[t" + std::to_string(i) + ".a.b]\n";
   }
-  EXPECT_EQ(problem("a = [" + lists + "]\n" + keys + tables), "no problem");
-  EXPECT_EQ(problem("a = [\n[1],\n]\n[b]\nc = 1\n"), "no problem");
+  EXPECT_EQ(toml_problem("a = [" + lists + "]\n" + keys + tables), "no problem");
+  EXPECT_EQ(toml_problem("a = [\n[1],\n]\n[b]\nc = 1\n"), "no problem");
 }
 
 TEST(Toml, RefusesANameOfAnOptionWithTooManyParts) {

@@ -29,7 +29,7 @@ ValidTable check(const std::string& text, Problems& problems, const Schema& opti
                   {"model.layer.attention", "layer \"self_attention\""}, problems);
 }
 
-std::string problem(const std::string& text, const Schema& options = schema()) {
+std::string validation_problem(const std::string& text, const Schema& options = schema()) {
   Problems problems;
   check(text, problems, options);
   return problems.empty() ? "no problem" : problems.all().front().text();
@@ -54,13 +54,13 @@ TEST(Validate, FillsInDefaultsAndSaysWhereEachValueComesFrom) {
 
 TEST(Validate, RefusesNulAndAnEmptyPathThatIsNeeded) {
   const std::string nul = "holds the character U+0000, which neither texts nor paths may have";
-  EXPECT_EQ(problem("vocab = \"a\\u0000b\"\n"),
+  EXPECT_EQ(validation_problem("vocab = \"a\\u0000b\"\n"),
             "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" " + nul);
-  EXPECT_EQ(problem("words = [\"a\", \"\\u0000\"]\n"),
+  EXPECT_EQ(validation_problem("words = [\"a\", \"\\u0000\"]\n"),
             "sweep.toml:1:9: option \"words\" of layer \"self_attention\" " + nul);
-  EXPECT_EQ(problem("vocab = \"\"\n"), "no problem") << "of an option that may be left out";
+  EXPECT_EQ(validation_problem("vocab = \"\"\n"), "no problem") << "of an option that may be left out";
   const Schema needed = Schema().required("train", OptionType::path, {.help = "file"});
-  EXPECT_EQ(problem("train = \"\"\n", needed),
+  EXPECT_EQ(validation_problem("train = \"\"\n", needed),
             "sweep.toml:1:9: option \"train\" of layer \"self_attention\" must be a path in quotes, found an "
             "empty one");
 }
@@ -80,56 +80,61 @@ TEST(Validate, AcceptsAnIntegerAsANumber) {
 }
 
 TEST(Validate, AcceptsTheEndsOfARange) {
-  EXPECT_EQ(problem("heads = 1\ndropout = 0\n"), "no problem");
-  EXPECT_EQ(problem("heads = 64\ndropout = 0.999\n"), "no problem");
+  EXPECT_EQ(validation_problem("heads = 1\ndropout = 0\n"), "no problem");
+  EXPECT_EQ(validation_problem("heads = 64\ndropout = 0.999\n"), "no problem");
 }
 
 TEST(Validate, SuggestsTheNearestName) {
   EXPECT_EQ(
-      problem("heads = 2\n\n  dropuot = 0.1\n"),
+      validation_problem("heads = 2\n\n  dropuot = 0.1\n"),
       "sweep.toml:3:3: unknown option \"dropuot\" of layer \"self_attention\"; did you mean \"dropout\"?");
 }
 
 TEST(Validate, ListsTheOptionsWhereNoNameIsNear) {
-  EXPECT_EQ(problem("momentum = 2\n", Schema().integer("heads", 4, {}).number("dropout", 0.1, {})),
+  EXPECT_EQ(validation_problem("momentum = 2\n", Schema().integer("heads", 4, {}).number("dropout", 0.1, {})),
             "sweep.toml:1:1: unknown option \"momentum\" of layer \"self_attention\"; it takes \"heads\", "
             "\"dropout\"");
-  EXPECT_EQ(problem("momentum = 2\n", Schema()),
+  EXPECT_EQ(validation_problem("momentum = 2\n", Schema()),
             "sweep.toml:1:1: unknown option \"momentum\" of layer \"self_attention\"; it takes no options");
 }
 
 TEST(Validate, SaysWhichTypeWasFound) {
   const std::string where = "sweep.toml:1:", what = " of layer \"self_attention\" must be ";
-  EXPECT_EQ(problem("heads = \"six\""),
+  EXPECT_EQ(validation_problem("heads = \"six\""),
             where + "9: option \"heads\"" + what + "an integer, found text \"six\"");
-  EXPECT_EQ(problem("heads = 6.0"),
+  EXPECT_EQ(validation_problem("heads = 6.0"),
             where + "9: option \"heads\"" + what + "an integer, found the number 6.0");
-  EXPECT_EQ(problem("bias = 1"), where + "8: option \"bias\"" + what + "true or false, found the integer 1");
-  EXPECT_EQ(problem("dropout = []"),
+  EXPECT_EQ(validation_problem("bias = 1"),
+            where + "8: option \"bias\"" + what + "true or false, found the integer 1");
+  EXPECT_EQ(validation_problem("dropout = []"),
             where + "11: option \"dropout\"" + what + "a number, found an empty list");
-  EXPECT_EQ(problem("vocab = {}"), where + "9: option \"vocab\"" + what + "a path in quotes, found a table");
-  EXPECT_EQ(problem("words = \"a\""),
+  EXPECT_EQ(validation_problem("vocab = {}"),
+            where + "9: option \"vocab\"" + what + "a path in quotes, found a table");
+  EXPECT_EQ(validation_problem("words = \"a\""),
             where + "9: option \"words\"" + what + "a list of texts, found text \"a\"");
-  EXPECT_EQ(problem("words = [\"a\", 3]"),
+  EXPECT_EQ(validation_problem("words = [\"a\", 3]"),
             where + "9: option \"words\"" + what + "a list of texts, found the integer 3 in the list");
-  EXPECT_EQ(problem("activation = 2026-01-02"),
+  EXPECT_EQ(validation_problem("activation = 2026-01-02"),
             where + "14: option \"activation\"" + what +
                 "\"relu\", \"gelu\" or \"swish\", found the date 2026-01-02");
 }
 
 TEST(Validate, SaysWhichRangeWasLeft) {
   const std::string where = "sweep.toml:1:", what = " of layer \"self_attention\" must be ";
-  EXPECT_EQ(problem("heads = 0"),
+  EXPECT_EQ(validation_problem("heads = 0"),
             where + "9: option \"heads\"" + what + "at least 1 and at most 64, found the integer 0");
-  EXPECT_EQ(problem("dropout = 1"),
+  EXPECT_EQ(validation_problem("dropout = 1"),
             where + "11: option \"dropout\"" + what + "at least 0 and below 1, found the integer 1");
-  EXPECT_EQ(problem("scale = 0.0"), where + "9: option \"scale\"" + what + "above 0, found the number 0.0");
-  EXPECT_EQ(problem("shift = inf"), where + "9: option \"shift\"" + what + "finite, found the number inf");
-  EXPECT_EQ(problem("shift = nan"), where + "9: option \"shift\"" + what + "finite, found the number nan");
+  EXPECT_EQ(validation_problem("scale = 0.0"),
+            where + "9: option \"scale\"" + what + "above 0, found the number 0.0");
+  EXPECT_EQ(validation_problem("shift = inf"),
+            where + "9: option \"shift\"" + what + "finite, found the number inf");
+  EXPECT_EQ(validation_problem("shift = nan"),
+            where + "9: option \"shift\"" + what + "finite, found the number nan");
 }
 
 TEST(Validate, SuggestsTheNearestChoice) {
-  EXPECT_EQ(problem("activation = \"rleu\""),
+  EXPECT_EQ(validation_problem("activation = \"rleu\""),
             "sweep.toml:1:14: option \"activation\" of layer \"self_attention\" must be \"relu\", \"gelu\" "
             "or \"swish\", "
             "found text \"rleu\"; did you mean \"relu\"?");
@@ -137,7 +142,8 @@ TEST(Validate, SuggestsTheNearestChoice) {
 
 TEST(Validate, NamesWhatIsMissing) {
   EXPECT_EQ(
-      problem("", Schema().required("hidden", OptionType::integer, {.help = "size of the hidden layer"})),
+      validation_problem(
+          "", Schema().required("hidden", OptionType::integer, {.help = "size of the hidden layer"})),
       "sweep.toml:1:1: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size "
       "of "
       "the "
@@ -176,11 +182,11 @@ TEST(Paths, ExpandVariables) {
 
 TEST(Paths, RefuseAVariableThatIsNotSet) {
   ::unsetenv("ENCORE_TEST_UNSET");
-  EXPECT_EQ(problem("vocab = \"${ENCORE_TEST_UNSET}/v.txt\""),
+  EXPECT_EQ(validation_problem("vocab = \"${ENCORE_TEST_UNSET}/v.txt\""),
             "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" uses ${ENCORE_TEST_UNSET}, but the "
             "environment "
             "variable ENCORE_TEST_UNSET is not set; set it, as in: export ENCORE_TEST_UNSET=/some/folder");
-  EXPECT_EQ(problem("vocab = \"${OPEN/v.txt\""),
+  EXPECT_EQ(validation_problem("vocab = \"${OPEN/v.txt\""),
             "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" has \"${\" without \"}\" in "
             "\"${OPEN/v.txt\"");
 }

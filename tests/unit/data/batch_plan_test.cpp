@@ -13,14 +13,9 @@
 namespace {
 
 using encore::BatchOptions;
+using encore::some_lengths;
 using Numbers = std::vector<std::int32_t>;
 using Plan = std::vector<Numbers>;
-
-Numbers some_lengths(std::int32_t count) {
-  Numbers lengths;
-  for (std::int32_t i = 0; i < count; ++i) lengths.push_back(3 + (i * 7919) % 61);
-  return lengths;
-}
 
 TEST(PlanEpoch, IsTheSameOnEveryMachine) {
   // A changed generator would silently change every run: these numbers may never change.

@@ -17,13 +17,8 @@ using encore::BatchSize;
 using encore::PackedBatch;
 using encore::Packing;
 using encore::SequenceRange;
+using encore::some_lengths;
 using Numbers = std::vector<std::int32_t>;
-
-Numbers some_lengths(std::int32_t count) {
-  Numbers lengths;
-  for (std::int32_t i = 0; i < count; ++i) lengths.push_back(3 + (i * 7919) % 61);
-  return lengths;
-}
 
 TEST(LargestBatch, BoundsEveryBatchAndIsReached) {
   const Numbers lengths = some_lengths(500);

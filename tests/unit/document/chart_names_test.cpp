@@ -19,7 +19,7 @@ using samples::expect_on_paper_and_apart;
 using samples::nan;
 using samples::says;
 using samples::shapes_of;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double endless = std::numeric_limits<double>::infinity();
 
 /// Names of a grid: what tells them apart stands at the front, in the middle or at the end.
 std::vector<std::string> grid_names(int kind) {
@@ -123,7 +123,7 @@ TEST(Charts, CategoriesWithoutRoomSideBySideLie) {
   const Drawing drawing = draw(points(grid_names(0)));
   for (const std::string& name : grid_names(0)) EXPECT_TRUE(says(drawing, name)) << name;
   ScatterChart stray = points(grid_names(0));
-  stray.groups[0].points[3].y = infinity;
+  stray.groups[0].points[3].y = endless;
   stray.groups[0].points[4].y = nan;
   const Drawing marked = draw(stray);
   EXPECT_EQ(crosses(marked), 2u);

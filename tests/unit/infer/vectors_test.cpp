@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-const Vectors candidates = {2, {1, 0, /**/ 5, 0, /**/ 0, 2, /**/ -1, 0, /**/ 0, 0, /**/ 3, 3}};
+const Vectors vectors = {2, {1, 0, /**/ 5, 0, /**/ 0, 2, /**/ -1, 0, /**/ 0, 0, /**/ 3, 3}};
 const std::vector<std::string> texts = {"b", "a", "up", "left", "nothing", "between"};
 
 std::vector<std::size_t> numbers(const std::vector<Neighbour>& neighbours) {
@@ -19,7 +19,7 @@ std::vector<std::size_t> numbers(const std::vector<Neighbour>& neighbours) {
 
 TEST(Vectors, TheSmallestAngleComesFirstAndEqualOnesByTheirText) {
   const std::vector<float> query = {2, 0};
-  const std::vector<Neighbour> all = nearest(query, candidates, texts, 10);
+  const std::vector<Neighbour> all = nearest(query, vectors, texts, 10);
   EXPECT_EQ(numbers(all), (std::vector<std::size_t>{1, 0, 5, 4, 2, 3})) << "0: \"nothing\" before \"up\"";
   EXPECT_DOUBLE_EQ(all[0].similarity, 1.0);
   EXPECT_DOUBLE_EQ(all[2].similarity, std::sqrt(0.5));
@@ -29,15 +29,14 @@ TEST(Vectors, TheSmallestAngleComesFirstAndEqualOnesByTheirText) {
 
 TEST(Vectors, AsManyAsAskedForWithoutThoseLeftOut) {
   const std::vector<float> query = {2, 0};
-  EXPECT_EQ(numbers(nearest(query, candidates, texts, 2)), (std::vector<std::size_t>{1, 0}));
-  EXPECT_EQ(numbers(nearest(query, candidates, texts, 2, {1, 5})), (std::vector<std::size_t>{0, 4}));
+  EXPECT_EQ(numbers(nearest(query, vectors, texts, 2)), (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(numbers(nearest(query, vectors, texts, 2, {1, 5})), (std::vector<std::size_t>{0, 4}));
   EXPECT_TRUE(nearest(query, Vectors{2}, {}, 3).empty());
 }
 
 TEST(Vectors, EqualTextsStandInTheirOrder) {
   const std::vector<std::string> same(texts.size(), "same");
-  EXPECT_EQ(numbers(nearest(std::vector<float>{1, 0}, candidates, same, 2)),
-            (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(numbers(nearest(std::vector<float>{1, 0}, vectors, same, 2)), (std::vector<std::size_t>{0, 1}));
 }
 
 TEST(Vectors, AMeanAddsRowsInDouble) {

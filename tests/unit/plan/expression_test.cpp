@@ -20,7 +20,7 @@ bool holds(const std::string& text) {
   return Expression::parse(text).holds(config);
 }
 
-std::string problem(const std::string& text) {
+std::string outcome(const std::string& text) {
   try {
     return holds(text) ? "holds" : "does not hold";
   } catch (const Error& error) {
@@ -54,13 +54,13 @@ TEST(Expression, JoinsConditions) {
 
 TEST(Expression, NestsAsDeepAsItMayAndNoDeeper) {
   const auto nested = [](std::size_t levels) {
-    return problem(std::string(levels, '(') + "true" + std::string(levels, ')'));
+    return outcome(std::string(levels, '(') + "true" + std::string(levels, ')'));
   };
   EXPECT_EQ(nested(100), "holds");
   EXPECT_EQ(nested(101), "nested more than 100 levels deep at character 102");
   EXPECT_EQ(nested(20000), "nested more than 100 levels deep at character 102");
-  EXPECT_EQ(problem(std::string(100, '!') + "true"), "holds");
-  EXPECT_EQ(problem(std::string(1000000, '!') + "true"), "nested more than 100 levels deep at character 102");
+  EXPECT_EQ(outcome(std::string(100, '!') + "true"), "holds");
+  EXPECT_EQ(outcome(std::string(1000000, '!') + "true"), "nested more than 100 levels deep at character 102");
 }
 
 TEST(Expression, AChainIsLongWithoutBeingDeep) {
@@ -69,8 +69,8 @@ TEST(Expression, AChainIsLongWithoutBeingDeep) {
     both += " && true";
     either += " || false";
   }
-  EXPECT_EQ(problem(both), "holds");
-  EXPECT_EQ(problem(either), "does not hold");
+  EXPECT_EQ(outcome(both), "holds");
+  EXPECT_EQ(outcome(either), "does not hold");
   EXPECT_TRUE(holds("(false || true) || false"));
   EXPECT_FALSE(holds("(true && true) && false"));
 }
@@ -85,26 +85,26 @@ TEST(Expression, IsFalseForAnOptionThatTheRunLacks) {
 
 TEST(Expression, SaysWhatWasExpectedAndWhere) {
   const std::string signs = "expected ==, !=, <, <=, >, >=, && or || at character ";
-  EXPECT_EQ(problem("model.layers = 12"), signs + "14, found \"= 12\"");
-  EXPECT_EQ(problem("model.layers 12"), signs + "14, found \"12\"");
-  EXPECT_EQ(problem("model.layers == 12 and true"), "expected && or || at character 20, found \"and true\"");
-  EXPECT_EQ(problem(""), "expected an option or a value at character 1, found the end");
-  EXPECT_EQ(problem("model.layers =="), "expected an option or a value at character 16, found the end");
-  EXPECT_EQ(problem("(model.layers == 12"), "expected \")\" at character 20, found the end");
-  EXPECT_EQ(problem("model.norm == 'x"), "expected a closing ' at character 15, found \"'x\"");
-  EXPECT_EQ(problem("true && * 3"), "expected an option or a value at character 9, found \"* 3\"");
+  EXPECT_EQ(outcome("model.layers = 12"), signs + "14, found \"= 12\"");
+  EXPECT_EQ(outcome("model.layers 12"), signs + "14, found \"12\"");
+  EXPECT_EQ(outcome("model.layers == 12 and true"), "expected && or || at character 20, found \"and true\"");
+  EXPECT_EQ(outcome(""), "expected an option or a value at character 1, found the end");
+  EXPECT_EQ(outcome("model.layers =="), "expected an option or a value at character 16, found the end");
+  EXPECT_EQ(outcome("(model.layers == 12"), "expected \")\" at character 20, found the end");
+  EXPECT_EQ(outcome("model.norm == 'x"), "expected a closing ' at character 15, found \"'x\"");
+  EXPECT_EQ(outcome("true && * 3"), "expected an option or a value at character 9, found \"* 3\"");
 }
 
 TEST(Expression, RefusesToCompareDifferentThings) {
-  EXPECT_EQ(problem("model.norm == 3"),
+  EXPECT_EQ(outcome("model.norm == 3"),
             "\"model.norm\" is text, 3 is a number: they cannot be compared with ==");
-  EXPECT_EQ(problem("model.head.bias < true"),
+  EXPECT_EQ(outcome("model.head.bias < true"),
             "\"model.head.bias\" is true or false, true is true or false: they cannot be compared with <");
-  EXPECT_EQ(problem("model.head == 'linear'"),
+  EXPECT_EQ(outcome("model.head == 'linear'"),
             "\"model.head\" is a table, \"linear\" is text: they cannot be compared with ==");
-  EXPECT_EQ(problem("model.block == 'a'"),
+  EXPECT_EQ(outcome("model.block == 'a'"),
             "\"model.block\" is a list, \"a\" is text: they cannot be compared with ==");
-  EXPECT_EQ(problem("model.layers"), "\"model.layers\" is a number; compare it, as in model.layers == 4");
+  EXPECT_EQ(outcome("model.layers"), "\"model.layers\" is a number; compare it, as in model.layers == 4");
 }
 
 }  // namespace

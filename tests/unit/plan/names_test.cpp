@@ -23,29 +23,26 @@ std::string named(const std::string& name, const std::string& sweep) {
   return sample::changed(sample::experiment, "name = \"tiny\"", "name = \"" + name + "\"") + sweep;
 }
 
-std::string swept(const std::string& sweep) {
-  return sample::experiment + sweep;
-}
-
 TEST(Names, AWordStandsAloneAndANumberBehindItsOption) {
-  EXPECT_EQ(names(plan(swept("[sweep.grid]\n" + attention + "\"model.dropout\" = [0.1]\n"))),
+  EXPECT_EQ(names(plan(planning::swept("[sweep.grid]\n" + attention + "\"model.dropout\" = [0.1]\n"))),
             (Names{"tiny-self_attention-dropout=0.1-s1", "tiny-alibi_attention-dropout=0.1-s1"}));
-  EXPECT_EQ(names(plan(swept("[sweep.grid]\n\"train.precision\" = [\"float32\", \"bfloat16\"]\n"))),
+  EXPECT_EQ(names(plan(planning::swept("[sweep.grid]\n\"train.precision\" = [\"float32\", \"bfloat16\"]\n"))),
             (Names{"tiny-float32-s1", "tiny-bfloat16-s1"}));
 }
 
 TEST(Names, AWordThatTwoOptionsTakeStandsBehindBoth) {
   const std::string second = "[model.layer.second]\ntype = \"self_attention\"\n[sweep.grid]\n" + attention +
                              "\"model.layer.second\" = [{ type = \"self_attention\" }]\n";
-  EXPECT_EQ(names(plan(swept(second), {"model.block=[\"attention\", \"second\", \"feed_forward\"]"})),
-            (Names{"tiny-attention=self_attention-second=self_attention-s1",
-                   "tiny-attention=alibi_attention-second=self_attention-s1"}));
+  EXPECT_EQ(
+      names(plan(planning::swept(second), {"model.block=[\"attention\", \"second\", \"feed_forward\"]"})),
+      (Names{"tiny-attention=self_attention-second=self_attention-s1",
+             "tiny-attention=alibi_attention-second=self_attention-s1"}));
 }
 
 TEST(Names, LikeNamedOptionsAreToldApart) {
-  const Plan planned =
-      plan(swept("[sweep.grid]\n\"model.dropout\" = [0.2]\n\"model.layer.attention.dropout\" = [0.3]\n"
-                 "\"model.head.type\" = [\"linear\"]\n"));
+  const Plan planned = plan(
+      planning::swept("[sweep.grid]\n\"model.dropout\" = [0.2]\n\"model.layer.attention.dropout\" = [0.3]\n"
+                      "\"model.head.type\" = [\"linear\"]\n"));
   EXPECT_EQ(names(planned).at(0), "tiny-model.dropout=0.2-attention.dropout=0.3-linear-s1");
 }
 
@@ -66,14 +63,14 @@ TEST(Names, TablesOfOneTypeAreCalledByWhatDiffers) {
       "\"model.layer.attention\" = [{ type = \"self_attention\", heads = 1, dropout = 0.1 }, "
       "{ type = \"self_attention\", heads = 2, dropout = 0.1 }, { type = \"alibi_attention\" }]\n";
   EXPECT_EQ(
-      names(plan(swept("[sweep.grid]\n" + heads))),
+      names(plan(planning::swept("[sweep.grid]\n" + heads))),
       (Names{"tiny-self_attention.heads=1-s1", "tiny-self_attention.heads=2-s1", "tiny-alibi_attention-s1"}));
 }
 
 /// A longer list leaves the names that were there.
 TEST(Names, AnotherValueRenamesNoRun) {
   const auto with = [](const std::string& values) {
-    return names(plan(swept("[sweep.grid]\n\"model.layers\" = [" + values + "]\n" + attention)));
+    return names(plan(planning::swept("[sweep.grid]\n\"model.layers\" = [" + values + "]\n" + attention)));
   };
   const Names one = with("2"), three = with("4, 2, 6");
   EXPECT_EQ(one, (Names{"tiny-layers=2-self_attention-s1", "tiny-layers=2-alibi_attention-s1"}));
@@ -83,13 +80,13 @@ TEST(Names, AnotherValueRenamesNoRun) {
 TEST(Names, ADrawIsCalledByThreeDigits) {
   const std::string sweep =
       "[sweep]\ndraws = 2\n[sweep.random]\n\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n";
-  const Plan planned = plan(swept(sweep));
+  const Plan planned = plan(planning::swept(sweep));
   EXPECT_EQ(names(planned), (Names{"tiny-weight_decay=0.00327-s1", "tiny-weight_decay=0.000666-s1"}));
   EXPECT_EQ(planned.points[0].varied[0].second, "0.00327243") << "the value keeps its six";
 }
 
 TEST(Names, DrawsThatLookAlikeAreNumbered) {
-  const Plan planned = plan(swept(
+  const Plan planned = plan(planning::swept(
       "[sweep]\ndraws = 60\n[sweep.random]\n\"optimizer.weight_decay\" = { uniform = [0.1, 0.10002] }\n"));
   const Names all = names(planned);
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), planned.points.size());
@@ -104,7 +101,7 @@ TEST(Names, AreBounded) {
         "train.batch_size", "train.evaluate_every", "train.checkpoint_every"})
     sweep += "\"" + std::string(key) + "\" = [1]\n";
   const auto with = [&](const std::string& last) {
-    return names(plan(swept(sweep + "\"data.max_length\" = [" + last + "]\n")));
+    return names(plan(planning::swept(sweep + "\"data.max_length\" = [" + last + "]\n")));
   };
   const Names two = with("30, 40");
   for (const std::string& name : two) {
@@ -141,18 +138,18 @@ TEST(Names, APatternMayNameWhatIsNotVaried) {
       << "a run without the option says so";
 }
 
-std::string problem(const std::string& name, const std::string& sweep = "") {
+std::string name_problem(const std::string& name, const std::string& sweep = "") {
   return planning::problem(named(name, sweep));
 }
 
 TEST(Names, RefusesAPlaceholderThatIsNoOption) {
-  EXPECT_EQ(problem("d{model.dropuot}-x"),
+  EXPECT_EQ(name_problem("d{model.dropuot}-x"),
             "dir/a.toml:1:10: the name's {model.dropuot} is no option of any run; did you mean "
             "\"model.dropout\"?");
-  EXPECT_EQ(problem("{attenton}"),
+  EXPECT_EQ(name_problem("{attenton}"),
             "dir/a.toml:1:9: the name's {attenton} is no option of any run; did you mean \"attention\"?");
   EXPECT_EQ(
-      problem("{zzz}"),
+      name_problem("{zzz}"),
       "dir/a.toml:1:9: the name's {zzz} is no option of any run; write one as in {model.dropout}, or the "
       "end of one as in {dropout}");
   EXPECT_EQ(planning::problem(sample::experiment, {"name=x{dropuot}"}),
@@ -161,7 +158,7 @@ TEST(Names, RefusesAPlaceholderThatIsNoOption) {
 
 TEST(Names, RefusesAPlaceholderThatMayBeTwo) {
   EXPECT_EQ(
-      problem("{type}"),
+      name_problem("{type}"),
       "dir/a.toml:1:9: the name's {type} may be \"data.type\" or \"model.head.type\"; write more of the one "
       "that is meant");
 }
@@ -169,15 +166,16 @@ TEST(Names, RefusesAPlaceholderThatMayBeTwo) {
 TEST(Names, RefusesBracesThatAreNoPlaceholder) {
   const std::string wrong =
       ": \"{\" begins an option, as in {model.dropout} or {attention}, that ends in \"}\"";
-  EXPECT_EQ(problem("a{"), "dir/a.toml:1:10: the name \"a{\"" + wrong);
-  EXPECT_EQ(problem("{}"), "dir/a.toml:1:9: the name \"{}\"" + wrong);
-  EXPECT_EQ(problem("{a{b}"), "dir/a.toml:1:9: the name \"{a{b}\"" + wrong);
-  EXPECT_TRUE(problem("a b{dropout}").starts_with("dir/a.toml:1:8: the name \"a b{dropout}\" is part of"));
+  EXPECT_EQ(name_problem("a{"), "dir/a.toml:1:10: the name \"a{\"" + wrong);
+  EXPECT_EQ(name_problem("{}"), "dir/a.toml:1:9: the name \"{}\"" + wrong);
+  EXPECT_EQ(name_problem("{a{b}"), "dir/a.toml:1:9: the name \"{a{b}\"" + wrong);
+  EXPECT_TRUE(
+      name_problem("a b{dropout}").starts_with("dir/a.toml:1:8: the name \"a b{dropout}\" is part of"));
 }
 
 TEST(Names, AreNoPartOfAnIdentity) {
   const std::string sweep = "[sweep.grid]\n\"model.dropout\" = [0.1, 0.3]\n";
-  const Plan one = plan(swept(sweep)), other = plan(named("d{dropout}", sweep));
+  const Plan one = plan(planning::swept(sweep)), other = plan(named("d{dropout}", sweep));
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(one.points[i].question, other.points[i].question);
     EXPECT_EQ(one.points[i].group, other.points[i].group);

@@ -72,15 +72,15 @@ Plan plan(const std::string& text, FixedParents* source, const std::vector<std::
                    {}, source);
 }
 
-RunPoint point(const std::string& text, FixedParents source = FixedParents(),
-               const std::vector<std::string>& set = {}) {
+RunPoint point_of(const std::string& text, FixedParents source = FixedParents(),
+                  const std::vector<std::string>& set = {}) {
   const Plan planned = plan(text, &source, set);
   EXPECT_EQ(planned.points.size(), 1U);
   return planned.points.at(0);
 }
 
-std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
-                    FixedParents source = FixedParents()) {
+std::string parent_problem(const std::string& text, const std::vector<std::string>& overrides = {},
+                           FixedParents source = FixedParents()) {
   try {
     plan(text, &source, overrides);
   } catch (const ConfigErrors& errors) {
@@ -94,20 +94,20 @@ const std::string by_run = "{ run = \"pre\" }", by_file = "{ experiment = \"pre.
 TEST(Parent, GivesShapeAndTokenizerAndKeepsWhereTheyComeFrom) {
   const RunPoint own = planning::plan(sample::experiment).points.at(0);
   for (const std::string& from : {by_run, by_file}) {
-    const RunPoint run = point(child(from));
+    const RunPoint run = point_of(child(from));
     nlohmann::json model = run.config.at("model");
     model.erase("from");
     EXPECT_EQ(model, own.config.at("model"));
     EXPECT_EQ(run.config.at("tokenizer"), own.config.at("tokenizer"));
   }
-  const RunPoint run = point(child(by_run));
+  const RunPoint run = point_of(child(by_run));
   EXPECT_EQ(run.config.at("model").at("from"), nlohmann::json({{"run", "0123456789"}}));
   EXPECT_EQ(run.origin.at("model.width").place.text(), "run pre (0123456789)");
   EXPECT_EQ(run.origin.at("model.dropout").source, Source::fallback) << "the parent has its default";
   EXPECT_EQ(run.data.at("model.from").path, "/db/0123456789/weights.safetensors");
   EXPECT_EQ(run.data.at("model.from").sha256, "digest-of-weights");
 
-  const RunPoint of_file = point(child(by_file));
+  const RunPoint of_file = point_of(child(by_file));
   EXPECT_EQ(of_file.config.at("model").at("from"),
             nlohmann::json({{"experiment", std::filesystem::absolute("dir/pre.toml").string()},
                             {"question", own.question}}));
@@ -116,7 +116,7 @@ TEST(Parent, GivesShapeAndTokenizerAndKeepsWhereTheyComeFrom) {
 }
 
 TEST(Parent, ARunCountsByItsWeightsAndAnExperimentByItsQuestion) {
-  const RunPoint run = point(child(by_run)), file = point(child(by_file));
+  const RunPoint run = point_of(child(by_run)), file = point_of(child(by_file));
   EXPECT_NE(run.canonical.find(R"("model.from":"weights:digest-of-weights")"), std::string::npos)
       << run.canonical;
   const std::string parent = planning::plan(sample::experiment).points.at(0).question;
@@ -130,16 +130,16 @@ TEST(Parent, ARunCountsByItsWeightsAndAnExperimentByItsQuestion) {
 
   FixedParents other;
   other.set_weights("other");
-  EXPECT_NE(point(child(by_run), other).question, run.question);
-  EXPECT_EQ(point(child(by_file), other).question, file.question);
+  EXPECT_NE(point_of(child(by_run), other).question, run.question);
+  EXPECT_EQ(point_of(child(by_file), other).question, file.question);
   const FixedParents with_other_seed(changed(sample::experiment, "seed = 1", "seed = 2"));
-  EXPECT_EQ(point(child(by_run), with_other_seed).question, run.question);
-  EXPECT_NE(point(child(by_file), with_other_seed).question, file.question);
+  EXPECT_EQ(point_of(child(by_run), with_other_seed).question, run.question);
+  EXPECT_NE(point_of(child(by_file), with_other_seed).question, file.question);
 }
 
 TEST(Parent, WhatIsRepeatedByHandIsTheSameRun) {
-  EXPECT_EQ(point(child(by_run, "width = 8\n", "[tokenizer]\ntype = \"wordpiece\"\n")).question,
-            point(child(by_run)).question);
+  EXPECT_EQ(point_of(child(by_run, "width = 8\n", "[tokenizer]\ntype = \"wordpiece\"\n")).question,
+            point_of(child(by_run)).question);
 }
 
 TEST(Parent, LearnedPositionsAreAsManyAsTheParentHad) {
@@ -147,47 +147,47 @@ TEST(Parent, LearnedPositionsAreAsManyAsTheParentHad) {
       changed(changed(sample::experiment, "width = 8", "width = 8\npositions = \"learned\""), "[tokenizer]",
               "max_length = 40\n[tokenizer]"));
   const std::string text = changed(child(by_run), "[model]", "max_length = 32\n[model]");
-  EXPECT_EQ(point(text, source).config.at("model").at("max_positions"), 40);
-  EXPECT_NE(problem(changed(text, "= 32", "= 64"), {}, source)
+  EXPECT_EQ(point_of(text, source).config.at("model").at("max_positions"), 40);
+  EXPECT_NE(parent_problem(changed(text, "= 32", "= 64"), {}, source)
                 .find("but sequences have up to 64 pieces (data.max_length)"),
             std::string::npos);
 }
 
 TEST(Parent, ShareOfDropoutMayDiffer) {
-  const RunPoint run = point(child(by_run, "dropout = 0.3\n[model.layer.attention]\ndropout = 0.2\n"));
+  const RunPoint run = point_of(child(by_run, "dropout = 0.3\n[model.layer.attention]\ndropout = 0.2\n"));
   EXPECT_EQ(run.config.at("model").at("dropout"), 0.3);
   EXPECT_EQ(run.config.at("model").at("layer").at("attention"),
             nlohmann::json({{"type", "self_attention"}, {"heads", 2}, {"dropout", 0.2}}));
 }
 
 TEST(Parent, NamesBothSidesWhereTheShapeDiffers) {
-  EXPECT_EQ(problem(child(by_run, "width = 16\n")),
+  EXPECT_EQ(parent_problem(child(by_run, "width = 16\n")),
             "dir/a.toml:12:9: model.width = 16, but run pre (0123456789) says model.width = 8; leave it out");
-  EXPECT_EQ(problem(child(by_file), {"model.layers=3"}),
+  EXPECT_EQ(parent_problem(child(by_file), {"model.layers=3"}),
             "-S model.layers=3: model.layers = 3, but /abs/dir/pre.toml says model.layers = 2; leave it out");
   EXPECT_EQ(
-      problem(child(by_run, "positions = \"learned\"\n")),
+      parent_problem(child(by_run, "positions = \"learned\"\n")),
       "dir/a.toml:12:13: model.positions = \"learned\", but run pre (0123456789) says model.positions = "
       "\"sinusoidal\"; leave it out");
   EXPECT_EQ(
-      problem(child(by_run, "[model.layer.attention]\ntype = \"alibi_attention\"\n")).substr(0, 123),
+      parent_problem(child(by_run, "[model.layer.attention]\ntype = \"alibi_attention\"\n")).substr(0, 123),
       "dir/a.toml:13:8: model.layer.attention.type = \"alibi_attention\", but run pre (0123456789) says "
       "model.layer.attention.type =");
-  EXPECT_EQ(problem(child(by_run, "[model.decoder]\nlayers = 1\nblock = [\"attention\"]\n")),
+  EXPECT_EQ(parent_problem(child(by_run, "[model.decoder]\nlayers = 1\nblock = [\"attention\"]\n")),
             "dir/a.toml:12:1: [model.decoder] cannot stand beside model.from: run pre (0123456789) has an "
             "encoder alone");
 }
 
 TEST(Parent, TheTokenizerIsTheParents) {
   EXPECT_EQ(
-      problem(child(by_run, "", "[tokenizer]\nvocab_size = 9\n")),
+      parent_problem(child(by_run, "", "[tokenizer]\nvocab_size = 9\n")),
       "dir/a.toml:23:14: tokenizer.vocab_size = 9, but run pre (0123456789) says tokenizer.vocab_size = "
       "4000; leave it out");
   EXPECT_EQ(
-      problem(child(by_run, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
+      parent_problem(child(by_run, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
       "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are in "
       "/db/0123456789/vocab.txt; leave it out");
-  EXPECT_EQ(problem(child(by_file, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
+  EXPECT_EQ(parent_problem(child(by_file, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
             "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are "
             "those that /abs/dir/pre.toml trains; leave it out");
 }
@@ -195,36 +195,37 @@ TEST(Parent, TheTokenizerIsTheParents) {
 TEST(Parent, AVocabularyFileOfTheParentIsThatOfItsFolder) {
   const FixedParents source(
       changed(sample::experiment, "type = \"wordpiece\"", "type = \"wordpiece\"\nvocab = \"v.txt\""));
-  EXPECT_EQ(point(child(by_run), source).config.at("tokenizer").at("vocab"), "/db/0123456789/vocab.txt");
-  EXPECT_EQ(point(child(by_file), source).config.at("tokenizer").at("vocab"),
+  EXPECT_EQ(point_of(child(by_run), source).config.at("tokenizer").at("vocab"), "/db/0123456789/vocab.txt");
+  EXPECT_EQ(point_of(child(by_file), source).config.at("tokenizer").at("vocab"),
             std::filesystem::absolute("dir/v.txt").string());
 }
 
 TEST(Parent, TheFormIsExact) {
   const std::string usage = "write from = { run = \"NAME\" } or from = { experiment = \"FILE\" }";
-  EXPECT_EQ(problem(child("{}")), "dir/a.toml:11:8: [model] from names no run; " + usage);
+  EXPECT_EQ(parent_problem(child("{}")), "dir/a.toml:11:8: [model] from names no run; " + usage);
   EXPECT_EQ(
-      problem(child("{ run = \"pre\", experiment = \"pre.toml\" }")),
+      parent_problem(child("{ run = \"pre\", experiment = \"pre.toml\" }")),
       "dir/a.toml:11:8: [model] from names a run and an experiment; a run starts from one of them: " + usage);
   EXPECT_EQ(
-      problem(child("{ run = \"pre\", name = \"x\" }")),
+      parent_problem(child("{ run = \"pre\", name = \"x\" }")),
       "dir/a.toml:11:8: [model] from has a name beside run; name chooses one of the runs of an experiment");
-  EXPECT_EQ(problem(child("{ run = \"\" }")), "dir/a.toml:11:8: [model] from has an empty run; " + usage);
-  EXPECT_EQ(problem(child("{ experiment = \"\" }")),
+  EXPECT_EQ(parent_problem(child("{ run = \"\" }")),
+            "dir/a.toml:11:8: [model] from has an empty run; " + usage);
+  EXPECT_EQ(parent_problem(child("{ experiment = \"\" }")),
             "dir/a.toml:11:8: [model] from has an empty experiment; " + usage);
-  EXPECT_EQ(problem(child("{ run = 3 }")),
+  EXPECT_EQ(parent_problem(child("{ run = 3 }")),
             "dir/a.toml:11:16: option \"run\" of [model] from must be text in quotes, found the integer 3");
-  EXPECT_EQ(problem(child("{ rum = \"pre\" }")),
+  EXPECT_EQ(parent_problem(child("{ rum = \"pre\" }")),
             "dir/a.toml:11:10: unknown option \"rum\" of [model] from; did you mean \"run\"?");
   EXPECT_EQ(
-      problem(child("{ experiment = \"pre.toml\", question = \"0123\" }")),
+      parent_problem(child("{ experiment = \"pre.toml\", question = \"0123\" }")),
       "dir/a.toml:11:35: unknown option \"question\" of [model] from; it takes \"run\", \"experiment\", "
       "\"name\"");
 }
 
 TEST(Parent, UnknownOnesAreReportedOnceAndAlone) {
-  EXPECT_EQ(problem(child("{ run = \"prr\" }")), "dir/a.toml:11:8: [model] from: there is no run prr");
-  EXPECT_EQ(problem(child("{ experiment = \"prr.toml\" }")),
+  EXPECT_EQ(parent_problem(child("{ run = \"prr\" }")), "dir/a.toml:11:8: [model] from: there is no run prr");
+  EXPECT_EQ(parent_problem(child("{ experiment = \"prr.toml\" }")),
             "dir/a.toml:11:8: [model] from: there is no /abs/dir/prr.toml");
   EXPECT_EQ(planning::problem(child(by_run)),
             "dir/a.toml:11:8: [model] from: there is no database in which a run could be found");
@@ -236,8 +237,8 @@ TEST(Parent, MayBeSwept) {
                                 "[sweep.grid]\n\"model.from\" = [" + by_run + ", " + by_file + "]\n",
                             &source);
   ASSERT_EQ(planned.points.size(), 2U);
-  EXPECT_EQ(planned.points[0].question, point(child(by_run)).question);
-  EXPECT_EQ(planned.points[1].question, point(child(by_file)).question);
+  EXPECT_EQ(planned.points[0].question, point_of(child(by_run)).question);
+  EXPECT_EQ(planned.points[1].question, point_of(child(by_file)).question);
   EXPECT_NE(planned.points[0].name, planned.points[1].name);
 }
 
@@ -250,7 +251,7 @@ std::string taught(const std::string& teacher, const std::string& more = "") {
 
 TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
   const RunPoint own = planning::plan(sample::experiment).points.at(0);
-  const RunPoint run = point(taught(by_run)), file = point(taught(by_file));
+  const RunPoint run = point_of(taught(by_run)), file = point_of(taught(by_file));
   EXPECT_EQ(run.config.at("model"), own.config.at("model"));
   EXPECT_EQ(
       run.config.at("distil"),
@@ -266,41 +267,42 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
   EXPECT_EQ(own.canonical.find("distil"), std::string::npos);
   FixedParents other;
   other.set_weights("other");
-  EXPECT_NE(point(taught(by_run), other).question, run.question);
-  EXPECT_NE(point(taught(by_run, "temperature = 3.0\n")).question, run.question);
-  EXPECT_NE(point(taught(by_run, "hard_weight = 0.0\n")).question, run.question);
-  EXPECT_EQ(point(taught(by_run, "hard_weight = 0.5\ntemperature = 2.0\n")).question, run.question);
+  EXPECT_NE(point_of(taught(by_run), other).question, run.question);
+  EXPECT_NE(point_of(taught(by_run, "temperature = 3.0\n")).question, run.question);
+  EXPECT_NE(point_of(taught(by_run, "hard_weight = 0.0\n")).question, run.question);
+  EXPECT_EQ(point_of(taught(by_run, "hard_weight = 0.5\ntemperature = 2.0\n")).question, run.question);
 }
 
 TEST(Teacher, StandsBesideAParent) {
-  const RunPoint run = point(child(by_run, "", "[distil]\nteacher = " + by_file + "\n"));
+  const RunPoint run = point_of(child(by_run, "", "[distil]\nteacher = " + by_file + "\n"));
   EXPECT_TRUE(run.data.contains("model.from"));
   EXPECT_NE(run.canonical.find(R"("model.from":"weights:)"), std::string::npos);
   EXPECT_NE(run.canonical.find(R"("distil.teacher":"question:)"), std::string::npos);
 }
 
 TEST(Teacher, IsReportedWithItsPlaceWhereItIsWrong) {
-  EXPECT_NE(problem(taught("{ run = \"prr\" }")).find("[distil] teacher: there is no run prr"),
+  EXPECT_NE(parent_problem(taught("{ run = \"prr\" }")).find("[distil] teacher: there is no run prr"),
             std::string::npos);
-  EXPECT_NE(problem(taught("{}"))
+  EXPECT_NE(parent_problem(taught("{}"))
                 .find("[distil] teacher names no run; write teacher = { run = \"NAME\" } or teacher "
                       "= { experiment = \"FILE\" }"),
             std::string::npos);
-  EXPECT_NE(problem(taught("\"folder\"")).find("exp import makes a run of a folder from elsewhere"),
+  EXPECT_NE(parent_problem(taught("\"folder\"")).find("exp import makes a run of a folder from elsewhere"),
             std::string::npos);
-  EXPECT_NE(problem(taught("{ rum = \"pre\" }")).find("unknown option \"rum\" of [distil] teacher"),
+  EXPECT_NE(parent_problem(taught("{ rum = \"pre\" }")).find("unknown option \"rum\" of [distil] teacher"),
             std::string::npos);
-  EXPECT_NE(problem(taught(by_run, "temperature = -1.0\n")).find("temperature"), std::string::npos);
+  EXPECT_NE(parent_problem(taught(by_run, "temperature = -1.0\n")).find("temperature"), std::string::npos);
 }
 
 TEST(Teacher, ReadsNoOtherTextsThanItsStudent) {
   EXPECT_NE(
-      problem(taught(by_file), {"data.max_length=4000"})
+      parent_problem(taught(by_file), {"data.max_length=4000"})
           .find("-S data.max_length=4000: data.max_length = 4000, and the teacher reads sequences of up to "),
       std::string::npos)
-      << problem(taught(by_file), {"data.max_length=4000"});
-  EXPECT_EQ(problem(taught(by_run), {"data.max_length=8"}), "no problem") << "a shorter one is read by both";
-  const std::string other = problem(taught(by_run), {"tokenizer.keep=[\"a\"]"});
+      << parent_problem(taught(by_file), {"data.max_length=4000"});
+  EXPECT_EQ(parent_problem(taught(by_run), {"data.max_length=8"}), "no problem")
+      << "a shorter one is read by both";
+  const std::string other = parent_problem(taught(by_run), {"tokenizer.keep=[\"a\"]"});
   EXPECT_NE(
       other.find(
           "tokenizer.keep = [\"a\"], and the teacher has []; run pre (0123456789) cannot teach this model"),

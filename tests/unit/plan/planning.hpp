@@ -33,6 +33,16 @@ inline std::string problem(const std::string& text, const std::vector<std::strin
   return "no problem";
 }
 
+/// The sample with a sweep behind it, whose first line is line 32.
+inline std::string swept(const std::string& sweep) {
+  return sample::experiment + sweep;
+}
+
+inline std::string problem_of_sweep(const std::string& sweep,
+                                    const std::vector<std::string>& overrides = {}) {
+  return problem(swept(sweep), overrides);
+}
+
 inline std::vector<std::string> names(const Plan& plan) {
   std::vector<std::string> names;
   for (const RunPoint& point : plan.points) names.push_back(point.name);

@@ -25,8 +25,8 @@ const Catalogue& catalogue() {
 }
 
 /// The problem of the sample followed by a search, whose first line is line 32.
-std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
-                    const SweepTexts& sweep = {}) {
+std::string search_problem(const std::string& text, const std::vector<std::string>& overrides = {},
+                           const SweepTexts& sweep = {}) {
   try {
     SearchPlan(document(sample::experiment + text, overrides, sweep), catalogue(), planning::hash_of_name);
   } catch (const ConfigErrors& errors) {
@@ -37,7 +37,7 @@ std::string problem(const std::string& text, const std::vector<std::string>& ove
 
 void expect_problem(const std::string& text, const std::string& part,
                     const std::vector<std::string>& overrides = {}, const SweepTexts& sweep = {}) {
-  const std::string found = problem(text, overrides, sweep);
+  const std::string found = search_problem(text, overrides, sweep);
   EXPECT_NE(found.find(part), std::string::npos) << "\"" << part << "\" is not in: " << found;
 }
 
@@ -127,7 +127,8 @@ TEST(SearchFile, objectives_are_of_the_development_set) {
   expect_problem(
       "[search]\nobjective = [\"max dev/f1\", \"min dev/loss\"]\npruning = \"asha\"\n" + rate,
       "option \"pruning\" of [search] needs one objective by which trials are ended early; there are 2");
-  EXPECT_EQ(problem("[search]\nobjective = [\"max dev/f1\", \"min dev/loss\"]\n" + rate), "no problem");
+  EXPECT_EQ(search_problem("[search]\nobjective = [\"max dev/f1\", \"min dev/loss\"]\n" + rate),
+            "no problem");
 }
 
 TEST(SearchFile, contradictions_are_refused) {

@@ -15,17 +15,9 @@ namespace {
 using planning::names;
 using planning::plan;
 
-std::string swept(const std::string& sweep) {
-  return sample::experiment + sweep;
-}
-
-/// The problem of the sample followed by a sweep, whose first line is line 32.
-std::string problem(const std::string& sweep, const std::vector<std::string>& overrides = {}) {
-  return planning::problem(swept(sweep), overrides);
-}
-
 TEST(Sweep, CrossesTheGridWithTheFirstKeySlowest) {
-  const Plan planned = plan(swept("[sweep.grid]\n\"model.layers\" = [4, 12]\nmodel.dropout = [0.1, 0.3]\n"));
+  const Plan planned =
+      plan(planning::swept("[sweep.grid]\n\"model.layers\" = [4, 12]\nmodel.dropout = [0.1, 0.3]\n"));
   EXPECT_EQ(names(planned),
             (std::vector<std::string>{"tiny-layers=4-dropout=0.1-s1", "tiny-layers=4-dropout=0.3-s1",
                                       "tiny-layers=12-dropout=0.1-s1", "tiny-layers=12-dropout=0.3-s1"}));
@@ -38,9 +30,9 @@ TEST(Sweep, CrossesTheGridWithTheFirstKeySlowest) {
 }
 
 TEST(Sweep, MovesZipsInLockStepWithinTheGrid) {
-  const Plan planned =
-      plan(swept("[sweep.grid]\n\"train.epochs\" = [1, 2]\n[[sweep.zip]]\n\"model.layers\" = [4, 12]\n"
-                 "\"model.dropout\" = [0.1, 0.3]\n"));
+  const Plan planned = plan(
+      planning::swept("[sweep.grid]\n\"train.epochs\" = [1, 2]\n[[sweep.zip]]\n\"model.layers\" = [4, 12]\n"
+                      "\"model.dropout\" = [0.1, 0.3]\n"));
   EXPECT_EQ(names(planned),
             (std::vector<std::string>{
                 "tiny-epochs=1-layers=4-dropout=0.1-s1", "tiny-epochs=1-layers=12-dropout=0.3-s1",
@@ -48,9 +40,9 @@ TEST(Sweep, MovesZipsInLockStepWithinTheGrid) {
 }
 
 TEST(Sweep, AWholeTableReplacesTheTable) {
-  const Plan planned =
-      plan(swept("[sweep.grid]\n\"model.layer.attention\" = [{ type = \"self_attention\", heads = 2, dropout "
-                 "= 0.5 }, { type = \"alibi_attention\" }, { type = \"alibi_attention\", heads = 8 }]\n"));
+  const Plan planned = plan(planning::swept(
+      "[sweep.grid]\n\"model.layer.attention\" = [{ type = \"self_attention\", heads = 2, dropout "
+      "= 0.5 }, { type = \"alibi_attention\" }, { type = \"alibi_attention\", heads = 8 }]\n"));
   EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-self_attention-s1", "tiny-alibi_attention-s1",
                                                       "tiny-alibi_attention.heads=8-s1"}));
   EXPECT_EQ(planned.points[1].config["model"]["layer"]["attention"],
@@ -59,16 +51,16 @@ TEST(Sweep, AWholeTableReplacesTheTable) {
 }
 
 TEST(Sweep, AnOptionVariesWithinATableThatVariesToo) {
-  const Plan planned =
-      plan(swept("[sweep.grid]\n\"model.layer.attention.heads\" = [1, 2]\n\"model.layer.attention\" = "
-                 "[{ type = \"self_attention\" }, { type = \"alibi_attention\" }]\n"));
+  const Plan planned = plan(
+      planning::swept("[sweep.grid]\n\"model.layer.attention.heads\" = [1, 2]\n\"model.layer.attention\" = "
+                      "[{ type = \"self_attention\" }, { type = \"alibi_attention\" }]\n"));
   ASSERT_EQ(planned.points.size(), 4U);
   EXPECT_EQ(planned.points[2].config["model"]["layer"]["attention"]["heads"], 2);
 }
 
 TEST(Sweep, SeedsAreInnermost) {
-  const Plan planned = plan(
-      sample::changed(swept("[sweep.grid]\n\"model.layers\" = [4, 12]\n"), "seed = 1\n", "seeds = [5, 3]\n"));
+  const Plan planned = plan(sample::changed(planning::swept("[sweep.grid]\n\"model.layers\" = [4, 12]\n"),
+                                            "seed = 1\n", "seeds = [5, 3]\n"));
   EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-layers=4-s5", "tiny-layers=4-s3",
                                                       "tiny-layers=12-s5", "tiny-layers=12-s3"}));
 }
@@ -77,19 +69,19 @@ TEST(Sweep, ExcludesPointsEvenWrongOnes) {
   const std::string sweep =
       "[sweep]\nexclude = [\"model.layers == 4 && model.width == 12\", \"model.width == 33\"]\n[sweep.grid]\n"
       "\"model.layers\" = [4, 12]\n\"model.width\" = [12, 33]\n";
-  const Plan planned = plan(swept(sweep));
+  const Plan planned = plan(planning::swept(sweep));
   EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-layers=12-width=12-s1"});
   EXPECT_EQ(planned.excluded, 3U);
 }
 
 TEST(Sweep, AsksEveryQuestionOnce) {
-  const Plan planned = plan(swept("[[sweep.zip]]\n\"model.layers\" = [2, 2, 4]\n"));
+  const Plan planned = plan(planning::swept("[[sweep.zip]]\n\"model.layers\" = [2, 2, 4]\n"));
   EXPECT_EQ(planned.points.size(), 2U);
   EXPECT_EQ(planned.duplicates, 1U);
 }
 
 TEST(Sweep, TheCommandLineWins) {
-  const std::string sweep = swept(
+  const std::string sweep = planning::swept(
       "[sweep.grid]\n\"model.layers\" = [2, 4]\n\"model.layer.attention.heads\" = [1, 2]\n"
       "[sweep.random]\n\"model.dropout\" = { uniform = [0.1, 0.2] }\n");
   EXPECT_EQ(names(plan(sweep, {"model.layers=6", "model.dropout=0.5"})),
@@ -144,7 +136,7 @@ TEST(Draw, IsAPureFunctionOfSeedNumberAndKey) {
 
 TEST(Draw, MoreDrawsKeepTheFirstOnes) {
   const auto with = [](int draws) {
-    return plan(swept(
+    return plan(planning::swept(
         "[sweep]\nseed = 3\ndraws = " + std::to_string(draws) +
         "\n[sweep.random]\n\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n"
         "\"model.layers\" = { int = [1, 6] }\n\"model.layer.attention.heads\" = { choice = [1, 2, 4] }\n"));
@@ -156,37 +148,39 @@ TEST(Draw, MoreDrawsKeepTheFirstOnes) {
 }
 
 TEST(Sweep, RefusesOptionsThatDoNotExist) {
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.layer.attention.haeds\" = [1, 2]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model.layer.attention.haeds\" = [1, 2]\n"),
             "dir/a.toml:33:1: unknown option \"haeds\" of layer \"self_attention\"; did you mean \"heads\"?");
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.layer.attnetion\" = [{ type = \"alibi_attention\" }]\n"),
+  EXPECT_EQ(planning::problem_of_sweep(
+                "[sweep.grid]\n\"model.layer.attnetion\" = [{ type = \"alibi_attention\" }]\n"),
             "dir/a.toml:33:1: no run uses the table [model.layer.attnetion]: \"block\" and \"norm\" of "
             "[model] do not name "
             "it; did you mean \"attention\"?");
-  EXPECT_EQ(problem("[sweep.grid]\n\"modle.width\" = [1, 2]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"modle.width\" = [1, 2]\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"modle.width\"; did you mean \"model\"?");
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.width.x\" = [1, 2]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model.width.x\" = [1, 2]\n"),
             "dir/a.toml:33:1: \"model.width.x\" runs through something that is no table");
   EXPECT_EQ(
-      problem("[sweep.grid]\nseed = [1, 2]\n"),
+      planning::problem_of_sweep("[sweep.grid]\nseed = [1, 2]\n"),
       "dir/a.toml:33:1: [sweep.grid] cannot vary \"seed\"; write seeds = [1, 2, 3] at the top of the file");
-  EXPECT_EQ(problem("[sweep]\ndrawss = 2\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\ndrawss = 2\n"),
             "dir/a.toml:33:1: unknown option \"drawss\" of [sweep]; did you mean \"draws\"?");
 }
 
 TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
-  EXPECT_EQ(problem("[sweep.random]\nlearning_rate = { uniform = [0, 1] }\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.random]\nlearning_rate = { uniform = [0, 1] }\n"),
             "dir/a.toml:33:1: [sweep.random] cannot vary \"learning_rate\"; did you mean "
             "\"optimizer.learning_rate\"?");
-  EXPECT_EQ(problem("[sweep.grid]\nheads = [1, 2]\n[model.layer.other]\ntype = \"alibi_attention\"\n"),
+  EXPECT_EQ(planning::problem_of_sweep(
+                "[sweep.grid]\nheads = [1, 2]\n[model.layer.other]\ntype = \"alibi_attention\"\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"heads\"; did you mean "
             "\"model.layer.attention.heads\" or \"model.layer.other.heads\"?");
-  EXPECT_EQ(problem("[sweep.grid]\ndraws = [1, 2]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\ndraws = [1, 2]\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"draws\"; it varies options of \"task\", \"data\", "
             "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\", \"distil\"");
 }
 
 TEST(Sweep, PointsAtTheValueThatIsWrong) {
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [2, 0, 4, -1]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = [2, 0, 4, -1]\n"),
             "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
             "integer 0\n"
             "dir/a.toml:33:28: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
@@ -195,48 +189,53 @@ TEST(Sweep, PointsAtTheValueThatIsWrong) {
 
 TEST(Sweep, RefusesAGridThatIsNone) {
   EXPECT_EQ(
-      problem("[sweep.grid]\n\"model.layers\" = 4\n"),
+      planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = 4\n"),
       "dir/a.toml:33:18: \"model.layers\" of [sweep.grid] must be a list of values, found the integer 4");
   EXPECT_EQ(
-      problem("[sweep.grid]\n\"model.layers\" = []\n"),
+      planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = []\n"),
       "dir/a.toml:33:18: \"model.layers\" of [sweep.grid] must be a list of values, found an empty list");
-  EXPECT_EQ(problem("[sweep]\ngrid = 3\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\ngrid = 3\n"),
             "dir/a.toml:33:8: [sweep.grid] must be a table, found the integer 3");
-  EXPECT_EQ(problem("[sweep.grid]\n\"model layers\" = [1]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model layers\" = [1]\n"),
             "dir/a.toml:33:1: \"model layers\" is no name of an option; names look like model.width (in "
             "[sweep.grid])");
 }
 
 TEST(Sweep, RefusesMoreDrawsThanASweepHasPoints) {
   EXPECT_NE(
-      problem("[sweep]\ndraws = 100001\n[sweep.random]\n\"model.dropout\" = [0.1, 0.2]\n")
+      planning::problem_of_sweep("[sweep]\ndraws = 100001\n[sweep.random]\n\"model.dropout\" = [0.1, 0.2]\n")
           .find("option \"draws\" of [sweep] must be at least 1 and at most 1e5, found the integer 100001"),
       std::string::npos);
 }
 
 TEST(Sweep, RefusesTheSameOptionTwice) {
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [1]\n[[sweep.zip]]\nmodel.layers = [2]\n"),
-            "dir/a.toml:35:7: \"model.layers\" is varied twice; see dir/a.toml:33:1");
+  EXPECT_EQ(
+      planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = [1]\n[[sweep.zip]]\nmodel.layers = [2]\n"),
+      "dir/a.toml:35:7: \"model.layers\" is varied twice; see dir/a.toml:33:1");
 }
 
 TEST(Sweep, RefusesAValueTwiceInAGrid) {
   EXPECT_EQ(
-      problem("[sweep.grid]\n\"model.layers\" = [4, 2, 4]\n"),
+      planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = [4, 2, 4]\n"),
       "dir/a.toml:33:25: \"model.layers\" of [sweep.grid]: 4 stands twice in the list; keep one of them");
   EXPECT_EQ(
-      problem("[sweep.grid]\n\"model.dropout\" = [0.1, 1e-1]\n"),
+      planning::problem_of_sweep("[sweep.grid]\n\"model.dropout\" = [0.1, 1e-1]\n"),
       "dir/a.toml:33:25: \"model.dropout\" of [sweep.grid]: 0.1 stands twice in the list; keep one of them");
-  EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [4, 2]\n\"model.groups\" = [2, 1]\n"), "no problem");
-  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"),
+  EXPECT_EQ(
+      planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = [4, 2]\n\"model.groups\" = [2, 1]\n"),
+      "no problem");
+  EXPECT_EQ(planning::problem_of_sweep(
+                "[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"),
             "no problem");
 }
 
 TEST(Sweep, RefusesAZipOfUnequalLengths) {
-  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [1, 2]\n\"model.dropout\" = [0.1]\n"),
-            "dir/a.toml:34:1: [[sweep.zip]] moves in lock step, but \"model.dropout\" has 1 value and "
-            "\"model.layers\" has "
-            "2 values");
-  EXPECT_EQ(problem("[sweep.zip]\n\"model.layers\" = [1, 2]\n"),
+  EXPECT_EQ(
+      planning::problem_of_sweep("[[sweep.zip]]\n\"model.layers\" = [1, 2]\n\"model.dropout\" = [0.1]\n"),
+      "dir/a.toml:34:1: [[sweep.zip]] moves in lock step, but \"model.dropout\" has 1 value and "
+      "\"model.layers\" has "
+      "2 values");
+  EXPECT_EQ(planning::problem_of_sweep("[sweep.zip]\n\"model.layers\" = [1, 2]\n"),
             "dir/a.toml:32:1: \"zip\" of [sweep] must be written [[sweep.zip]], found a table");
 }
 
@@ -244,41 +243,42 @@ TEST(Sweep, RefusesADistributionThatIsNone) {
   const std::string start = "[sweep.random]\n\"model.dropout\" = ";
   const std::string owner = "\"model.dropout\" of [sweep.random] ";
   EXPECT_EQ(
-      problem(start + "{ unifrom = [0, 1] }\n"),
+      planning::problem_of_sweep(start + "{ unifrom = [0, 1] }\n"),
       "dir/a.toml:33:21: " + owner + "has the unknown distribution \"unifrom\"; did you mean \"uniform\"?");
-  EXPECT_EQ(problem(start + "[0, 1]\n"),
+  EXPECT_EQ(planning::problem_of_sweep(start + "[0, 1]\n"),
             "dir/a.toml:33:19: " + owner +
                 "must be { uniform = [low, high] }, { log_uniform = [low, high] }, { int = [low, "
                 "high] }, { log_int = [low, high] } or { choice = [...] }, found a list");
   EXPECT_EQ(
-      problem(start + "{ uniform = [1, 0] }\n"),
+      planning::problem_of_sweep(start + "{ uniform = [1, 0] }\n"),
       "dir/a.toml:33:31: " + owner + "needs two finite numbers [low, high], the first below the second");
-  EXPECT_EQ(problem(start + "{ log_uniform = [0, 1] }\n"),
+  EXPECT_EQ(planning::problem_of_sweep(start + "{ log_uniform = [0, 1] }\n"),
             "dir/a.toml:33:35: " + owner +
                 "needs two finite numbers [low, high], the first below the second and above 0");
-  EXPECT_EQ(problem(start + "{ int = [0.5, 1] }\n"),
+  EXPECT_EQ(planning::problem_of_sweep(start + "{ int = [0.5, 1] }\n"),
             "dir/a.toml:33:27: " + owner + "needs two integers [low, high], the first not above the second");
-  EXPECT_EQ(problem(start + "{ choice = [] }\n"),
+  EXPECT_EQ(planning::problem_of_sweep(start + "{ choice = [] }\n"),
             "dir/a.toml:33:30: " + owner + "must choose from a list of values, found an empty list");
-  EXPECT_EQ(problem("[sweep]\ndraws = 4\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\ndraws = 4\n"),
             "dir/a.toml:33:9: option \"draws\" of [sweep] asks for random draws, but there is no table "
             "[sweep.random]");
 }
 
 TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
-  EXPECT_EQ(problem("[sweep]\nexclude = [\"model.layers = 4\"]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\nexclude = [\"model.layers = 4\"]\n"),
             "dir/a.toml:33:12: exclude \"model.layers = 4\": expected ==, !=, <, <=, >, >=, && or || at "
             "character 14, found "
             "\"= 4\"");
   EXPECT_EQ(
-      problem("[sweep]\nexclude = [\"model.layrs == 4\"]\n"),
+      planning::problem_of_sweep("[sweep]\nexclude = [\"model.layrs == 4\"]\n"),
       "dir/a.toml:33:12: exclude \"model.layrs == 4\": no run has an option \"model.layrs\"; did you mean "
       "\"model.layers\"?");
-  EXPECT_EQ(problem("[sweep]\nexclude = [\"model.norm == 4\"]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\nexclude = [\"model.norm == 4\"]\n"),
             "dir/a.toml:33:12: exclude \"model.norm == 4\": \"model.norm\" is text, 4 is a number: they "
             "cannot be compared "
             "with ==");
-  EXPECT_EQ(problem("[sweep]\nexclude = [\"model.layers > 0\"]\n[sweep.grid]\n\"model.layers\" = [1, 2]\n"),
+  EXPECT_EQ(planning::problem_of_sweep(
+                "[sweep]\nexclude = [\"model.layers > 0\"]\n[sweep.grid]\n\"model.layers\" = [1, 2]\n"),
             "dir/a.toml:32:1: [sweep] excludes every one of its points");
 }
 
@@ -305,7 +305,7 @@ TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
 }
 
 TEST(Sweep, RefusesConditionsThatNestTooDeep) {
-  EXPECT_EQ(problem("[sweep]\nexclude = [\"" + std::string(20000, '(') + "\"]\n"),
+  EXPECT_EQ(planning::problem_of_sweep("[sweep]\nexclude = [\"" + std::string(20000, '(') + "\"]\n"),
             "dir/a.toml:33:12: exclude \"" + std::string(60, '(') +
                 "...\": nested more than 100 levels deep at character 102");
 }
@@ -315,7 +315,8 @@ TEST(Sweep, RefusesMoreRunsThanCanBeMeant) {
   for (const char* key : {"model.layers", "model.width", "train.epochs", "train.patience",
                           "train.digest_steps", "data.max_length"})
     sweep += "\"" + std::string(key) + "\" = [4, 6, 8, 10, 12, 14, 16, 18]\n";
-  EXPECT_EQ(problem(sweep), "dir/a.toml:32:1: sweep and seeds ask for more than 100000 runs");
+  EXPECT_EQ(planning::problem_of_sweep(sweep),
+            "dir/a.toml:32:1: sweep and seeds ask for more than 100000 runs");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Plan plan(const std::string& text, const std::vector<std::string>& overrides = {
   return make_plan(parse_experiment_file(text, "a.toml", overrides), offers, hash);
 }
 
-std::string problem(const std::string& text, const std::vector<std::string>& overrides = {}) {
+std::string filling_problem(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return testing::message_of<ConfigErrors>([&] { plan(text, overrides); });
 }
 
@@ -105,22 +105,22 @@ TEST(FolderFiller, ShareOfDropoutMayDiffer) {
 TEST(FolderFiller, NamesBothPlacesWhereTheArchitectureDiffers) {
   const TinyFolder folder;
   const std::string config = (folder / "config.json").string();
-  EXPECT_EQ(problem(experiment(folder, "width = 256\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "width = 256\n")),
             "a.toml:11:9: model.width = 256, but " + config + " says hidden_size = 8; leave it out");
-  EXPECT_EQ(problem(experiment(folder, "positions = \"sinusoidal\"\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "positions = \"sinusoidal\"\n")),
             "a.toml:11:13: model.positions = \"sinusoidal\", but " + config +
                 " says model_type = \"bert\", which means model.positions = \"learned\"; leave it out");
-  EXPECT_EQ(problem(experiment(folder, "groups = 1\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "groups = 1\n")),
             "a.toml:11:10: model.groups = 1, but " + config +
                 " says model_type = \"bert\", which means model.groups = 0; leave it out");
-  EXPECT_EQ(problem(experiment(folder, "[model.layer.feed_forward]\nactivation = \"relu\"\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "[model.layer.feed_forward]\nactivation = \"relu\"\n")),
             "a.toml:12:14: model.layer.feed_forward.activation = \"relu\", but " + config +
                 " says hidden_act = \"gelu\"; leave it out");
   EXPECT_EQ(
-      problem(experiment(folder), {"model.layers=3"}),
+      filling_problem(experiment(folder), {"model.layers=3"}),
       "-S model.layers=3: model.layers = 3, but " + config + " says num_hidden_layers = 2; leave it out");
   EXPECT_EQ(
-      problem(experiment(folder, "block = [\"attention\"]\n")),
+      filling_problem(experiment(folder, "block = [\"attention\"]\n")),
       "a.toml:11:9: model.block = [\"attention\"], but " + config +
           " says model_type = \"bert\", which means model.block = [\"attention\", \"feed_forward\"]; leave "
           "it out");
@@ -129,38 +129,39 @@ TEST(FolderFiller, NamesBothPlacesWhereTheArchitectureDiffers) {
 TEST(FolderFiller, ComparesTheTokenizer) {
   const TinyFolder folder;
   const std::string config = (folder / "config.json").string();
-  const std::string other_type = problem(experiment(folder, "", "[tokenizer]\ntype = \"byte_bpe\"\n"));
+  const std::string other_type =
+      filling_problem(experiment(folder, "", "[tokenizer]\ntype = \"byte_bpe\"\n"));
   EXPECT_TRUE(
       other_type.starts_with("a.toml:21:8: tokenizer.type = \"byte_bpe\", but " + config +
                              " says model_type = \"bert\", which means tokenizer.type = \"wordpiece\"; "
                              "leave it out"))
       << other_type;
   folder.write("tokenizer_config.json", R"({"do_lower_case": true})");
-  EXPECT_EQ(problem(experiment(folder, "", "[tokenizer]\nlowercase = false\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "", "[tokenizer]\nlowercase = false\n")),
             "a.toml:21:13: tokenizer.lowercase = false, but " + (folder / "tokenizer_config.json").string() +
                 " says do_lower_case = true; leave it out");
-  EXPECT_EQ(problem(experiment(folder, "", "[tokenizer]\nvocab_size = 4000\n")),
+  EXPECT_EQ(filling_problem(experiment(folder, "", "[tokenizer]\nvocab_size = 4000\n")),
             "a.toml:21:14: tokenizer.vocab_size is for a vocabulary that is trained, but model.from brings " +
                 (folder / "vocab.txt").string() + "; leave it out");
   const testing::TemporaryFolder other;
   testing::write_bytes(other / "pieces.txt", testing::read_bytes(folder / "vocab.txt"));
   const std::string text =
       experiment(folder, "", "[tokenizer]\nvocab = \"" + (other / "pieces.txt").string() + "\"\n");
-  EXPECT_EQ(problem(text), "no error");
+  EXPECT_EQ(filling_problem(text), "no error");
   testing::write_bytes(other / "pieces.txt", "[UNK]\n");
-  EXPECT_EQ(problem(text), "a.toml:21:9: tokenizer.vocab names " + (other / "pieces.txt").string() +
-                               ", but the pieces that model.from was trained with are in " +
-                               (folder / "vocab.txt").string() + "; leave it out");
+  EXPECT_EQ(filling_problem(text), "a.toml:21:9: tokenizer.vocab names " + (other / "pieces.txt").string() +
+                                       ", but the pieces that model.from was trained with are in " +
+                                       (folder / "vocab.txt").string() + "; leave it out");
 }
 
 TEST(FolderFiller, AFolderThatCannotBeUsedIsTheOnlyProblem) {
   const TinyFolder folder;
   folder.remove("config.json");
   EXPECT_EQ(
-      problem(experiment(folder)),
+      filling_problem(experiment(folder)),
       "a.toml:10:8: option \"from\" of [model]: " + folder.path().string() +
           " has no config.json; a Hugging Face folder holds config.json, model.safetensors and vocab.txt");
-  EXPECT_EQ(problem(experiment(folder), {"model.from="}).substr(0, 40),
+  EXPECT_EQ(filling_problem(experiment(folder), {"model.from="}).substr(0, 40),
             "-S model.from=: option \"from\" of [model]");
 }
 
@@ -168,8 +169,9 @@ TEST(FolderFiller, KnowsNoDecoder) {
   const TinyFolder folder;
   const std::string text =
       experiment(folder, "", "[model.decoder]\nlayers = 1\nblock = [\"feed_forward\"]\n");
-  EXPECT_EQ(problem(text).substr(0, 76), "a.toml:20:1: [model.decoder] cannot stand beside model.from: " +
-                                             (folder / "config.json").string().substr(0, 15));
+  EXPECT_EQ(filling_problem(text).substr(0, 76),
+            "a.toml:20:1: [model.decoder] cannot stand beside model.from: " +
+                (folder / "config.json").string().substr(0, 15));
 }
 
 TEST(FolderFiller, ASweepMayVaryTheFolder) {
@@ -185,7 +187,7 @@ TEST(FolderFiller, ASweepMayVaryTheFolder) {
 
 TEST(FolderFiller, SequencesFitIntoTheTableOfPositions) {
   const TinyFolder folder;
-  const std::string found = problem(experiment(folder), {"data.max_length=64"});
+  const std::string found = filling_problem(experiment(folder), {"data.max_length=64"});
   EXPECT_NE(found.find("option \"max_positions\" of [model] is 32, but sequences have up to 64 pieces "
                        "(data.max_length); shorten them: the table comes with model.from"),
             std::string::npos)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore {
@@ -13,10 +14,6 @@ using testing::TinyFolder;
 
 const std::string what_it_holds =
     "; a Hugging Face folder holds config.json, model.safetensors and vocab.txt";
-
-std::string problem(const std::filesystem::path& folder) {
-  return testing::message_of<Error>([&] { open_hugging_face_folder(folder); });
-}
 
 TEST(HuggingFaceFolder, IsOpenedWithItsTokenizer) {
   const TinyFolder folder;
@@ -46,24 +43,26 @@ TEST(HuggingFaceFolder, TakesTheVocabularyOfATokenizerJson) {
 
 TEST(HuggingFaceFolder, IsRefusedWhereSomethingIsMissing) {
   const TinyFolder folder;
-  EXPECT_EQ(problem(folder / "elsewhere"), (folder / "elsewhere").string() + " is not there" + what_it_holds);
-  EXPECT_EQ(problem(folder / "config.json"),
+  EXPECT_EQ(folder_problem(folder / "elsewhere"),
+            (folder / "elsewhere").string() + " is not there" + what_it_holds);
+  EXPECT_EQ(folder_problem(folder / "config.json"),
             (folder / "config.json").string() + " is no folder" + what_it_holds);
   folder.remove("vocab.txt");
-  EXPECT_EQ(problem(folder.path()),
+  EXPECT_EQ(folder_problem(folder.path()),
             folder.path().string() +
                 " has neither vocab.txt nor tokenizer.json, so its tokenizer is not known" + what_it_holds);
   folder.remove("model.safetensors");
-  EXPECT_EQ(problem(folder.path()), folder.path().string() + " has no model.safetensors" + what_it_holds);
+  EXPECT_EQ(folder_problem(folder.path()),
+            folder.path().string() + " has no model.safetensors" + what_it_holds);
   folder.write("model.safetensors.index.json", "{}");
   EXPECT_EQ(
-      problem(folder.path()),
+      folder_problem(folder.path()),
       folder.path().string() +
           " keeps its weights in several files (model.safetensors.index.json), which is not supported; save "
           "them as one, in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR, "
           "max_shard_size=\"100GB\")");
   folder.remove("config.json");
-  EXPECT_EQ(problem(folder.path()), folder.path().string() + " has no config.json" + what_it_holds);
+  EXPECT_EQ(folder_problem(folder.path()), folder.path().string() + " has no config.json" + what_it_holds);
 }
 
 TEST(HuggingFaceFolder, NeverOpensAPickle) {
@@ -71,7 +70,7 @@ TEST(HuggingFaceFolder, NeverOpensAPickle) {
   folder.remove("model.safetensors");
   folder.write("pytorch_model.bin", "\x80\x02");
   EXPECT_EQ(
-      problem(folder.path()),
+      folder_problem(folder.path()),
       (folder / "pytorch_model.bin").string() +
           " is a pickle, which may run any code when it is read, and is never opened; save the weights as "
           "model.safetensors, in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR)");
@@ -81,13 +80,13 @@ TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
   const TinyFolder folder;
   const std::string config = (folder / "config.json").string();
   folder.write("config.json", "{\"model_type\": \"bert\",\n \"hidden_size\" 8}");
-  EXPECT_EQ(problem(folder.path()), config + ": line 2, column 16: no JSON");
+  EXPECT_EQ(folder_problem(folder.path()), config + ": line 2, column 16: no JSON");
   folder.write("config.json", "[]");
-  EXPECT_EQ(problem(folder.path()), config + ": a JSON object is expected");
+  EXPECT_EQ(folder_problem(folder.path()), config + ": a JSON object is expected");
   folder.write("config.json", std::string(200, '['));
-  EXPECT_EQ(problem(folder.path()), config + ": line 1, column 101: nested more than 100 levels deep");
+  EXPECT_EQ(folder_problem(folder.path()), config + ": line 1, column 101: nested more than 100 levels deep");
   folder.write("config.json", R"({"model_type": "xlnet"})");
-  EXPECT_EQ(problem(folder.path()),
+  EXPECT_EQ(folder_problem(folder.path()),
             config +
                 ": model_type is \"xlnet\", which is another architecture; supported are \"bert\", "
                 "\"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
@@ -96,8 +95,8 @@ TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
 TEST(HuggingFaceFolder, IsRefusedWhereTheWeightsAreCut) {
   const TinyFolder folder;
   std::filesystem::resize_file(folder / "model.safetensors", 100);
-  EXPECT_TRUE(problem(folder.path()).starts_with((folder / "model.safetensors").string() + ": "))
-      << problem(folder.path());
+  EXPECT_TRUE(folder_problem(folder.path()).starts_with((folder / "model.safetensors").string() + ": "))
+      << folder_problem(folder.path());
 }
 
 TEST(HuggingFaceFolder, WaitsForNoPipe) {
@@ -105,19 +104,20 @@ TEST(HuggingFaceFolder, WaitsForNoPipe) {
     const TinyFolder folder;
     folder.remove(name);
     ASSERT_EQ(::mkfifo((folder / name).c_str(), 0600), 0);
-    EXPECT_NE(problem(folder.path()).find((folder / name).string() + ": it is a pipe"), std::string::npos)
-        << problem(folder.path());
+    EXPECT_NE(folder_problem(folder.path()).find((folder / name).string() + ": it is a pipe"),
+              std::string::npos)
+        << folder_problem(folder.path());
   }
 }
 
 TEST(HuggingFaceFolder, IsRefusedWhereTheVocabularyIsOfAnotherModel) {
   const TinyFolder folder;
   folder.set("vocab_size", 5);
-  EXPECT_EQ(problem(folder.path()), (folder / "vocab.txt").string() + " has 6 pieces, but " +
-                                        (folder / "config.json").string() +
-                                        " says vocab_size = 5; they belong to different models");
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.txt").string() + " has 6 pieces, but " +
+                                               (folder / "config.json").string() +
+                                               " says vocab_size = 5; they belong to different models");
   folder.set("vocab_size", 8);
-  EXPECT_EQ(problem(folder.path()),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "vocab.txt").string() + " has 6 pieces, but " + (folder / "config.json").string() +
                 " says vocab_size = 8; where the rest is room for more, add lines such as [unused1]");
 }
@@ -127,7 +127,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerCutsOtherwise) {
   const std::string file = (folder / "tokenizer_config.json").string();
   const auto problem_with = [&](const char* text) {
     folder.write("tokenizer_config.json", text);
-    return problem(folder.path());
+    return folder_problem(folder.path());
   };
   EXPECT_EQ(
       problem_with(R"({"do_lower_case": true, "strip_accents": false})"),
@@ -146,9 +146,10 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerIsNoWordPiece) {
   folder.remove("vocab.txt");
   const std::string file = (folder / "tokenizer.json").string();
   folder.write("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {}}})");
-  EXPECT_EQ(problem(folder.path()), file + ": the tokenizer's model is \"BPE\"; supported is \"WordPiece\"");
+  EXPECT_EQ(folder_problem(folder.path()),
+            file + ": the tokenizer's model is \"BPE\"; supported is \"WordPiece\"");
   folder.write("tokenizer.json", R"({"model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "b": 2}}})");
-  EXPECT_EQ(problem(folder.path()),
+  EXPECT_EQ(folder_problem(folder.path()),
             file + ": no piece has the number 1, and every number below 2 must be that of one piece");
 }
 

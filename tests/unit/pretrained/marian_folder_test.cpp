@@ -8,6 +8,7 @@
 #include "pretrained/content_hash.hpp"
 #include "pretrained/families.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore {
@@ -29,10 +30,6 @@ struct MarianFolder : TinyFolder {
     write("target.spm", sentencepiece_model_of({"<unk>", "b"}));
   }
 };
-
-std::string problem(const TinyFolder& folder) {
-  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
-}
 
 TEST(MarianFolder, IsOpenedWithBothModels) {
   const MarianFolder folder;
@@ -65,33 +62,34 @@ TEST(MarianFolder, CountsByItsModelsToo) {
 TEST(MarianFolder, IsRefusedWhereAFileIsMissing) {
   const MarianFolder folder;
   folder.remove("target.spm");
-  EXPECT_EQ(problem(folder),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "target.spm").string() +
                 " is missing, so it is not known how targets are cut; vocab.json needs it beside it");
   folder.remove("source.spm");
-  EXPECT_EQ(problem(folder),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "source.spm").string() +
                 " is missing, so it is not known how sources are cut; vocab.json needs it beside it");
   folder.remove("vocab.json");
-  EXPECT_EQ(problem(folder).find(folder.path().string() + " has no vocab.json with source.spm and target.spm "
-                                                          "beside it, so its tokenizer is not known"),
+  EXPECT_EQ(folder_problem(folder.path())
+                .find(folder.path().string() + " has no vocab.json with source.spm and target.spm "
+                                               "beside it, so its tokenizer is not known"),
             0U)
-      << problem(folder);
+      << folder_problem(folder.path());
 }
 
 TEST(MarianFolder, IsRefusedWhereItsVocabularyDoesNotFit) {
   const MarianFolder folder;
   folder.write("tokenizer_config.json", R"({"separate_vocabs": true})");
-  EXPECT_EQ(problem(folder),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "tokenizer_config.json").string() +
                 ": separate_vocabs is true, but sources and targets have one vocabulary here");
   folder.remove("tokenizer_config.json");
   Lines more = some_pieces;
   more.emplace_back("c");
   folder.write("vocab.json", vocab_json(more));
-  EXPECT_EQ(problem(folder), (folder / "vocab.json").string() + " has 7 pieces, but " +
-                                 (folder / "config.json").string() +
-                                 " says vocab_size = 6; they belong to different models");
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.json").string() + " has 7 pieces, but " +
+                                               (folder / "config.json").string() +
+                                               " says vocab_size = 6; they belong to different models");
 }
 
 TEST(MarianFolder, HasBartsNamesWithoutPositions) {

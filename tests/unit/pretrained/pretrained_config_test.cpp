@@ -12,7 +12,7 @@ namespace {
 
 using testing::TinyFolder;
 
-std::string problem(const nlohmann::json& config) {
+std::string config_problem(const nlohmann::json& config) {
   return testing::message_of<Error>([&] { pretrained_config_from_json(config); });
 }
 
@@ -106,7 +106,7 @@ TEST(PretrainedConfig, RefusesAGpt2ThatComputesOtherwise) {
   const auto said = [](const char* member, bool value) {
     nlohmann::json config = TinyFolder::gpt2_config();
     config[member] = value;
-    return problem(config);
+    return config_problem(config);
   };
   EXPECT_EQ(said("reorder_and_upcast_attn", true), "reorder_and_upcast_attn is true, which is not supported");
   EXPECT_EQ(said("scale_attn_by_inverse_layer_idx", true),
@@ -158,7 +158,7 @@ TEST(PretrainedConfig, RefusesAMarianThatComputesOtherwise) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::marian_config();
     config[member] = value;
-    return problem(config);
+    return config_problem(config);
   };
   for (const char* member : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
     EXPECT_EQ(said(member, true), std::string(member) + " is true, which is not supported");
@@ -238,7 +238,7 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::t5_config();
     config[member] = value;
-    return problem(config);
+    return config_problem(config);
   };
   EXPECT_EQ(said("is_encoder_decoder", false),
             "is_encoder_decoder is false, which is not supported: a T5 is an encoder and a decoder here");
@@ -255,15 +255,15 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
   EXPECT_EQ(said("decoder_start_token_id", nullptr), "\"decoder_start_token_id\" is missing");
   nlohmann::json bert = TinyFolder::config();
   bert["hidden_act"] = "gated-gelu";
-  EXPECT_EQ(problem(bert).find("hidden_act is \"gated-gelu\", which is not supported; "), 0U)
-      << problem(bert);
+  EXPECT_EQ(config_problem(bert).find("hidden_act is \"gated-gelu\", which is not supported; "), 0U)
+      << config_problem(bert);
 }
 
 TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::bart_config();
     config[member] = value;
-    return problem(config);
+    return config_problem(config);
   };
   EXPECT_EQ(said("decoder_attention_heads", 2),
             "encoder_attention_heads = 4 and decoder_attention_heads = 2 differ, which is not supported");
@@ -284,13 +284,13 @@ TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
   nlohmann::json config = TinyFolder::roberta_config();
   config["max_position_embeddings"] = 2;
   EXPECT_EQ(
-      problem(config),
+      config_problem(config),
       "max_position_embeddings is 2, and positions begin at pad_token_id + 1 = 2, so that none is left");
   config["pad_token_id"] = -1;
-  EXPECT_EQ(problem(config), "pad_token_id must be at least 0, found -1");
+  EXPECT_EQ(config_problem(config), "pad_token_id must be at least 0, found -1");
   config = TinyFolder::roberta_config();
   config["position_embedding_type"] = "relative_key_query";
-  EXPECT_EQ(problem(config),
+  EXPECT_EQ(config_problem(config),
             "position_embedding_type is \"relative_key_query\", which is not supported; supported is "
             "\"absolute\"");
 }
@@ -323,41 +323,42 @@ TEST(PretrainedConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
 TEST(PretrainedConfig, RefusesOtherArchitecturesByName) {
   nlohmann::json other = with("model_type", "xlnet");
   other["architectures"] = {"XLNetModel"};
-  EXPECT_EQ(problem(other),
+  EXPECT_EQ(config_problem(other),
             "model_type is \"xlnet\" (XLNetModel), which is another architecture; supported are "
             "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
-  EXPECT_EQ(problem(with("model_type", "xlm-roberta")),
+  EXPECT_EQ(config_problem(with("model_type", "xlm-roberta")),
             "model_type is \"xlm-roberta\" (BertModel), which is another architecture; supported are "
             "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
   nlohmann::json none = TinyFolder::config();
   none.erase("model_type");
-  EXPECT_EQ(problem(none),
+  EXPECT_EQ(config_problem(none),
             "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\", \"gpt2\", "
             "\"bart\", \"marian\" and \"t5\"");
-  EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
+  EXPECT_EQ(config_problem(nlohmann::json::array()), "a JSON object is expected");
 }
 
 TEST(PretrainedConfig, RefusesFunctionsThatItCannotCompute) {
-  EXPECT_EQ(problem(with("hidden_act", "mish")),
+  EXPECT_EQ(config_problem(with("hidden_act", "mish")),
             "hidden_act is \"mish\", which is not supported; supported are \"gelu\" (with the exact erf), "
             "\"gelu_new\", \"relu\" and \"silu\"");
-  EXPECT_EQ(problem(with("position_embedding_type", "relative_key")),
+  EXPECT_EQ(config_problem(with("position_embedding_type", "relative_key")),
             "position_embedding_type is \"relative_key\", which is not supported; supported is \"absolute\"");
-  EXPECT_EQ(problem(with("is_decoder", true)), "is_decoder is true, but only encoders are supported");
-  EXPECT_EQ(problem(with("quantization_config", {{"bits", 4}})),
+  EXPECT_EQ(config_problem(with("is_decoder", true)), "is_decoder is true, but only encoders are supported");
+  EXPECT_EQ(config_problem(with("quantization_config", {{"bits", 4}})),
             "quantization_config is set: the weights are quantized; save the model in float32 or float16");
-  EXPECT_EQ(problem(with("pruned_heads", {{"0", {1}}})),
+  EXPECT_EQ(config_problem(with("pruned_heads", {{"0", {1}}})),
             "pruned_heads is not empty, and layers with fewer heads than others are not supported");
 }
 
 TEST(PretrainedConfig, RefusesNumbersThatAreNone) {
-  EXPECT_EQ(problem(with("hidden_size", "wide")), "hidden_size must be an integer, found \"wide\"");
-  EXPECT_EQ(problem(with("hidden_size", 8.5)), "hidden_size must be an integer, found 8.5");
-  EXPECT_EQ(problem(with("num_hidden_layers", 0)), "num_hidden_layers must be at least 1, found 0");
-  EXPECT_EQ(problem(with("hidden_dropout_prob", true)), "hidden_dropout_prob must be a number, found true");
+  EXPECT_EQ(config_problem(with("hidden_size", "wide")), "hidden_size must be an integer, found \"wide\"");
+  EXPECT_EQ(config_problem(with("hidden_size", 8.5)), "hidden_size must be an integer, found 8.5");
+  EXPECT_EQ(config_problem(with("num_hidden_layers", 0)), "num_hidden_layers must be at least 1, found 0");
+  EXPECT_EQ(config_problem(with("hidden_dropout_prob", true)),
+            "hidden_dropout_prob must be a number, found true");
   nlohmann::json without = TinyFolder::config();
   without.erase("intermediate_size");
-  EXPECT_EQ(problem(without), "\"intermediate_size\" is missing");
+  EXPECT_EQ(config_problem(without), "\"intermediate_size\" is missing");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/content_hash.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore {
@@ -41,10 +42,6 @@ struct RobertaFolder : TinyFolder {
   }
 };
 
-std::string problem(const TinyFolder& folder) {
-  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
-}
-
 TEST(RobertaFolder, IsOpenedWithPiecesAndMerges) {
   const RobertaFolder folder;
   HuggingFaceFolder model = open_hugging_face_folder(folder.path());
@@ -78,22 +75,23 @@ TEST(RobertaFolder, CountsByItsMergesToo) {
 TEST(RobertaFolder, IsRefusedWithoutMerges) {
   const RobertaFolder folder;
   folder.remove("merges.txt");
-  EXPECT_EQ(problem(folder),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "merges.txt").string() +
                 " is missing, so it is not known how words are cut; vocab.json needs it beside it");
   folder.write_whole(json::object(), {{"merges", nullptr}});
-  EXPECT_EQ(problem(folder), (folder / "tokenizer.json").string() +
-                                 ": \"model\" has no \"merges\", so it is not known how words are cut");
+  EXPECT_EQ(folder_problem(folder.path()),
+            (folder / "tokenizer.json").string() +
+                ": \"model\" has no \"merges\", so it is not known how words are cut");
   folder.remove("tokenizer.json");
-  EXPECT_TRUE(
-      problem(folder).starts_with(folder.path().string() + " has neither vocab.json nor tokenizer.json"))
-      << problem(folder);
+  EXPECT_TRUE(folder_problem(folder.path())
+                  .starts_with(folder.path().string() + " has neither vocab.json nor tokenizer.json"))
+      << folder_problem(folder.path());
 }
 
 TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherPiece) {
   const RobertaFolder folder;
   folder.set("pad_token_id", 0);
-  EXPECT_EQ(problem(folder),
+  EXPECT_EQ(folder_problem(folder.path()),
             (folder / "config.json").string() +
                 ": pad_token_id is 0, and positions are counted from it, but the piece <pad> of "
                 "the vocabulary has the number 1");
@@ -104,7 +102,7 @@ TEST(RobertaFolder, IsRefusedWhereItsTokenizerCutsOtherwise) {
   const std::string file = (folder / "tokenizer.json").string();
   const auto said = [&](const json& changes, const json& of_model) {
     folder.write_whole(changes, of_model);
-    return problem(folder);
+    return folder_problem(folder.path());
   };
   EXPECT_EQ(said(json::object(), {{"type", "WordPiece"}}),
             file + ": the tokenizer's model is \"WordPiece\"; supported is \"BPE\"");

@@ -6,6 +6,7 @@
 #include "pretrained/content_hash.hpp"
 #include "pretrained/families.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore {
@@ -33,10 +34,6 @@ struct T5Folder : TinyFolder {
                      {{"format", "pt"}});
   }
 };
-
-std::string problem(const TinyFolder& folder) {
-  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
-}
 
 Lines names_of(const std::string& path, PretrainedHead head = PretrainedHead::language_model) {
   Lines names;
@@ -144,21 +141,23 @@ TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
 TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
   const T5Folder folder;
   folder.write("tokenizer_config.json", R"({"extra_ids": -1})");
-  EXPECT_EQ(problem(folder), (folder / "tokenizer_config.json").string() +
-                                 ": extra_ids must be an integer from 0 to 10000000, found -1");
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "tokenizer_config.json").string() +
+                                               ": extra_ids must be an integer from 0 to 10000000, found -1");
   folder.write("tokenizer_config.json", "{");
-  EXPECT_EQ(problem(folder).find((folder / "tokenizer_config.json").string() + ": line 1, column "), 0U)
-      << problem(folder);
+  EXPECT_EQ(
+      folder_problem(folder.path()).find((folder / "tokenizer_config.json").string() + ": line 1, column "),
+      0U)
+      << folder_problem(folder.path());
   folder.remove("tokenizer_config.json");
   folder.set("vocab_size", 4);
-  EXPECT_EQ(problem(folder), (folder / "spiece.model").string() + " has 5 pieces, but " +
-                                 (folder / "config.json").string() +
-                                 " says vocab_size = 4; they belong to different models");
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "spiece.model").string() + " has 5 pieces, but " +
+                                               (folder / "config.json").string() +
+                                               " says vocab_size = 4; they belong to different models");
   folder.remove("spiece.model");
-  EXPECT_EQ(
-      problem(folder).find(folder.path().string() + " has no spiece.model, so its tokenizer is not known"),
-      0U)
-      << problem(folder);
+  EXPECT_EQ(folder_problem(folder.path())
+                .find(folder.path().string() + " has no spiece.model, so its tokenizer is not known"),
+            0U)
+      << folder_problem(folder.path());
 }
 
 /// MarianMT and T5 have the same kind of tokenizer, and both a decoder: the attention tells them apart.

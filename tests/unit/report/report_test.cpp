@@ -8,22 +8,17 @@
 #include "document/html.hpp"
 #include "support/places.hpp"
 #include "unit/report/report_fixture.hpp"
+#include "unit/report/scipy_numbers.hpp"
 
 namespace encore::testing {
 namespace {
 
-const nlohmann::json& scipy() {
-  static const nlohmann::json numbers =
-      nlohmann::json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/report/statistics.json"));
-  return numbers["report"];
-}
-
 TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
-  for (const auto& [name, values] : scipy()["values"].items()) tell_all(name, values);
+  for (const auto& [name, values] : scipy()["report"]["values"].items()) tell_all(name, values);
   const Document document = report();
   const TableBlock& results = table(document, "results-test-f1");
-  ASSERT_EQ(results.rows.size(), scipy()["candidates"].size());
-  for (const nlohmann::json& wanted : scipy()["candidates"]) {
+  ASSERT_EQ(results.rows.size(), scipy()["report"]["candidates"].size());
+  for (const nlohmann::json& wanted : scipy()["report"]["candidates"]) {
     const std::string name = wanted["name"];
     const auto expect = [&](const std::string& column, const nlohmann::json& value) {
       const TableCell found = cell(results, letter(document, name), column);
@@ -48,7 +43,7 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
   EXPECT_EQ(pairs.rows.size(), 6u);
   std::size_t compared = 0;
   for (const auto& row : pairs.rows)
-    for (const nlohmann::json& wanted : scipy()["pairs"]) {
+    for (const nlohmann::json& wanted : scipy()["report"]["pairs"]) {
       const std::string first = row[0].text.plain(), second = row[1].text.plain(),
                         a = letter(document, wanted["a"]), b = letter(document, wanted["b"]);
       const double sign = first == a && second == b ? 1.0 : first == b && second == a ? -1.0 : 0.0;
@@ -65,7 +60,7 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
 
 TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
   if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
-  for (const auto& [name, values] : scipy()["values"].items()) tell_all(name, values);
+  for (const auto& [name, values] : scipy()["report"]["values"].items()) tell_all(name, values);
   const std::string file = store().path().string() + ".html";
   std::ofstream(file)
       << html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;

@@ -1,6 +1,6 @@
 // The statistics against scipy's numbers, and the cases in which there is nothing to say.
 #include "report/statistics.hpp"
-#include "support/places.hpp"
+#include "unit/report/scipy_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,6 @@ namespace encore {
 namespace {
 
 using Values = std::vector<double>;
-
-const nlohmann::json& scipy() {
-  static const nlohmann::json numbers =
-      nlohmann::json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/report/statistics.json"));
-  return numbers;
-}
 
 /// Equal to ten digits, or to `tolerance` where that is larger.
 void expect_near(double value, const nlohmann::json& wanted, double tolerance = 0.0) {

@@ -1,6 +1,6 @@
 // Main effects and expected best scores against scipy's numbers and against counting every draw.
 #include "report/sweep_statistics.hpp"
-#include "support/places.hpp"
+#include "unit/report/scipy_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,6 @@
 
 namespace encore {
 namespace {
-
-const nlohmann::json& scipy() {
-  static const nlohmann::json numbers =
-      nlohmann::json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/report/statistics.json"));
-  return numbers;
-}
 
 TEST(SweepStatistics, MainEffectsAsScipyHasThem) {
   ASSERT_EQ(scipy()["main_effects"].size(), 4u);

@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-class CheckTest : public testing::Test {
+class CheckTest : public ::testing::Test {
  protected:
   CheckTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "encore-check-XXXXXX").string();

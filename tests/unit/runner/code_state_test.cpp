@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-class CodeStateTest : public testing::Test {
+class CodeStateTest : public ::testing::Test {
  protected:
   CodeStateTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "encore-code-XXXXXX").string();

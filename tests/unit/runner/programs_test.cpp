@@ -21,7 +21,7 @@ std::string complaint(const Programs& programs, const std::string& backend) {
   return "found";
 }
 
-class ProgramsTest : public testing::Test {
+class ProgramsTest : public ::testing::Test {
  protected:
   ProgramsTest() {
     ::unsetenv("ENCORE_WORKER");

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class WorkerProcessTest : public testing::Test {
+class WorkerProcessTest : public ::testing::Test {
  protected:
   WorkerProcessTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "encore-runner-XXXXXX").string();

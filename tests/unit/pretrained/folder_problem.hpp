@@ -1,0 +1,16 @@
+// What the reader of Hugging Face folders says of one that it does not take.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "pretrained/hugging_face_folder.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+
+inline std::string folder_problem(const std::filesystem::path& folder) {
+  return testing::message_of<Error>([&] { open_hugging_face_folder(folder); });
+}
+
+}  // namespace encore
