@@ -204,7 +204,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   // option, an outcome of a trial.
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
-       {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_text.cpp",
+       {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_scores.cpp",
         "record/progress.cpp", "report/trials.cpp", "store/garbage.cpp", "store/run_rows.hpp"}},
       {"artifact", {"store/merged_rows.cpp"}},
       {"checkpoint",
