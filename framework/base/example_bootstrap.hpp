@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/measures.hpp"
+#include "base/measure_cells.hpp"
 
 namespace encore {
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/count_matrix.hpp"
 #include "base/measures.hpp"
 
 namespace encore {

@@ -1,7 +1,7 @@
 // BLEU and chrF of sums over examples: the reducers `ngram_precision` and `ngram_f_score`
 // (encore/measure.hpp), in the arithmetic of sacreBLEU (Post 2018). Which n-grams there are is the business
-// of the task that counts them. Place in the flow: MeasureCells (measures.hpp) sums -> here -> a value in
-// [0, 1].
+// of the task that counts them. Place in the flow: MeasureCells (measure_cells.hpp) sums -> here -> a value
+// in [0, 1].
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What follows from pairs rather than from sums of columns: the area under the ROC curve, correlations, and
 // Matthews' coefficient. Equal pairs share a cell that counts them, so that any selection of examples is a
-// vector of counts, as for the other reducers. Place in the flow: MeasureCells (measures.hpp) owns one of
-// each.
+// vector of counts, as for the other reducers. Place in the flow: MeasureCells (measure_cells.hpp) owns one
+// of each.
 #pragma once
 
 #include <bit>

@@ -163,7 +163,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
   out << '\n';
   print_steps(out, terminal, summary);
   for (const StepSummary& step : summary.steps) {
-    out << '\n' << styled(terminal, Style::bold, step.measured->name) << '\n';
+    print_heading(out, terminal, step.measured->name);
     print_kernels(out, terminal, step);
     print_prices(out, terminal, step);
     out << '\n';

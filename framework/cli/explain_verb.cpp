@@ -7,6 +7,7 @@
 #include "cli/access.hpp"
 #include "cli/difference_text.hpp"
 #include "cli/format.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_summary.hpp"

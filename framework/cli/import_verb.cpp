@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"

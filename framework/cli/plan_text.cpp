@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/plugin_passes.hpp"
 #include "cli/table.hpp"
 

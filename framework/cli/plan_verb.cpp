@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/plan_size.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/planned_search.hpp"

@@ -1,5 +1,5 @@
-// PlannedRuns: an experiment file held against the database: which of its runs are to be started, gone on
-// with, or left alone. `exp plan` shows it, `exp run` does it.
+// PlannedRuns: the runs of an experiment file and what is to be done with each: `exp plan` shows it, `exp
+// run` does it. Here they are read; what the database knows of them comes from plan_comparison.hpp.
 #pragma once
 
 #include <filesystem>
@@ -100,16 +100,11 @@ PlannedRuns read_own_plan(const CommandLine& line, const std::string& backend,
 /// called by the experiment's name and the seed.
 PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
                           const std::string& backend);
+/// What nothing needs any more is left alone: weights to start from are read at step 0 only, those of a
+/// teacher as long as its student is trained.
+void leave_spent_parents(PlannedRuns& planned);
 /// Gives a single run the experiment's own name.
 void name_like_experiment(PlannedRuns& planned);
-/// Fills in what the database knows.
-void compare_with(Store& store, PlannedRuns& planned);
-/// A run that would go on from a checkpoint must do so with the plugin files that wrote it. Throws Error that
-/// names them, and what to do, for all runs at once.
-void require_same_plugins(const PlannedRuns& planned);
-/// One line for each way in which complete runs come from other plugins or another build; none when they do
-/// not.
-std::vector<std::string> kept_though(const PlannedRuns& planned);
 /// Of runs that the database has: what the file says now of settings that only describe.
 void record_descriptions(Store& store, const PlannedRuns& planned);
 /// What else has to be there to plan the file again, as JSON: the table sweep says how.

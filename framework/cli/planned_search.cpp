@@ -2,6 +2,7 @@
 #include "cli/planned_search.hpp"
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/programs.hpp"

@@ -93,7 +93,7 @@ void print_text(const PluginView& view, const std::vector<Refusal>& refused,
   std::cout << (table.empty() ? "" : "\n") << manifests.size() << " usable on " << view.backend << ", "
             << refused.size() << " refused; searched:\n";
   for (const std::filesystem::path& folder : view.folders) std::cout << "  " << folder.string() << '\n';
-  if (!refused.empty()) std::cout << '\n' << styled(terminal, Style::bold, "refused") << '\n';
+  if (!refused.empty()) print_heading(std::cout, terminal, "refused");
   for (const Refusal& refusal : refused)
     std::cout << "  " << styled(terminal, Style::red, printable(refusal.reason)) << '\n';
   if (report) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/retrained_experiment.hpp"
 #include "cli/retraining_comparison.hpp"

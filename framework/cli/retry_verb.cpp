@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"

@@ -3,6 +3,7 @@
 // database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include <iostream>
 
+#include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/plugin_passes.hpp"

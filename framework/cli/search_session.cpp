@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_text.hpp"
 #include "cli/stop_requests.hpp"

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cli/access.hpp"
+#include "cli/plan_comparison.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/run_session.hpp"
 #include "cli/search_session.hpp"

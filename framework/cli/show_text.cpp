@@ -1,17 +1,15 @@
-// See show_text.hpp.
+// One function for each section of `exp show`; what was measured stands in show_scores.cpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <ostream>
-#include <set>
 
-#include "base/host_measures.hpp"
 #include "cli/access.hpp"
-#include "cli/curve.hpp"
 #include "cli/format.hpp"
 #include "cli/plugin_changes.hpp"
+#include "cli/show_scores.hpp"
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 #include "report/comparison.hpp"
@@ -20,15 +18,10 @@
 #include "runner/launched_runs.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
-#include "store/run_score.hpp"
 
 namespace encore {
 
 namespace {
-
-void heading(std::ostream& out, const Terminal& terminal, const std::string& text) {
-  out << '\n' << styled(terminal, Style::bold, text) << '\n';
-}
 
 void field(std::ostream& out, const std::string& name, const std::string& value) {
   constexpr std::size_t width = 12;
@@ -74,125 +67,13 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "folder", store.run_folder(run.id).string());
 }
 
-/// The value for one label, or over all of them where `key` is empty.
-std::string score_cell(const Metrics& metrics, const RunRow& run, const Metric& column,
-                       const std::string& key) {
-  const std::string name = column.name + (key.empty() ? "" : "/" + key);
-  const std::optional<double> value = result_measure(run, name);
-  return value ? metric_text(key.empty() ? column : metrics.of(name), *value) : "-";
-}
-
-/// The labels for which the run has a value of any of the columns.
-std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
-  std::set<std::string> labels;
-  for (const auto& [name, value] : run.result["measures"].items())
-    if (const auto key = metrics.of(name).key()) labels.insert(*key);
-  return labels;
-}
-
-/// Adds the families of a split that have no measure over all labels beside them ("test/f1" of
-/// "test/f1/LOC").
-void add_families(std::vector<Metric>& columns, const Metrics& metrics, const RunRow& run,
-                  const std::string& split) {
-  for (const auto& [name, value] : run.result["measures"].items()) {
-    Metric member = metrics.of(name);
-    const std::optional<std::string> key = member.key();
-    if (!key || member.split() != split) continue;
-    member.name = name.substr(0, name.size() - key->size() - 1);
-    if (std::ranges::find(columns, member.name, &Metric::name) == columns.end()) columns.push_back(member);
-  }
-}
-
-/// Columns: the measure that chooses checkpoints on dev and test, then the others on test, or on dev where
-/// there is no test, those of single labels last. Rows: everything, then each label.
-void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
-                  const Terminal& terminal) {
-  if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
-    return;
-  heading(
-      out, terminal,
-      "scores of the best checkpoint (step " + run.result.value("best_step", nlohmann::json(0)).dump() + ")");
-  std::vector<Metric> columns = metrics.in_order(selected, {"dev", "test"});
-  std::erase_if(columns, [&](const Metric& metric) { return !result_measure(run, metric.name); });
-  const std::string leading = Metric{.name = selected}.measure_name();
-  const bool tested =
-      std::ranges::any_of(columns, [](const Metric& metric) { return metric.split() == "test"; });
-  std::erase_if(columns, [&](const Metric& metric) {
-    return metric.measure_name() != leading && metric.split() != (tested ? "test" : "dev");
-  });
-  add_families(columns, metrics, run, tested ? "test" : "dev");
-  std::vector<TableColumn> heads = {{"LABEL"}};
-  for (const Metric& metric : columns)
-    heads.push_back(
-        {heading_text((metric.measure_name() == leading ? metric.split() + " " : "") + metric.title()),
-         Align::right});
-  Table table(heads);
-  const auto add_row = [&](const std::string& label, const std::string& key) {
-    std::vector<Cell> cells = {label};
-    for (const Metric& metric : columns) cells.emplace_back(score_cell(metrics, run, metric, key));
-    table.add(std::move(cells));
-  };
-  add_row("all", "");
-  for (const std::string& label : labels_of(metrics, run)) add_row(label, label);
-  table.print(out, terminal, 2);
-}
-
-void print_curve(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal,
-                 const Metric& metric) {
-  std::vector<CurvePoint> stored = store.read_curve(run.number, metric.name);
-  std::vector<encore::PlotPoint> points;
-  for (const CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
-  CurveLook look;
-  look.width = std::clamp(terminal.width - 20, 20, 72);
-  look.height = 5;
-  look.utf8 = terminal.utf8;
-  look.label_scale = metric.is_fraction() ? 100.0 : 1.0;
-  const std::vector<std::string> lines = draw_curve(points, look);
-  if (lines.empty()) return;
-  out << "\n  " << metric.name << " (last " << metric_text(metric, stored.back().value) << ")\n";
-  for (const std::string& line : lines) out << "  " << line << '\n';
-}
-
-/// One row per dev score, which is one per epoch unless train.evaluate_every asks for more.
-void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metrics& metrics,
-                  const std::string& selected, const Terminal& terminal) {
-  std::map<std::int64_t, std::map<std::string, double>> rows;
-  std::vector<Metric> columns;
-  for (const Metric& metric : metrics.in_order(selected, {"dev"})) {
-    const std::vector<CurvePoint> points = store.read_curve(run.number, metric.name);
-    for (const CurvePoint& point : points) rows[point.step][metric.name] = point.value;
-    if (!points.empty()) columns.push_back(metric);
-  }
-  if (rows.empty()) return;
-  heading(out, terminal, "dev scores");
-  std::vector<TableColumn> heads = {{"STEP", Align::right}};
-  for (const Metric& metric : columns) heads.push_back({heading_text(metric.title()), Align::right});
-  Table table(heads);
-  constexpr std::size_t most = 30;
-  std::size_t left_out = rows.size() > most ? rows.size() - most : 0;
-  if (left_out > 0) out << "  (the first " << left_out << " are left out; --json has all)\n";
-  for (const auto& [step, values] : rows) {
-    if (left_out > 0) {
-      --left_out;
-      continue;
-    }
-    std::vector<Cell> cells = {std::to_string(step)};
-    for (const Metric& metric : columns) {
-      const auto found = values.find(metric.name);
-      cells.emplace_back(found == values.end() ? "-" : metric_text(metric, found->second));
-    }
-    table.add(std::move(cells));
-  }
-  table.print(out, terminal, 2);
-}
-
 void print_params(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
   std::vector<ParamRow> params = store.read_params(run.number);
   const auto set = std::stable_partition(params.begin(), params.end(),
                                          [](const ParamRow& param) { return param.source != "default"; });
   const auto defaults = params.end() - set;
   if (!all) params.erase(set, params.end());
-  heading(out, terminal, "settings");
+  print_heading(out, terminal, "settings");
   Table table({{"KEY"}, {"VALUE"}, {"FROM"}});
   for (const ParamRow& param : params)
     table.add({param.key, value_text(param.value),
@@ -204,7 +85,7 @@ void print_params(std::ostream& out, Store& store, const RunRow& run, const Term
 }
 
 void print_data(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  heading(out, terminal, "data");
+  print_heading(out, terminal, "data");
   const std::optional<Started> started = last_started(store.read_attempts(run.number));
   std::map<std::string, SetFacts> unnamed = started ? started->data : std::map<std::string, SetFacts>();
   Table table({{"SET"}, {"EXAMPLES", Align::right}, {"SHA-256"}, {"FILE"}});
@@ -224,7 +105,7 @@ void print_data(std::ostream& out, Store& store, const RunRow& run, const Termin
 void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
-  heading(out, terminal, "attempts");
+  print_heading(out, terminal, "attempts");
   Table table({{"NO", Align::right},
                {"STATE"},
                {"STARTED"},
@@ -260,14 +141,14 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
 
   const AttemptRow& last = attempts.back();
   if (!last.plugins.empty()) {
-    heading(out, terminal, "plugins (attempt " + std::to_string(last.ordinal) + ")");
+    print_heading(out, terminal, "plugins (attempt " + std::to_string(last.ordinal) + ")");
     Table plugins({{"NAME"}, {"VERSION"}, {"SHA-256"}});
     for (const PluginRow& plugin : last.plugins)
       plugins.add({plugin.name, plugin.version, short_hash(plugin.sha256)});
     plugins.print(out, terminal, 2);
   }
   if (!last.environment.is_object()) return;
-  heading(out, terminal, "numeric environment (attempt " + std::to_string(last.ordinal) + ")");
+  print_heading(out, terminal, "numeric environment (attempt " + std::to_string(last.ordinal) + ")");
   for (const auto& [name, value] : last.environment.items())
     if (!value.is_structured()) field(out, name, value_text(value));
 }
@@ -277,7 +158,7 @@ void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const
   const std::size_t written = checkpoints.size();
   std::erase_if(checkpoints, [](const CheckpointRow& checkpoint) { return !checkpoint.on_disk; });
   if (written == 0) return;
-  heading(out, terminal, "checkpoints");
+  print_heading(out, terminal, "checkpoints");
   Table table({{"STEP", Align::right}, {"KIND"}, {"SIZE", Align::right}, {"SHA-256"}, {"FILE"}});
   for (const CheckpointRow& checkpoint : checkpoints)
     table.add({std::to_string(checkpoint.step), checkpoint.kind,
@@ -291,7 +172,7 @@ void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const
 void print_verifications(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const std::vector<VerificationRow> verifications = store.read_verifications(run.number);
   if (verifications.empty()) return;
-  heading(out, terminal, "verifications");
+  print_heading(out, terminal, "verifications");
   for (const VerificationRow& verification : verifications) {
     const bool equal = verification.outcome == "equal";
     out << "  " << time_text(verification.time) << "  "
@@ -302,7 +183,7 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
 void print_retraining(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const nlohmann::json recorded = read_retraining(store, run);
   if (recorded.is_null()) return;
-  heading(out, terminal, "retraining");
+  print_heading(out, terminal, "retraining");
   for (const std::string& sentence : sentences(retraining_in(recorded)))
     out << "  " << printable(sentence) << '\n';
 }
@@ -312,13 +193,7 @@ void print_retraining(std::ostream& out, Store& store, const RunRow& run, const 
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
   out << styled(terminal, Style::bold, run.name) << "  " << run.id << '\n';
   print_summary(out, run, store);
-  const Metrics metrics = read_metrics(store.database());
-  const std::string selected = scores_of(store, {run}).front().rule.metric.name;
-  print_scores(out, run, metrics, selected, terminal);
-  heading(out, terminal, "curves");
-  print_curve(out, store, run, terminal, metrics.of("train/" + loss_measure().name));
-  print_curve(out, store, run, terminal, metrics.of(selected));
-  print_epochs(out, store, run, metrics, selected, terminal);
+  print_measured(out, store, run, terminal);
   print_params(out, store, run, terminal, all);
   print_data(out, store, run, terminal);
   print_attempts(out, store, run, terminal);

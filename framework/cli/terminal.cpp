@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
 
 namespace encore {
 
@@ -135,6 +136,10 @@ std::string printable_lines(std::string_view text) {
 std::string styled(const Terminal& terminal, Style style, std::string_view text) {
   if (!terminal.color) return std::string(text);
   return std::string("\033[") + code_of(style) + "m" + std::string(text) + "\033[0m";
+}
+
+void print_heading(std::ostream& out, const Terminal& terminal, std::string_view text) {
+  out << '\n' << styled(terminal, Style::bold, text) << '\n';
 }
 
 void LiveLines::set(int key, const std::string& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ std::string printable_lines(std::string_view text);
 enum class Style { bold, dim, red, green, yellow, cyan };
 /// The text in that style, or as it is where there is no colour.
 std::string styled(const Terminal& terminal, Style style, std::string_view text);
+/// A line of its own in bold, behind an empty one.
+void print_heading(std::ostream& out, const Terminal& terminal, std::string_view text);
 
 /// Lines at the bottom of a terminal, one for each thing in progress, that are replaced again and again;
 /// finished lines scroll above them. Where there are more than the terminal is high, the last one says how

@@ -1,6 +1,7 @@
 // The schemas of the tables that belong to Encore itself; tables with a plugin's `type` get theirs from the
 // catalogue. docs/experiment_file.md is written from these. A default is never changed, only a new option
-// added: a value that equals its default does not count in a run's identity.
+// added: a value that equals its default does not count in a run's identity. Read next: search_schema.hpp for
+// [sweep] and [search].
 #pragma once
 
 #include <string>
@@ -22,8 +23,6 @@ const Schema& resolved_teacher_schema();
 const Schema& distil_schema();   ///< [distil]
 const Schema& decoder_schema();  ///< [model.decoder]
 const Schema& train_schema();    ///< [train]
-const Schema& sweep_schema();    ///< [sweep], without its tables
-const Schema& search_schema();   ///< [search], without its tables
 
 /// A table whose options depend on its `type`, which a plugin of that kind offers.
 struct PluginTableRule {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/check_value.hpp"
 #include "config/json_value.hpp"
 #include "config/resolve.hpp"
 #include "config/validate.hpp"

@@ -4,11 +4,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "config/check_value.hpp"
 #include "config/core_schema.hpp"
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
+#include "config/resolve_path.hpp"
 #include "config/toml.hpp"
-#include "config/validate.hpp"
 
 namespace encore {
 

@@ -11,6 +11,7 @@
 #include "config/core_schema.hpp"
 #include "config/limits.hpp"
 #include "config/nearest.hpp"
+#include "config/resolve_path.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
 

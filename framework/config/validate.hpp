@@ -1,5 +1,6 @@
-// Checks one table against one Schema: unknown names with "did you mean", types, ranges, choices, what is
-// missing. Every table of an experiment goes through here, core and plugin alike. Read next: resolve.hpp.
+// Checks one table against one Schema: unknown names with "did you mean", values (check_value.hpp), paths
+// (resolve_path.hpp), what is missing. Every table of an experiment goes through here, core and plugin alike.
+// Read next: resolve.hpp.
 #pragma once
 
 #include <optional>
@@ -36,23 +37,5 @@ struct ValidTable {
 ValidTable validate(const Value& table, const Schema& schema, const TableName& name, Problems& problems,
                     const std::vector<std::string>& ignored = {}, const std::optional<std::string>& root = {},
                     const OptionPlaces& places = {});
-
-/// Whether it names a file, a folder, or several of them.
-bool is_path(const Option& option);
-/// 95 of "95%"; nothing where it is no percentage above 0 and at most 100.
-std::optional<double> percentage_in(const std::string& text);
-
-/// Checks one value, without a place: nothing when it fits, otherwise `must be an integer, found text "six"`.
-std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result);
-std::optional<std::string> check_range(const OptionValue& value, const Option& option);
-
-/// `must be at least 0 and below 1`-like words for messages, help and documentation: "at least 0, below 1".
-std::string range_text(const Option& option);
-
-/// Expands ${NAME} from the environment. Throws Error naming a variable that is not set.
-std::string expand_variables(const std::string& text);
-/// An absolute path without dots, relative to `root` or to the folder of the file in `origin`.
-std::string resolve_path(const std::string& text, const Origin& origin,
-                         const std::optional<std::string>& root);
 
 }  // namespace encore

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "config/validate.hpp"
+#include "config/check_value.hpp"
 #include "contract/suite.hpp"
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"

@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "config/check_value.hpp"
 #include "config/error.hpp"
 #include "config/nearest.hpp"
 #include "config/validate.hpp"

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/validate.hpp"
 #include "config/value.hpp"
 #include "record/specification.hpp"
 

@@ -5,6 +5,7 @@
 #include "config/core_schema.hpp"
 #include "config/input_file.hpp"
 #include "config/json_value.hpp"
+#include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 #include "pretrained/option_filler.hpp"

@@ -1,6 +1,7 @@
 // See plan_header.hpp.
 #include "plan/plan_header.hpp"
 
+#include "config/check_value.hpp"
 #include "config/core_schema.hpp"
 #include "config/limits.hpp"
 #include "config/validate.hpp"

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "config/check_value.hpp"
 #include "config/nearest.hpp"
 #include "config/toml.hpp"
-#include "config/validate.hpp"
 #include "data/hash.hpp"
 #include "plan/identity.hpp"
 #include "plan/parent_filler.hpp"

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "config/check_value.hpp"
 #include "config/nearest.hpp"
-#include "config/validate.hpp"
 
 namespace encore {
 

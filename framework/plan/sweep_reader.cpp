@@ -9,6 +9,7 @@
 
 #include "config/core_schema.hpp"
 #include "config/nearest.hpp"
+#include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 #include "plan/label.hpp"

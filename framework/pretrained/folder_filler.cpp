@@ -5,7 +5,7 @@
 
 #include "config/input_file.hpp"
 #include "config/nearest.hpp"
-#include "config/validate.hpp"
+#include "config/resolve_path.hpp"
 #include "pretrained/option_filler.hpp"
 
 namespace encore {

@@ -1,15 +1,24 @@
-// The JSON of the events: each kind lists its fields once, for the writer and for the reader.
+// Events to JSON and back, by the lists of their fields (event_fields.hpp): values of every type are written
+// and read here, without knowledge of any event.
 #include "record/events.hpp"
 
-#include <array>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <utility>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/json_text.hpp"
+#include "record/event_fields.hpp"
 
 namespace encore {
 
@@ -18,174 +27,6 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* unreadable_type = "unreadable";
-
-template <class Enum>
-using EnumNames = std::array<std::pair<Enum, const char*>, 3>;
-
-constexpr EnumNames<LogLevel> level_names = {
-    {{LogLevel::info, "info"}, {LogLevel::warning, "warning"}, {LogLevel::error, "error"}}};
-constexpr std::array<std::pair<CheckpointKind, const char*>, 2> kind_names = {
-    {{CheckpointKind::last, "last"}, {CheckpointKind::best, "best"}}};
-constexpr EnumNames<Ending> ending_names = {
-    {{Ending::completed, "completed"}, {Ending::interrupted, "interrupted"}, {Ending::failed, "failed"}}};
-
-constexpr const auto& names_of(LogLevel) {
-  return level_names;
-}
-constexpr const auto& names_of(CheckpointKind) {
-  return kind_names;
-}
-constexpr const auto& names_of(Ending) {
-  return ending_names;
-}
-
-template <class Enum>
-const char* name_in(Enum value) {
-  for (const auto& [known, name] : names_of(value))
-    if (known == value) return name;
-  return "unknown";
-}
-
-// --- the fields ---
-
-/// `Struct`, constant where it is written.
-template <class T, class Struct>
-concept A = std::same_as<std::remove_const_t<T>, Struct>;
-
-// `field` for what every version has written, `field.optional` for what came later or may be empty.
-
-void list(auto& field, A<PluginUse> auto& plugin) {
-  field("name", plugin.name);
-  field("version", plugin.version);
-  field("sha256", plugin.sha256);
-  field("fingerprint", plugin.fingerprint);
-  field.optional("file", plugin.file);
-}
-
-void list(auto& field, A<PartSize> auto& part) {
-  field("part", part.part);
-  field("parameters", part.parameters);
-}
-
-void list(auto& field, A<LengthHistogram> auto& lengths) {
-  field("width", lengths.width);
-  field("counts", lengths.counts);
-}
-
-void list(auto& field, A<NamedCount> auto& count) {
-  field("name", count.name);
-  field("value", count.value);
-}
-
-void list(auto& field, A<SetFacts> auto& set) {
-  field("examples", set.examples);
-  field.optional("tokens", set.tokens);
-  field.optional("longest", set.longest);
-  field.optional("unknown_pieces", set.unknown_pieces);
-  field.optional("lengths", set.lengths);
-  field.optional("labels", set.labels);
-  field.optional("counts", set.counts);
-}
-
-void list(auto& field, A<Started> auto& event) {
-  field.optional("numeric_environment", event.numeric_environment);
-  field.optional("host", event.host);
-  field.optional("build", event.build);
-  field.optional("plugins", event.plugins);
-  field.optional("threads", event.threads);
-  field.optional("pinning", event.pinning);
-  field.optional("parameters", event.parameters);
-  field.optional("parameter_parts", event.parameter_parts);
-  field.optional("parameter_layers", event.parameter_layers);
-  field.optional("vocabulary_size", event.vocabulary_size);
-  field.optional("resolved_max_length", event.max_length);
-  field.optional("labels", event.labels);
-  field.optional("data", event.data);
-}
-
-void list(auto& field, A<Logged> auto& event) {
-  field("level", event.level);
-  field("text", event.text);
-}
-
-void list(auto& field, A<Progressed> auto& event) {
-  field("step", event.step);
-  field("total_steps", event.total_steps);
-  field("epoch", event.epoch);
-  field("loss", event.loss);
-  field("learning_rate", event.learning_rate);
-  field("tokens_per_second", event.tokens_per_second);
-  field("eta_seconds", event.eta_seconds);
-  field.optional("step_seconds", event.step_seconds);
-  field.optional("longest_pause", event.longest_pause);
-  field.optional("activity", event.activity);
-  field.optional("activity_share", event.activity_share);
-}
-
-void list(auto& field, A<Evaluated> auto& event) {
-  field("step", event.step);
-  field.optional("epoch", event.epoch);
-  field("measures", event.measures);
-}
-
-void list(auto& field, A<Digested> auto& event) {
-  field("step", event.step);
-  field("scope", event.scope);
-  field("value", event.sha256);
-  field.optional("tensors", event.tensors);
-}
-
-void list(auto& field, A<Saved> auto& event) {
-  field("step", event.step);
-  field("kind", event.kind);
-  field("path", event.path);
-  field("bytes", event.bytes);
-  field("sha256", event.sha256);
-}
-
-void list(auto& field, A<Wrote> auto& event) {
-  field("name", event.name);
-  field("path", event.path);
-  field("sha256", event.sha256);
-}
-
-void list(auto& field, A<Concluded> auto& event) {
-  field("best_step", event.best_step);
-  field("measures", event.measures);
-}
-
-void list(auto& field, A<Ended> auto& event) {
-  field("state", event.ending);
-  field("reason", event.reason);
-  field("step", event.step);
-  field.optional("epochs", event.epochs);
-}
-
-void list(auto& field, A<BenchStarted> auto& event) {
-  field("host", event.host);
-  field("build", event.build);
-  field("numeric_environment", event.numeric_environment);
-  field("threads", event.threads);
-  field("cases", event.cases);
-}
-
-void list(auto& field, A<BenchRound> auto& event) {
-  field("round", event.round);
-  field("warm_up", event.warm_up);
-  field("machine", event.machine);
-  field.optional("cases", event.cases);
-}
-
-void list(auto& field, A<BenchCaseFacts> auto& facts) {
-  field("environment", facts.environment);
-  field("facts", facts.facts);
-}
-
-void list(auto& field, A<BenchFacts> auto& event) {
-  field("machine", event.machine);
-  field("cases", event.cases);
-  field("peak_bytes", event.peak_bytes);
-}
 
 // --- writing ---
 
@@ -221,7 +62,7 @@ json to_value(const std::map<std::string, T>& map);
 template <class T>
 json to_value(const T& value) {
   if constexpr (std::is_enum_v<T>)
-    return name_in(value);
+    return event_fields::name_in(value);
   else
     return object_of(value);
 }
@@ -259,7 +100,7 @@ template <class Struct>
 json object_of(const Struct& value) {
   json object = json::object();
   Writer writer(object);
-  list(writer, value);
+  event_fields::list(writer, value);
   return object;
 }
 
@@ -326,7 +167,7 @@ void read(const json& from, const std::string& place, T& value) {
   if constexpr (std::is_enum_v<T>) {
     std::string name, known;
     read(from, place, name);
-    for (const auto& [one, text] : names_of(T{})) {
+    for (const auto& [one, text] : event_fields::names_of(T{})) {
       if (name == text) return void(value = one);
       known += (known.empty() ? "\"" : ", \"") + std::string(text) + "\"";
     }
@@ -368,38 +209,16 @@ class Reader {
   const std::string& place_;
 };
 
-/// Facts of a set as they were written before tasks counted for themselves: labels {"words": {...}, "unseen":
-/// n}, and what was cut in members of their own.
-json renewed(json set) {
-  const auto labels = set.find("labels");
-  const bool old_labels = labels != set.end() && labels->is_object() && labels->contains("words") &&
-                          labels->at("words").is_object();
-  if (set.contains("counts") || (!old_labels && !set.contains("cut_sentences"))) return set;
-  json counts = json::array();
-  const auto count = [&](const json& from, const char* key, const char* name) {
-    if (from.contains(key)) counts.push_back({{"name", name}, {"value", from.at(key)}});
-  };
-  count(set, "cut_sentences", "cut sentences");
-  count(set, "cut_words", "cut words");
-  count(set, "cut_entities", "cut entities");
-  if (old_labels) {
-    count(*labels, "unseen", "words with labels not in training");
-    set["labels"] = json(labels->at("words"));
-  }
-  set["counts"] = std::move(counts);
-  return set;
-}
-
 template <class Struct>
 void read_object(const json& object, const std::string& place, Struct& value) {
   if (!object.is_object()) refuse(place, object, "an object");
   if constexpr (std::same_as<Struct, SetFacts>) {
-    const json now = renewed(object);
+    const json now = event_fields::renewed(object);
     Reader reader(now, place);
-    list(reader, value);
+    event_fields::list(reader, value);
   } else {
     Reader reader(object, place);
-    list(reader, value);
+    event_fields::list(reader, value);
   }
 }
 
@@ -434,15 +253,15 @@ json JsonText::value() const {
 }
 
 const char* name_of(LogLevel level) {
-  return name_in(level);
+  return event_fields::name_in(level);
 }
 
 const char* name_of(CheckpointKind kind) {
-  return name_in(kind);
+  return event_fields::name_in(kind);
 }
 
 const char* name_of(Ending ending) {
-  return name_in(ending);
+  return event_fields::name_in(ending);
 }
 
 std::string event_text(const Event& event, double time) {

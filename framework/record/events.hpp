@@ -1,7 +1,7 @@
 // Events: what a worker reports, one struct for each kind, and the only vocabulary for it on both sides.
 // Place in the flow: the trainer makes them, SpoolWriter (spool.hpp) writes them, a reader gets them back
-// (SpoolRecord::event) for the database and for the screen. How each is written as JSON stands in events.cpp
-// and nowhere else.
+// (SpoolRecord::event) for the database and for the screen. Under which names the fields are written as JSON
+// stands in event_fields.hpp and nowhere else.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/count_matrix.hpp"
 #include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"

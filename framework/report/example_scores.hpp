@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/measures.hpp"
+#include "base/measure_cells.hpp"
 
 namespace encore {
 

@@ -39,7 +39,8 @@ Section trials_section(const Material& material);
 Section searches_section(const Material& material);
 /// Cost and winners alone.
 Section brief_searches_section(const Material& material);
-/// search_pictures.cpp: importance, every parameter against the score, two at once, and all together.
+/// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.hpp), and all
+/// together.
 std::vector<Block> search_pictures(const Material& material, const SearchView& view, const std::string& id);
 /// classes.cpp: precision, recall and F1 of each class; what was taken for what.
 Section classes_section(const Material& material);
@@ -63,6 +64,8 @@ Section data_section(const Material& material);
 Section environment_section(const Material& material);
 /// reproduction.cpp: commands, digests, verdicts, and what was not recorded.
 Section reproduction_section(const Material& material);
+/// commands.cpp: the commands and the experiment files, part of the reproduction.
+Section command_section(const Material& material);
 /// The same on half a page.
 Section brief_reproduction_section(const Material& material);
 /// against.cpp: another set of runs beside this one.

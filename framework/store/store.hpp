@@ -1,7 +1,7 @@
 // Store: the control program's view of its database: runs, attempts with leases, merging, and what `ls` and
 // `show` ask. The life of a run:  add_run -> begin_attempt (lease) -> merge every half second (heartbeat) ->
 // finish_attempt. Any number of `exp` may do this at once on one database; each run has one holder.
-// schema.sql tells what is stored.
+// schema.sql tells what is stored, run_rows.hpp what is answered.
 #pragma once
 
 #include <cstdint>
@@ -14,54 +14,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/metric.hpp"
-#include "record/events.hpp"
 #include "record/process.hpp"
 #include "record/specification.hpp"
 #include "store/encore_database.hpp"
 #include "store/lease_clock.hpp"
 #include "store/merge.hpp"
+#include "store/run_rows.hpp"
 
 namespace encore {
-
-/// `pruned`: a search has ended it early; only that search, or `exp run` outside of one, goes on with it.
-enum class RunState : std::uint8_t {
-  pending,
-  running,
-  completed,
-  failed,
-  interrupted,
-  lost,
-  stopped,
-  pruned
-};
-const char* name_of(RunState state);
-std::optional<RunState> run_state_from(std::string_view name);
-
-/// A run and its latest attempt, as `ls` shows them.
-struct RunRow {
-  std::int64_t number = 0;
-  std::string id;
-  std::string name;
-  RunState state = RunState::pending;  ///< as it is now: a run whose process is gone is lost, never running
-  std::string reason;
-  std::string question;
-  std::string group;
-  std::string backend;
-  std::int64_t repeat = 1;
-  std::uint64_t seed = 0;
-  std::string sweep;  ///< name, or empty
-  std::string note;
-  double created = 0.0;
-  std::optional<double> finished;
-  nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
-  std::int64_t attempts = 0;
-  std::optional<double> started;       ///< of the latest attempt
-  std::optional<Progressed> progress;  ///< the newest of the latest attempt
-  double progress_time = 0.0;          ///< when it was written
-  ProcessIdentity holder;              ///< of the latest attempt
-  std::optional<double> removed;       ///< when exp rm took it out of sight
-};
 
 /// What a run has beside its specification.
 struct RunExtras {
@@ -122,98 +82,6 @@ class LeaseLost : public Error {
 class UnknownRun : public Error {
  public:
   using Error::Error;
-};
-
-struct ParamRow {
-  std::string key;
-  std::string type;  ///< boolean, integer, number, text, list, null
-  nlohmann::json value;
-  std::string source;
-  std::string at;
-};
-struct DatasetRow {
-  std::string role, path, sha256;
-};
-/// A plugin that an attempt used.
-struct PluginRow {
-  std::string name, version, sha256, fingerprint;
-};
-struct AttemptRow {
-  std::int64_t number = 0;
-  int ordinal = 0;
-  RunState state = RunState::running;
-  std::string reason;
-  double started = 0.0;
-  std::optional<double> finished;
-  std::optional<std::int64_t> first_step;
-  nlohmann::json environment, host, build;
-  std::optional<Started> started_event;
-  std::string commit_hash, diff;
-  ProcessIdentity holder;
-  std::string spool_problem;
-  std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
-};
-/// What the last attempt that began has reported; nothing where none has.
-std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
-/// The little of an attempt that a plan of many runs asks of each.
-struct TrainedWith {
-  std::vector<PluginRow> plugins;  ///< by name
-  nlohmann::json build;
-};
-struct MetricRow : Metric {
-  std::int64_t points = 0;  ///< that count
-};
-struct CurvePoint {
-  std::int64_t step = 0;
-  double value = 0.0;  ///< NaN and infinities too
-  int attempt = 0;     ///< ordinal
-};
-struct CheckpointRow {
-  std::int64_t step = 0;
-  std::string kind, path, sha256;
-  std::int64_t bytes = 0;
-  int attempt = 0;
-  double created = 0.0;
-  bool on_disk = false;
-};
-struct DigestRow {
-  std::int64_t step = 0;
-  std::string scope, value;
-  int attempt = 0;  ///< ordinal
-};
-/// A training that was done again and compared (table verification).
-struct VerificationRow {
-  double time = 0.0;
-  std::string outcome;  ///< equal, different, not comparable
-  std::optional<std::int64_t> first_step;
-  std::string scope;
-  nlohmann::json details = nlohmann::json::object();
-};
-struct ArtifactRow {
-  std::string name, path, sha256;
-};
-struct EventRow {
-  int attempt = 0;
-  std::int64_t sequence = 0;
-  double time = 0.0;
-  std::string type;
-  nlohmann::json body;
-};
-
-/// Types of events that exp writes itself: the weights of which run an attempt has read.
-inline constexpr const char* parent_event = "parent";
-inline constexpr const char* teacher_event = "teacher";
-
-/// What a run needs another one for: [model] from, [distil] teacher.
-enum class Need : std::uint8_t { start, teacher };
-
-/// The run that another one starts or learns from.
-struct ParentRow {
-  std::optional<RunRow>
-      run;  ///< the one whose weights were read; before that the one that is named, if it is there
-  std::string experiment;   ///< the file that asks for it; empty where it was named itself
-  std::string sha256 = {};  ///< of the weights that were read; empty: none were yet
-  int attempt = 0;          ///< the ordinal of the attempt that read them
 };
 
 class Store {

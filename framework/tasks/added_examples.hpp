@@ -1,6 +1,6 @@
 // AddedExamples: what of the records of `data.more` is learned from. A share of them may be held out by a
 // hash of what they say, as data_split.hpp cuts sets: a record stays held out whatever is added later. What
-// is in a set that is scored is never learned from. Place in the flow: task_sets.cpp, evaluate with
+// is in a set that is scored is never learned from. Place in the flow: set_files.cpp, evaluate with
 // --held-out.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Cutting one set of records into a training, a development and a test set, each record by a hash of what it
 // says: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
-// together. Place in the flow: task_sets.cpp, for `[data] split`.
+// together. Place in the flow: set_files.cpp, for `[data] split`.
 #pragma once
 
 #include <array>

@@ -6,13 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
-#include "config/nearest.hpp"
 #include "data/encode.hpp"
-#include "data/file.hpp"
-#include "data/hash.hpp"
-#include "record/specification.hpp"
-#include "tasks/added_examples.hpp"
-#include "tasks/data_split.hpp"
 #include "tasks/encoded_parts.hpp"
 #include "tasks/length_share.hpp"
 #include "tasks/prediction_file.hpp"
@@ -33,14 +27,6 @@ constexpr std::int64_t shortest_max_length = 3;
 /// Each part of a corpus may have some.
 constexpr std::size_t most_part_notes = 4;
 
-/// What messages call the examples of data.more.
-constexpr const char* added_title = "added examples";
-constexpr std::array held_out_splits = {Split::dev, Split::test};
-
-std::size_t index(Split split) {
-  return static_cast<std::size_t>(split);
-}
-
 /// "1287 examples, 20125 words, 41 cut words"
 std::string counts_note(const EncodedSet& set, const SetDescription& description) {
   const std::size_t examples = set.set.size();
@@ -59,31 +45,6 @@ void drop_rarest(TextCounts& counts, std::size_t most) {
 
 }  // namespace
 
-ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what) {
-  std::vector<std::string> texts;
-  ReadSet set;
-  for (const std::string& path : paths) {
-    texts.push_back(load_text(path, what));
-    set.sha256.push_back(sha256(texts.back()));
-  }
-  std::vector<InputText> files;
-  for (std::size_t i = 0; i < paths.size(); ++i) files.push_back({.name = paths[i], .text = texts[i]});
-  set.records = reader.read(files, what);
-  return set;
-}
-
-void require_fields(const Records& records, const TaskFields& needs) {
-  std::vector<std::string> missing, given;
-  for (const std::vector<std::string>* fields : {&needs.structure, &needs.truth})
-    for (const std::string& field : *fields)
-      if (!records.has(field)) missing.push_back(field);
-  if (missing.empty()) return;
-  for (const Records::Field& field : records.fields()) given.push_back(field.name);
-  throw Error("the task needs the field" + std::string(missing.size() == 1 ? " " : "s ") +
-              quoted_list(missing) + ", and the reader gives " + quoted_list(given) +
-              "; its options decide what it gives");
-}
-
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs,
                     const std::string& what) {
   Statistics statistics;
@@ -95,180 +56,27 @@ Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outp
 }
 
 TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned, CorpusLimits limits)
-    : parts_(std::move(parts)), data_(data), planned_(std::move(planned)), limits_(limits) {
-  if (parts_.reader->cut() == Cut::nowhere || !task().takes_parts()) return;
-  std::uintmax_t bytes = 0;
-  std::error_code failure;  // said when it is read
-  for (const std::vector<std::string>* files : {&data_.train, &data_.more})
-    for (const std::string& path : *files)
-      if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
-  in_parts_ = bytes > limits_.part_bytes;
-}
-
-// --- files ---
-
-bool TaskSets::has(Split split) const {
-  return data_.split.empty() ? !paths(split).empty() : index(split) < data_.split.size();
-}
-
-const std::vector<std::string>& TaskSets::paths(Split split) const {
-  if (!data_.split.empty()) return data_.train;
-  return split == Split::train ? data_.train : split == Split::dev ? data_.dev : data_.test;
-}
-
-/// "train.txt", "a.txt and 2 more files"
-std::string TaskSets::files_text(Split split) const {
-  const std::vector<std::string>& files = paths(split);
-  const std::size_t more = files.size() - 1;
-  return files.front() + (more == 0   ? ""
-                          : more == 1 ? " and 1 more file"
-                                      : " and " + std::to_string(more) + " more files");
-}
-
-void TaskSets::require_as_planned(const char* role, const std::vector<std::string>& paths,
-                                  const std::vector<std::string>& hashes) const {
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (const auto planned = planned_.find(numbered_file(role, i)); planned != planned_.end())
-      require_planned({paths[i], planned->second}, role, hashes[i]);
-}
+    : parts_(std::move(parts)),
+      data_(data),
+      most_words_(limits.most_words),
+      files_(*parts_.reader, parts_.fields, data, std::move(planned), limits, task().takes_parts()) {}
 
 // --- reading ---
 
-ReadSet TaskSets::read_files(Split files) const {
-  ReadSet set = read_set(*parts_.reader, paths(files), title_of(files));
-  require_as_planned(name_of(files), paths(files), set.sha256);
-  with_file(files_text(files), [&] { require_fields(set.records, parts_.fields); });
-  return set;
-}
-
-void TaskSets::require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const {
-  std::string text;
-  bool empty = false;
-  for (const Split split : all_splits) {
-    if (!has(split)) continue;
-    empty = empty || counts[index(split)] == 0;
-    text += (text.empty() ? "" : ", ") + std::to_string(counts[index(split)]) + " for the " + title_of(split);
-  }
-  if (empty)
-    throw Error(files_text(Split::train) + ": data.split leaves a set without examples: " + text +
-                "; give it more examples, or the set a larger share");
-}
-
-void TaskSets::read_into(Split split, Sets& to) const {
-  if (to[index(split)]) return;
-  if (data_.split.empty()) {
-    Records records = read_files(split).records;
-    if (split == Split::train && !data_.more.empty()) {
-      for (const Split held : held_out_splits)
-        if (has(held)) read_into(held, to);
-      add_more(records, to);
-    }
-    to[index(split)] = std::move(records);
-    return;
-  }
-  if (in_parts_) return visit_parts(to, {});
-  std::array<Records, all_splits.size()> sets =
-      split_records(read_files(Split::train).records, parts_.fields, data_.split);
-  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
-  const bool train_is_read = to[index(Split::train)].has_value();
-  for (const Split one : all_splits)
-    if (has(one) && !to[index(one)]) to[index(one)] = std::move(sets[index(one)]);
-  if (!train_is_read && !data_.more.empty()) add_more(*to[index(Split::train)], to);
-}
-
-void TaskSets::add_more(Records& train, const Sets& held) const {
-  AddedExamples examples(parts_.fields, data_.held_out);
-  for (const Split split : held_out_splits)
-    if (held[index(split)]) examples.score(*held[index(split)]);
-  ReadSet added = read_set(*parts_.reader, data_.more, added_title);
-  require_as_planned(added_role, data_.more, added.sha256);
-  with_file(data_.more.front(), [&] {
-    require_fields(added.records, parts_.fields);
-    Records learned = examples.learned(added.records, &train);
-    if (learned.size() == 0) throw Error("nothing is left to learn from: " + learned.notes.back());
-    require_same_fields(train, learned);
-    std::erase_if(learned.notes, [&](const std::string& note) {
-      return std::ranges::find(train.notes, note) != train.notes.end();  // "tags in IOB2"
-    });
-    std::vector<Records> sets;
-    sets.push_back(std::move(train));
-    sets.push_back(std::move(learned));
-    train = joined(sets);
-  });
-}
-
-void TaskSets::visit_more(const Sets& held, const Visit& visit) const {
-  AddedExamples examples(parts_.fields, data_.held_out);
-  for (const Split split : held_out_splits)
-    if (held[index(split)]) examples.score(*held[index(split)]);
-  FileParts parts(data_.more, parts_.reader->cut(), limits_.part_bytes, added_title);
-  while (const std::optional<FileParts::Part> part = parts.next()) {
-    Records records = examples.learned(read_part(*part, data_.more, added_title), nullptr);
-    if (records.size() > 0) visit(records);
-  }
-  require_as_planned(added_role, data_.more, parts.hashes());
-}
-
-Records TaskSets::read_part(const FileParts::Part& part, const std::vector<std::string>& files,
-                            const char* what) const {
-  const std::string& path = files[part.file];
-  const InputText text = {.name = path, .text = part.text, .first_line = part.first_line};
-  Records records = parts_.reader->read({&text, 1}, what);
-  with_file(path, [&] { require_fields(records, parts_.fields); });
-  for (std::string& note : records.notes)
-    note = fs::path(path).filename().string() + ", lines " + std::to_string(part.first_line) + " to " +
-           std::to_string(part.last_line) + ": " + note;
-  return records;
-}
-
-void TaskSets::visit_parts(Sets& held_out, const Visit& visit) const {
-  FileParts parts(paths(Split::train), parts_.reader->cut(), limits_.part_bytes, title_of(Split::train));
-  std::array<std::size_t, all_splits.size()> counts = {};
-  std::array<std::vector<Records>, all_splits.size()> kept;
-  bool any = false;
-  while (const std::optional<FileParts::Part> part = parts.next()) {
-    any = true;
-    Records records = read_part(*part, paths(Split::train), title_of(Split::train));
-    if (!data_.split.empty()) {
-      std::array<Records, all_splits.size()> sets = split_records(records, parts_.fields, data_.split);
-      for (const Split split : held_out_splits) {
-        counts[index(split)] += sets[index(split)].size();
-        if (has(split) && !held_out[index(split)])
-          kept[index(split)].push_back(std::move(sets[index(split)]));
-      }
-      records = std::move(sets[index(Split::train)]);
-    }
-    counts[index(Split::train)] += records.size();
-    if (visit && records.size() > 0) visit(records);
-  }
-  require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
-  if (!any) read_set(*parts_.reader, paths(Split::train), title_of(Split::train));  // says that it is empty
-  if (!data_.split.empty()) {
-    require_none_empty(counts);
-    for (const Split split : held_out_splits)
-      if (has(split) && !held_out[index(split)]) held_out[index(split)] = joined(kept[index(split)]);
-  }
-  if (!visit || data_.more.empty()) return;
-  if (data_.split.empty())
-    for (const Split split : held_out_splits)
-      if (has(split)) read_into(split, held_out);
-  visit_more(held_out, visit);
-}
-
-void TaskSets::visit_train(const Visit& visit) {
+void TaskSets::visit_train(const VisitRecords& visit) {
   const auto prepared = [&](Records& records) {
-    if (!prepared_) with_file(files_text(Split::train), [&] { parts_.task->prepare(records); });
+    if (!prepared_) with_file(files_.text(Split::train), [&] { parts_.task->prepare(records); });
     prepared_ = true;
     visit(records);
   };
-  if (in_parts_) return visit_parts(records_, prepared);
+  if (files_.in_parts()) return files_.visit_parts(records_, prepared);
   require_read(Split::train);
-  prepared(*records_[index(Split::train)]);
+  prepared(*records_[index_of(Split::train)]);
 }
 
 const Records& TaskSets::require_read(Split split) {
-  read_into(split, records_);
-  return *records_[index(split)];
+  files_.read_into(split, records_);
+  return *records_[index_of(split)];
 }
 
 void TaskSets::read() {
@@ -277,7 +85,7 @@ void TaskSets::read() {
   for (const Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& other = require_read(split);
-    with_file(files_text(split), [&] { parts_.task->extend(other); });
+    with_file(files_.text(split), [&] { parts_.task->extend(other); });
   }
   extended_ = true;
 }
@@ -286,12 +94,12 @@ TextCounts TaskSets::text_counts() {
   TextCounts counts;
   visit_train([&](Records& records) {
     TextCounts part = task().text_counts(records);
-    if (!in_parts_) {
+    if (!files_.in_parts()) {
       counts = std::move(part);
       return;
     }
     for (const auto& [text, count] : part) counts[text] += count;
-    drop_rarest(counts, limits_.most_words);
+    drop_rarest(counts, most_words_);
   });
   return counts;
 }
@@ -303,7 +111,7 @@ void TaskSets::decide_max_length(const Tokenizer& tokenizer, int threads) {
   if (data_.max_length != 0) return;
   LengthCounts lengths;
   visit_train([&](const Records& records) {
-    with_file(files_text(Split::train), [&] {
+    with_file(files_.text(Split::train), [&] {
       lengths.add(encode_records(task(), records, tokenizer, longest_sequence, threads).arrays().lengths);
     });
   });
@@ -320,7 +128,7 @@ void TaskSets::encode_train(EncodedParts& to, std::vector<std::string>& notes, c
                             int threads) {
   std::size_t left_out = 0;
   visit_train([&](Records& records) {
-    with_file(files_text(Split::train),
+    with_file(files_.text(Split::train),
               [&] { to.add(encode_records(task(), records, tokenizer, data_.max_length, threads)); });
     for (std::string& note : records.notes) {
       if (notes.size() < most_part_notes)
@@ -336,7 +144,7 @@ void TaskSets::encode_held_out(const Tokenizer& tokenizer, int threads) {
   for (const Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& records = require_read(split);
-    with_file(files_text(split), [&] {
+    with_file(files_.text(split), [&] {
       sets_[split].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
                            records.notes);
     });
@@ -347,7 +155,7 @@ void TaskSets::encode_held_out(const Tokenizer& tokenizer, int threads) {
 
 void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
   decide_max_length(tokenizer, threads);
-  if (in_parts_) {
+  if (files_.in_parts()) {
     const auto parts = std::make_shared<EncodedParts>(fs::path());
     std::vector<std::string> notes;
     encode_train(*parts, notes, tokenizer, threads);
@@ -356,11 +164,11 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
   } else {
     read();
     const Records& records = require_read(Split::train);
-    with_file(files_text(Split::train), [&] {
+    with_file(files_.text(Split::train), [&] {
       sets_[Split::train].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
                                   records.notes);
     });
-    records_[index(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
+    records_[index_of(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
   }
   encode_held_out(tokenizer, threads);
 }
@@ -368,7 +176,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
 void TaskSets::encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache,
                       const std::string& encoding) {
   if (load_encoded(cache, encoding)) return;
-  if (!in_parts_ || planned_.empty() || !cache.keeps()) {
+  if (!files_.in_parts() || files_.planned().empty() || !cache.keeps()) {
     encode(tokenizer, threads);
     save_encoded(cache, encoding);
     return;
@@ -385,7 +193,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads, const TokenCache&
   metadata[name_of(Split::train)] = nlohmann::json(notes).dump();
   add_max_length(metadata);
   if (!cache.save(key(encoding), tensors, metadata, cache_notes_) || !load_encoded(cache, encoding))
-    throw Error(files_text(Split::train) +
+    throw Error(files_.text(Split::train) +
                 ": a training set of this size is trained from the token cache, which cannot be used: " +
                 (cache_notes_.empty() ? "its file is gone" : cache_notes_.back()));
 }
@@ -395,7 +203,7 @@ std::string TaskSets::key(const std::string& encoding) const {
                         {"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
                         {"task", parts_.identity},
                         {"max_length", data_.max_length},
-                        {"files", planned_},
+                        {"files", files_.planned()},
                         {"encoding", encoding}};
   if (data_.max_length_percent > 0) key["max_length"] = percent_text(data_.max_length_percent);
   if (!data_.split.empty()) key["split"] = data_.split;
@@ -408,7 +216,7 @@ void TaskSets::add_max_length(TensorMetadata& metadata) const {
 }
 
 bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding) {
-  if (planned_.empty()) return false;
+  if (files_.planned().empty()) return false;
   const std::shared_ptr<const Safetensors> file = cache.load(key(encoding), cache_notes_);
   if (!file) return false;
   try {
@@ -430,7 +238,7 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
 }
 
 void TaskSets::save_encoded(const TokenCache& cache, const std::string& encoding) {
-  if (planned_.empty()) return;
+  if (files_.planned().empty()) return;
   TensorMetadata metadata = metadata_of(sets_);
   add_max_length(metadata);
   cache.save(key(encoding), tensors_of(sets_), std::move(metadata), cache_notes_);
@@ -461,7 +269,7 @@ Notes TaskSets::notes() const {
 }
 
 const SetDescription& TaskSets::describe(Split split) const {
-  std::optional<SetDescription>& description = descriptions_[index(split)];
+  std::optional<SetDescription>& description = descriptions_[index_of(split)];
   if (!description) description = task().describe(set(split).set);
   return *description;
 }
@@ -478,9 +286,10 @@ std::string TaskSets::tune(const Outputs& dev) {
 
 Records TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
                                    const std::filesystem::path& path) const {
-  Sets read_again;
-  if (!records_[index(split)]) read_into(split, read_again);
-  const Records& records = records_[index(split)] ? *records_[index(split)] : *read_again[index(split)];
+  RecordSets read_again;
+  if (!records_[index_of(split)]) files_.read_into(split, read_again);
+  const Records& records =
+      records_[index_of(split)] ? *records_[index_of(split)] : *read_again[index_of(split)];
   Records predicted = task().label(records, set(split).set, outputs);
   write_predictions(path, parts_.fields, records, predicted, statistics);
   return predicted;

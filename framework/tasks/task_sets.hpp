@@ -1,13 +1,12 @@
 // TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
 // predictions. What is read or encoded once is kept only as long as it is needed, and a large corpus is never
-// held whole (file_parts.hpp).
+// held whole (set_files.hpp).
 // Place in the flow: infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
 #pragma once
 
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,13 +17,11 @@
 
 #include "config/experiment.hpp"
 #include "tasks/encoded_sets.hpp"
-#include "tasks/file_parts.hpp"
+#include "tasks/read_set.hpp"
+#include "tasks/set_files.hpp"
 #include "tasks/token_cache.hpp"
 
 namespace encore {
-
-/// The SHA-256 of each file of a run by role ("train", "dev", "test", "vocab"), as it was planned.
-using ContentHashes = std::map<std::string, std::string>;
 
 /// A task and the reader it gets its records from.
 struct TaskParts {
@@ -37,27 +34,6 @@ struct TaskParts {
   std::string identity;           ///< the text of everything about both that decides what is encoded
 };
 
-/// The records of the files of a set, with the hash of each. `what` names the set in messages. Throws Error
-/// that names file and line.
-struct ReadSet {
-  Records records;
-  std::vector<std::string> sha256;
-};
-ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what);
-
-/// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
-void require_fields(const Records& records, const TaskFields& needs);
-
-/// What `work` gives, which is done on the content of a file: an Error of it gets the file's name in front.
-template <class Work>
-auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    throw Error(path.string() + ": " + error.what());
-  }
-}
-
 /// What each example of a set adds to the measures. Throws Error when the task leaves one out.
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
 
@@ -66,14 +42,6 @@ class EncodedParts;
 /// data.max_length of a task that is to cut nothing.
 inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 20;
 
-/// Training files that are larger than `part_bytes` together are read in parts of about that size, where
-/// reader and task allow it (Reader::cut, Task::takes_parts).
-struct CorpusLimits {
-  std::size_t part_bytes = std::size_t{8} << 20;
-  /// Words of the table from which a vocabulary is trained; the rarest are dropped where there are more.
-  std::size_t most_words = std::size_t{2} << 20;
-};
-
 class TaskSets {
  public:
   /// Reads nothing yet. Without `planned` hashes nothing is compared with them, and nothing is cached.
@@ -81,7 +49,7 @@ class TaskSets {
 
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  bool has(Split split) const;
+  bool has(Split split) const { return files_.has(split); }
   /// data.max_length; 0 where it is a share of the training set that is not encoded yet.
   std::int64_t max_length() const { return data_.max_length; }
   /// Whether it follows from the lengths of the training set.
@@ -121,28 +89,9 @@ class TaskSets {
                            const std::filesystem::path& path) const;
 
  private:
-  using Sets = std::array<std::optional<Records>, all_splits.size()>;
-  using Visit = std::function<void(Records&)>;
-
-  /// Of the files of a set, which with `split` are those of the training set.
-  const std::vector<std::string>& paths(Split split) const;
-  std::string files_text(Split split) const;
-  ReadSet read_files(Split files) const;
-  /// Reads the files that hold a set into `to`, also the other sets that they hold, unless they are there.
-  void read_into(Split split, Sets& to) const;
-  Records read_part(const FileParts::Part& part, const std::vector<std::string>& files,
-                    const char* what) const;
-  void visit_parts(Sets& held_out, const Visit& visit) const;
   /// The training set, whole or part by part; held-out shares of its files are kept on the way.
-  void visit_train(const Visit& visit);
+  void visit_train(const VisitRecords& visit);
   const Records& require_read(Split split);
-  /// Appends what is learned from of data.more to the training set. `held`: the development and the test
-  /// set, read into here.
-  void add_more(Records& train, const Sets& held) const;
-  void visit_more(const Sets& held, const Visit& visit) const;
-  void require_as_planned(const char* role, const std::vector<std::string>& paths,
-                          const std::vector<std::string>& hashes) const;
-  void require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();
   void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,
@@ -153,10 +102,9 @@ class TaskSets {
 
   TaskParts parts_;
   DataTable data_;
-  ContentHashes planned_;
-  CorpusLimits limits_;
-  bool in_parts_ = false;  ///< the training set is never held whole
-  Sets records_;           ///< as far as they were needed
+  std::size_t most_words_;
+  SetFiles files_;
+  RecordSets records_;  ///< as far as they were needed
   bool prepared_ = false, extended_ = false;
   EncodedSets sets_;
   mutable std::array<std::optional<SetDescription>, all_splits.size()> descriptions_;

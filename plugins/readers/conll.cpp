@@ -2,8 +2,6 @@
 #include "conll.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -15,185 +13,12 @@
 namespace encore::conll {
 namespace {
 
-/// Columns parted by single characters, or where there is none given by single tabs where there is a tab, and
-/// by runs of blanks otherwise.
-void split_columns(std::string_view line, char delimiter, std::vector<std::string_view>& columns) {
-  columns.clear();
-  if (delimiter == ' ' && line.find('\t') != std::string_view::npos) delimiter = '\t';
-  while (true) {
-    const std::size_t end = line.find(delimiter);
-    if (delimiter != ' ')
-      columns.push_back(trimmed(line.substr(0, end)));
-    else if (end != 0)
-      columns.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return;
-    line.remove_prefix(end + 1);
-  }
-}
-
-std::string_view type_of(std::string_view tag) {
-  return tag.size() > 2 ? tag.substr(2) : std::string_view();
-}
-
-/// Whether the tag before ends the run of its type, so that an I- or E- after it starts a new entity.
-bool closes(char mark) {
-  return mark == 'O' || mark == 'E' || mark == 'S';
-}
-
-/// An entity of BIOES ends with E- or is a single S-: whether the tag before should have ended one.
-bool unfinished_in_bioes(std::string_view previous, std::string_view tag) {
-  if (previous[0] != 'B' && previous[0] != 'I') return false;
-  return type_of(previous) != type_of(tag) || (tag[0] != 'I' && tag[0] != 'E');
-}
-
-/// Calls `found` with the number of each tag of a sentence that no rule of the scheme would produce.
-void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme, const auto& found) {
-  std::string_view previous = "O";
-  for (std::size_t i = 0; i < tags.size(); ++i) {
-    const std::string_view tag = tags[i];
-    const char mark = tag[0];
-    const bool same_type = previous != "O" && type_of(previous) == type_of(tag);
-    const bool continues = same_type && !closes(previous[0]);
-    if (scheme == TagScheme::bioes) {
-      if (unfinished_in_bioes(previous, tag))
-        found(i - 1);
-      else if ((mark == 'I' || mark == 'E') && !continues)
-        found(i);
-    } else if (mark == 'E' || mark == 'S' || (scheme == TagScheme::iob2 && mark == 'I' && !continues) ||
-               (scheme == TagScheme::iob1 && mark == 'B' && !same_type)) {
-      found(i);
-    }
-    previous = tag;
-  }
-  if (scheme == TagScheme::bioes && unfinished_in_bioes(previous, "O")) found(tags.size() - 1);
-}
-
-/// By majority: the scheme that the fewest tags of the file break, the first of equals.
-TagScheme recognise(const std::vector<Sentence>& sentences) {
-  TagScheme best = TagScheme::iob2;
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-  for (const TagScheme scheme : {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes}) {
-    std::int64_t malformed = 0;
-    for (const Sentence& sentence : sentences)
-      for_each_malformed(sentence.tags, scheme, [&](std::size_t) { ++malformed; });
-    if (malformed >= fewest) continue;
-    fewest = malformed;
-    best = scheme;
-  }
-  return best;
-}
-
-bool has_default_columns(const Format& format) {
-  return format.token_column == 1 && format.label_column == 0 && format.delimiter == ' ';
-}
-
-std::string counted_columns(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " column" : " columns");
-}
-
-/// Of `count` columns the one with the label, counted from 0.
-std::size_t place_of_label(const Format& format, std::int64_t count) {
-  return static_cast<std::size_t>(format.label_column == 0 ? count : format.label_column) - 1;
-}
-
-/// The same for columns that were chosen.
-std::string problem_of_chosen(std::span<const std::string_view> columns, const Format& format) {
-  const auto count = static_cast<std::int64_t>(columns.size());
-  const std::string parted = format.delimiter == ' '    ? "tabs or blanks"
-                             : format.delimiter == '\t' ? "tabs"
-                                                        : "\"" + std::string(1, format.delimiter) + "\"";
-  for (const auto& [column, holds] :
-       {std::pair{format.token_column, "token"}, {format.label_column, "label"}})
-    if (column > count)
-      return "this row has " + counted_columns(count) + " and no column " + std::to_string(column) +
-             ", which holds the " + holds + "; columns are parted by " + parted;
-  if (format.label_column == 0 && count <= format.token_column)
-    return "this row has " + counted_columns(count) +
-           " and none behind the token, where the label stands; columns are parted by " + parted;
-  const auto token = static_cast<std::size_t>(format.token_column) - 1, label = place_of_label(format, count);
-  for (const auto& [place, holds] : {std::pair{token, "token"}, {label, "label"}})
-    if (columns[place].empty())
-      return "the " + std::string(holds) + " in column " + std::to_string(place + 1) + " is empty";
-  return "";
-}
-
-/// What is wrong with the columns of a row; empty where nothing is. `expected` columns, 0 before the first
-/// row.
-std::string problem_of(std::span<const std::string_view> columns, const Format& format, std::int64_t expected,
-                       bool ends_with_tab) {
-  const auto count = static_cast<std::int64_t>(columns.size());
-  if (!has_default_columns(format)) {
-    const std::string problem = problem_of_chosen(columns, format);
-    if (!problem.empty()) return problem;
-  } else if (count > 1 && columns.front().empty()) {
-    return "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line "
-           "without anything parts two sentences";
-  } else if (count < 2) {
-    return ends_with_tab ? "this row has a token and nothing behind its tab; its tag is missing"
-                         : "this row has one column; write the token first and its tag last, parted by a "
-                           "tab or blanks";
-  }
-  if (expected != 0 && count != expected)
-    return "this row has " + std::to_string(count) + " columns, the rows before it have " +
-           std::to_string(expected) + "; every row needs the same columns";
-  return "";
-}
-
-/// What is wrong with a label, after it was mapped.
-std::string problem_of_tag(const std::string& tag, const Format& format) {
-  if (!format.entities || is_tag(tag)) return "";
-  return "\"" + tag + "\" in " +
-         (format.label_column == 0 ? "the last column" : "column " + std::to_string(format.label_column)) +
-         " is no tag; a tag is O, or B-, I-, E- or S- before a type";
-}
-
 bool parts_sentences(std::string_view line, char delimiter) {
   constexpr std::string_view mark = "-DOCSTART-";
   if (line.empty()) return true;
   if (!line.starts_with(mark)) return false;
   return line.size() == mark.size() || line[mark.size()] == ' ' || line[mark.size()] == '\t' ||
          line[mark.size()] == delimiter;
-}
-
-/// A label as the file's map has it: the whole label, else the type of an entity. What is mapped is counted.
-std::string mapped_label(std::string_view label, const Format& format,
-                         std::map<std::string, std::int64_t>& mapped) {
-  const auto target = [&](std::string_view name) -> const std::string* {
-    const auto found = format.labels.find(std::string(name));
-    if (found == format.labels.end()) return nullptr;
-    ++mapped[found->first];
-    return &found->second;
-  };
-  if (format.labels.empty()) return std::string(label);
-  if (const std::string* whole = target(label)) return *whole;
-  if (!format.entities || label == "O" || !is_tag(label)) return std::string(label);
-  const std::string* type = target(type_of(label));
-  if (type == nullptr) return std::string(label);
-  return *type == "O" ? *type : std::string(label.substr(0, 2)) + *type;
-}
-
-char delimiter_of(const Options& options) {
-  const std::string& text = options.text("delimiter");
-  if (text == "whitespace") return ' ';
-  if (text == "tab" || text == "\t") return '\t';
-  if (text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0) return text.front();
-  throw OptionError("delimiter",
-                    "delimiter = \"" + text +
-                        "\" parts no columns; it is \"whitespace\", \"tab\", or one character that is no "
-                        "letter, digit or blank");
-}
-
-std::map<std::string, std::string> label_map_of(const Options& options) {
-  std::map<std::string, std::string> labels;
-  for (const std::string& entry : options.text_list("label_map")) {
-    const std::size_t parting = entry.find('=');
-    if (parting == std::string::npos || parting == 0 || parting + 1 == entry.size())
-      throw OptionError("label_map",
-                        "label_map has \"" + entry + "\"; an entry is FROM=TO, as in \"PERSON=PER\"");
-    if (!labels.emplace(entry.substr(0, parting), entry.substr(parting + 1)).second)
-      throw OptionError("label_map", "label_map names \"" + entry.substr(0, parting) + "\" twice");
-  }
-  return labels;
 }
 
 /// "2 of 140 sentences are skipped for 3 rows that cannot be read; the first: train.conll:7: ..."
@@ -208,39 +33,6 @@ std::string skipped_message(std::int64_t skipped, std::size_t kept, const RowPro
 }
 
 }  // namespace
-
-std::string_view name_of(TagScheme scheme) {
-  switch (scheme) {
-    case TagScheme::iob1:
-      return "IOB1";
-    case TagScheme::iob2:
-      return "IOB2";
-    case TagScheme::bioes:
-      return "BIOES";
-  }
-  return "unknown";
-}
-
-bool is_tag(std::string_view tag) {
-  if (tag == "O") return true;
-  return tag.size() > 2 && tag[1] == '-' && std::string_view("BIES").find(tag[0]) != std::string_view::npos;
-}
-
-void convert_to_iob2(std::vector<std::string>& tags) {
-  std::string previous_type;
-  char previous = 'O';
-  for (std::string& tag : tags) {
-    const char mark = tag[0];
-    const bool same_type = previous != 'O' && type_of(tag) == previous_type;
-    const bool continues = (mark == 'I' || mark == 'E') && !closes(previous) && same_type;
-    if (mark == 'O')
-      previous_type.clear();
-    else
-      previous_type = type_of(tag);
-    if (mark != 'O') tag[0] = continues ? 'I' : 'B';
-    previous = mark;
-  }
-}
 
 std::string Dataset::malformed_message() const {
   if (malformed_tags == 0) return "";
@@ -319,7 +111,7 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
                              : " is empty; it needs at least one row with a token and a tag"));
   if (!format.entities) return set;
 
-  set.scheme = recognise(set.sentences);
+  set.scheme = recognised_scheme(set.sentences);
   for (std::size_t i = 0; i < set.sentences.size(); ++i) {
     std::vector<std::string>& tags = set.sentences[i].tags;
     for_each_malformed(tags, set.scheme, [&](std::size_t word) {
@@ -356,43 +148,10 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
 }
 
 Schema ConllReader::options() {
-  return Schema()
-      .integer("token_column", 1, {.help = "column with the token, counted from 1", .min = 1.0})
-      .integer("label_column", 0,
-               {.help = "column with the label, counted from 1; 0: the last one", .min = 0.0})
-      .text(
-          "delimiter", "whitespace",
-          {.help =
-               "what parts the columns: \"whitespace\" (tabs where a line has one, else blanks), \"tab\", or "
-               "a character such as \",\""})
-      .choice("label_type", "entity", {"entity", "word"},
-              {.help = "what a label is: the tag of an entity, read as IOB2, or any label of the word, which "
-                       "stays as it is"})
-      .text_list(
-          "label_map", {},
-          {.help = "labels that are read as others, as in [\"PERSON=PER\", \"B-MISC=O\"]; a type of entity "
-                   "stands for all of its tags"})
-      .text("comment", "",
-            {.help = "lines that begin with this are no rows (\"#\" in CoNLL-U); \"\": there are none"})
-      .choice(
-          "bad_rows", "error", {"error", "skip"},
-          {.help = "what becomes of rows that cannot be read: nothing starts, or their sentences are left "
-                   "out and counted in the run's log"});
+  return format_options();
 }
 
-ConllReader::ConllReader(const Options& options, const ReaderContext&)
-    : format_{.token_column = options.integer("token_column"),
-              .label_column = options.integer("label_column"),
-              .delimiter = delimiter_of(options),
-              .comment = options.text("comment"),
-              .entities = options.text("label_type") == "entity",
-              .skips_bad_rows = options.text("bad_rows") == "skip",
-              .labels = label_map_of(options)} {
-  if (format_.token_column == format_.label_column)
-    throw OptionError("label_column",
-                      "label_column = " + std::to_string(format_.label_column) +
-                          " is the column of the token too; token and label need a column each");
-}
+ConllReader::ConllReader(const Options& options, const ReaderContext&) : format_(format_of(options)) {}
 
 Records ConllReader::read(std::span<const InputText> files, const std::string& what) const {
   Records::TextLists words, tags;

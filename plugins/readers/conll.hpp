@@ -1,6 +1,7 @@
 // CoNLL files: one token per line with its label in a column, sentences parted by blank lines. Labels are the
 // tags of entities, which are read as IOB2 whatever scheme a file uses, or any label of each word. Place in
 // the flow: the text of a file -> Dataset -> Records, of which a task makes examples.
+// Read next: conll_columns.hpp, tag_scheme.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +13,10 @@
 
 #include <encore/reader.hpp>
 
+#include "conll_columns.hpp"
+#include "tag_scheme.hpp"
+
 namespace encore::conll {
-
-/// IOB1 marks the start of an entity only where it touches one of its own type, IOB2 always; BIOES also marks
-/// its end and single words.
-enum class TagScheme : std::uint8_t { iob1, iob2, bioes };
-
-std::string_view name_of(TagScheme scheme);
-
-struct Sentence {
-  std::vector<std::string> words;
-  std::vector<std::string> tags;  ///< IOB2, one per word
-};
-
-/// How the columns of a file are read. Columns are counted from 1.
-struct Format {
-  std::int64_t token_column = 1;
-  std::int64_t label_column = 0;  ///< 0: the last one
-  char delimiter = ' ';           ///< ' ': by tabs where a line has one, else by runs of blanks
-  std::string comment = {};       ///< lines that begin with it are no rows; "": there are none
-  bool entities = true;           ///< labels are tags of entities; else they stay as they are
-  bool skips_bad_rows = false;
-  std::map<std::string, std::string> labels = {};  ///< what a label, or the type of an entity, is read as
-};
 
 /// A tag that the scheme of its file would not have written.
 struct MalformedTag {
@@ -47,7 +29,7 @@ struct MalformedTag {
 struct Dataset {
   TagScheme scheme = TagScheme::iob2;  ///< the one that the fewest tags break
   std::int64_t columns = 0;
-  std::vector<Sentence> sentences;
+  std::vector<Sentence> sentences;  ///< tags of entities in IOB2
   /// Tags no rule of the scheme would produce, such as I-PER after O in IOB2; read as conlleval does.
   std::int64_t malformed_tags = 0;
   std::vector<MalformedTag> first_malformed;  ///< at most `most_listed` of them
@@ -94,11 +76,5 @@ class ConllReader final : public Reader {
  private:
   Format format_;
 };
-
-/// Rewrites one sentence's tags to IOB2, in place, whatever scheme they are in.
-void convert_to_iob2(std::vector<std::string>& tags);
-
-/// True for "O" and for B-, I-, E- or S- before a type that is not empty.
-bool is_tag(std::string_view tag);
 
 }  // namespace encore::conll

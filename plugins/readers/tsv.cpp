@@ -1,5 +1,4 @@
-// Row by row; all rows that cannot be read are reported at once. Options of their own for the columns, not
-// one list of fields: a file of twenty columns is read by naming two.
+// Row by row; all rows that cannot be read are reported at once.
 #include "tsv.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "counted.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
@@ -14,28 +14,6 @@
 
 namespace encore::tsv {
 namespace {
-
-std::string counted_columns(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " column" : " columns");
-}
-
-Column column_of(const Options& options, const std::string& option, const std::string& holds) {
-  const std::string& name = options.text(option);
-  if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) {
-    if (!options.flag("header") || trimmed(name).empty())
-      throw OptionError(option,
-                        option + " = \"" + name +
-                            "\" is no number of a column; columns are counted from 1, and go by the names in "
-                            "the first line of the file only with header = true");
-    return {.option = option, .holds = holds, .name = std::string(trimmed(name)), .number = {}};
-  }
-  std::size_t number = 0;
-  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (parsed.ec != std::errc() || number == 0)
-    throw OptionError(option,
-                      option + " = \"" + name + "\" is no number of a column; columns are counted from 1");
-  return {.option = option, .holds = holds, .name = name, .number = number - 1};
-}
 
 char delimiter_of(const Options& options) {
   const std::string& text = options.text("delimiter");
@@ -68,29 +46,6 @@ void require_pair_options(const Options& options) {
     throw OptionError(other, std::string(other) +
                                  " is of a text with a label, and source_column makes of each row a source "
                                  "and its target; take one of the two out");
-}
-
-void require_own_columns(const std::vector<Column>& columns) {
-  for (std::size_t i = 1; i < columns.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      const Column &one = columns[j], &other = columns[i];
-      if (one.number ? one.number == other.number : !other.number && one.name == other.name)
-        throw OptionError(other.option, other.option + " = \"" + other.name + "\" is the column of the " +
-                                            one.holds + " too; " + one.holds + " and " + other.holds +
-                                            " need a column each");
-    }
-}
-
-/// Throws Error where the first line lacks a name or has it twice.
-std::size_t place_of(const Column& column, const std::vector<std::string>& names, const std::string& where) {
-  if (column.number) return *column.number;
-  const auto found = std::ranges::find(names, column.name);
-  const auto again = found == names.end() ? found : std::find(found + 1, names.end(), column.name);
-  if (found != names.end() && again == names.end()) return static_cast<std::size_t>(found - names.begin());
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "\"" : ", \"") + name + "\"";
-  throw Error(where + (found == names.end() ? "no column is called \"" : "two columns are called \"") +
-              column.name + "\"; this line names " + all);
 }
 
 std::string shortest(double number) {
@@ -187,8 +142,8 @@ std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string column = "column " + std::to_string(places[i] + 1);
     if (places[i] >= values.size())
-      return "this row has " + counted_columns(values.size()) + " and no " + column + ", which holds the " +
-             columns_[i].holds + "; columns are parted by " + delimiter_text();
+      return "this row has " + counted(std::ssize(values), "column", "columns") + " and no " + column +
+             ", which holds the " + columns_[i].holds + "; columns are parted by " + delimiter_text();
     const std::string_view value = values[places[i]];
     const bool may_be_empty = i == label_ && type_ == LabelType::list;
     if (trimmed(value).empty() && !may_be_empty)
@@ -222,19 +177,6 @@ std::string TsvReader::take_label(std::string_view value, const std::string& col
   return "";
 }
 
-std::vector<std::size_t> TsvReader::places_in(const std::vector<std::string>& names,
-                                              const std::string& where) const {
-  std::vector<std::size_t> places;
-  for (const Column& column : columns_) {
-    places.push_back(place_of(column, names, where));
-    for (std::size_t i = 0; i + 1 < places.size(); ++i)
-      if (places[i] == places.back())
-        throw Error(where + "\"" + columns_[i].name + "\" and \"" + column.name + "\" are one column; " +
-                    columns_[i].holds + " and " + column.holds + " need a column each");
-  }
-  return places;
-}
-
 void TsvReader::read_file(const InputText& file, Taken& taken) const {
   SeparatedRows rows(file.text, delimiter_, delimiter_ != '\t');
   std::vector<std::size_t> places;
@@ -249,13 +191,14 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
       if (!rows.problem().empty())
         throw Error(file.name + ":" + std::to_string(rows.line()) + ": " + rows.problem());
       names.assign(values.begin(), values.end());
-      places = places_in(names, file.name + ":" + std::to_string(rows.line()) + ": ");
+      places = places_in(columns_, names, file.name + ":" + std::to_string(rows.line()) + ": ");
     } else if (names.empty() || !std::ranges::equal(values, names)) {
       ++taken.rows;
       std::string problem = rows.problem();
       if (problem.empty() && expected != 0 && values.size() != expected)
-        problem = "this row has " + counted_columns(values.size()) + ", the rows before it have " +
-                  std::to_string(expected) + "; every row needs the same columns";
+        problem = "this row has " + counted(std::ssize(values), "column", "columns") +
+                  ", the rows before it have " + std::to_string(expected) +
+                  "; every row needs the same columns";
       if (problem.empty()) problem = problem_of(values, places, label);
       if (problem.empty() && marked_) problem = take_marked(values[places[0]], marked);
       if (!problem.empty()) {
@@ -296,20 +239,6 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
 
 // --- writing ---
 
-/// Columns that go by names stand in the places that are free.
-std::vector<std::size_t> TsvReader::places_to_write() const {
-  std::vector<std::size_t> places, used;
-  for (const Column& column : columns_)
-    if (column.number) used.push_back(*column.number);
-  for (const Column& column : columns_) {
-    std::size_t place = column.number.value_or(0);
-    while (!column.number && std::ranges::find(used, place) != used.end()) ++place;
-    places.push_back(place);
-    used.push_back(place);
-  }
-  return places;
-}
-
 /// One line from the values of columns_; places between them hold a dash.
 std::string TsvReader::row_of(const std::vector<std::string>& values,
                               const std::vector<std::size_t>& places) const {
@@ -334,7 +263,7 @@ std::string TsvReader::label_text(const Records& records, std::size_t record) co
 }
 
 std::string TsvReader::write(const Records& records, FilePart part) const {
-  const std::vector<std::size_t> places = places_to_write();
+  const std::vector<std::size_t> places = places_to_write(columns_);
   std::string text;
   std::vector<std::string> values(columns_.size());
   if (header_ && part == FilePart::first) {

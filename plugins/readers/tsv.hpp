@@ -1,7 +1,7 @@
 // The reader "tsv": one example per row of a table, columns parted by tabs or by another character (CSV),
 // named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number; or
 // a source and its target. Place in the flow: the text of a file -> Records, of which a task makes examples.
-// Read next: separated_rows.hpp.
+// Read next: separated_rows.hpp, tsv_columns.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,9 @@
 
 #include <encore/reader.hpp>
 
-namespace encore::tsv {
+#include "tsv_columns.hpp"
 
-/// A column as the experiment file names it: by its number, or by its name in the first line.
-struct Column {
-  std::string option;                 ///< that names it: "text_column"
-  std::string holds;                  ///< "text", "second text", "label", "source", "target"
-  std::string name;                   ///< as the user wrote it
-  std::optional<std::size_t> number;  ///< counted from 0; nothing: to be looked up in the first line
-};
+namespace encore::tsv {
 
 /// What the column with the label holds, and the field that it becomes.
 enum class LabelType : std::uint8_t { text, list, number };
@@ -61,8 +55,6 @@ class TsvReader final : public Reader {
   std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
                          Label& label) const;
   std::string take_label(std::string_view value, const std::string& column, Label& label) const;
-  std::vector<std::size_t> places_in(const std::vector<std::string>& names, const std::string& where) const;
-  std::vector<std::size_t> places_to_write() const;
   void read_file(const InputText& file, Taken& taken) const;
   std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;
   std::string label_text(const Records& records, std::size_t record) const;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/core_schema.hpp"
+#include "config/search_schema.hpp"
 #include "config/selection.hpp"
 #include "config/validate.hpp"
 

@@ -1,23 +1,22 @@
-// Records of questions to windows, and scores of rows back to a part of the context.
+// Records of questions to windows, and what answers.hpp finds in them to measures, labels and text.
 #include "qa.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <unordered_set>
 
+#include "columns.hpp"
 #include "counted.hpp"
 #include "measures.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
+#include "threshold.hpp"
 #include "word_counts.hpp"
 
 namespace encore::qa {
 namespace {
 
 using tasks::put_text;
-using tasks::texts_in;
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
 constexpr std::string_view knowledge_text = "questions about contexts\n";
@@ -37,52 +36,6 @@ ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
 }
 
 }  // namespace
-
-/// The columns of an encoded set by what they mean.
-class Qa::Columns {
- public:
-  explicit Columns(const ExampleSet& set)
-      : set_(set),
-        cut_(set.column("cut_pieces")),
-        ranges_(set.column("ranges")),
-        context_(set.column("context")),
-        answers_(set.column("answers")),
-        known_(set.has_column("start")) {}
-
-  const ExampleSet& set() const { return set_; }
-  /// Whether the set has the truth.
-  bool known() const { return known_; }
-  std::int32_t cut_pieces(std::size_t example) const {
-    return set_.integers(cut_, set_.sequences(example).first).front();
-  }
-  std::string context(std::size_t example) const {
-    return texts_in(set_.integers(context_, set_.sequences(example).first)).front();
-  }
-  std::vector<std::string> answers(std::size_t example) const {
-    return texts_in(set_.integers(answers_, set_.sequences(example).first));
-  }
-  /// Pieces of the context in a window: these are its last rows but for one [SEP].
-  std::size_t pieces(std::size_t sequence) const { return set_.integers(ranges_, sequence).size() / 2; }
-  std::size_t first_row(std::size_t sequence) const {
-    return set_.ids(sequence).size() - 1 - pieces(sequence);
-  }
-  /// From the first byte of one row of the context to behind the last byte of another.
-  ByteRange bytes(std::size_t sequence, std::size_t first, std::size_t last) const {
-    const std::span<const std::int32_t> all = set_.integers(ranges_, sequence);
-    const std::size_t before = first_row(sequence);
-    return {static_cast<std::size_t>(all[2 * (first - before)]),
-            static_cast<std::size_t>(all[2 * (last - before) + 1])};
-  }
-  /// Whether a window holds the whole answer; the truth is known.
-  bool is_answered(std::size_t sequence) const {
-    return set_.integers(set_.column("start"), sequence).front() > 0;
-  }
-
- private:
-  const ExampleSet& set_;
-  std::size_t cut_, ranges_, context_, answers_;
-  bool known_;
-};
 
 Schema Qa::options() {
   return Schema()
@@ -273,38 +226,12 @@ SetDescription Qa::describe(const ExampleSet& set) const {
 
 // --- outputs to what is reported ---
 
-Qa::Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const {
-  const Run windows = in.set().sequences(example);
-  std::optional<RowSpan> best;
-  std::size_t place = windows.first, null_place = windows.first;
-  double null_score = std::numeric_limits<double>::infinity();  // that of the window that is least sure of it
-  const auto scores_of = [&](std::size_t sequence) { return outputs.numbers("spans", in.set(), sequence); };
-  for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
-    const std::span<const float> scores = scores_of(s);
-    const std::size_t begin = in.first_row(s);
-    const std::optional<RowSpan> found = best_span(scores, begin, begin + in.pieces(s), max_answer_);
-    if (found && (!best || found->score > best->score)) {
-      best = found;
-      place = s;
-    }
-    const double null = static_cast<double>(scores[0]) + static_cast<double>(scores[1]);
-    if (null < null_score) {
-      null_score = null;
-      null_place = s;
-    }
-  }
-  const double lead = best ? null_score - best->score : std::numeric_limits<double>::infinity();
-  if (!best || (no_answer_ && lead > threshold))
-    return {.span = {}, .probability = probability_of(scores_of(null_place), {}), .null_lead = lead};
-  const std::string text = in.context(example);
-  const ByteRange bytes = trimmed(text, in.bytes(place, best->first, best->last));
-  const std::int64_t first = code_points_before(text, bytes.begin);
-  TextSpan span = {.label = {}, .text = text.substr(bytes.begin, bytes.end - bytes.begin), .start = first};
-  span.end = first + code_points_before(span.text, span.text.size());
-  return {.span = std::move(span), .probability = probability_of(scores_of(place), *best), .null_lead = lead};
+Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const {
+  const std::optional<double> none_above = no_answer_ ? std::optional(threshold) : std::nullopt;
+  return find_answer(in, example, outputs, max_answer_, none_above);
 }
 
-std::vector<Qa::Answer> Qa::find_all(const ExampleSet& set, const Outputs& outputs) const {
+std::vector<Answer> Qa::find_all(const ExampleSet& set, const Outputs& outputs) const {
   const Columns in(set);
   std::vector<Answer> all;
   for (std::size_t i = 0; i < set.size(); ++i) all.push_back(find(in, i, outputs, threshold()));
@@ -335,53 +262,24 @@ Records Qa::label(const Records&, const ExampleSet& set, const Outputs& outputs)
 
 // --- what the development set decides ---
 
-/// As find_best_thresh of the script of SQuAD 2.0 does it, by F1: one pass over the questions by rising lead.
 std::string Qa::tune(const ExampleSet& dev, const Outputs& outputs) const {
   if (!tunes_ || dev.size() == 0) return "";
-  struct Question {
-    double lead = 0.0, gain = 0.0;  ///< what F1 gains where it is answered
-  };
   const Columns in(dev);
-  std::vector<Question> questions;
+  std::vector<Judged> questions;
   for (std::size_t i = 0; i < dev.size(); ++i) {
     const std::vector<std::string> truths = in.answers(i);
     const Answer found = find(in, i, outputs, std::numeric_limits<double>::infinity());
     if (!found.span) continue;  // there is nothing to answer with
-    questions.push_back({found.null_lead, score_answer(found.span->text, truths, true).f1 -
-                                              score_answer("", truths, true).f1});
+    questions.push_back(
+        {.lead = found.null_lead,
+         .gain = score_answer(found.span->text, truths, true).f1 - score_answer("", truths, true).f1});
   }
-  std::ranges::stable_sort(questions, {}, &Question::lead);
-  double sum = 0.0, best_sum = 0.0, best = no_answer_threshold_;
-  bool chosen = false;
-  const auto consider = [&](double threshold) {
-    const bool nearer = std::abs(threshold - no_answer_threshold_) < std::abs(best - no_answer_threshold_);
-    if (chosen && (sum < best_sum || (sum == best_sum && !nearer))) return;
-    chosen = true;
-    best_sum = sum;
-    best = threshold;
-  };
-  if (!questions.empty()) consider(questions.front().lead - 1.0);  // none is answered
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    sum += questions[i].gain;
-    if (i + 1 == questions.size())
-      consider(questions[i].lead + 1.0);
-    else if (questions[i].lead < questions[i + 1].lead)
-      consider(questions[i].lead + (questions[i + 1].lead - questions[i].lead) / 2.0);
-  }
-  char number[32];
-  return std::string(number, std::to_chars(number, number + sizeof(number), best).ptr) +
-         " no_answer_threshold\n";
+  return threshold_text(best_threshold(std::move(questions), no_answer_threshold_));
 }
 
 void Qa::use(std::string_view tuned) {
   tuned_.reset();
-  if (tuned.empty()) return;
-  double threshold = 0.0;
-  const auto parsed = std::from_chars(tuned.data(), tuned.data() + tuned.size(), threshold);
-  if (parsed.ec != std::errc() ||
-      tuned.substr(static_cast<std::size_t>(parsed.ptr - tuned.data())) != " no_answer_threshold\n")
-    throw Error("\"" + std::string(tuned) + "\" is no threshold that was tuned");
-  tuned_ = threshold;
+  if (!tuned.empty()) tuned_ = threshold_from_text(tuned);
 }
 
 // --- text that a user types ---

@@ -2,7 +2,7 @@
 // scripts of SQuAD do. A question is one example; its sequences are windows of the context, because contexts
 // are longer than what a model reads. Place in the flow: records with `question`, `context` (and `answers`,
 // the truth) -> windows with the rows where the answer begins and ends -> two scores for each row -> the best
-// span of all windows -> text. Read next: spans.hpp, measures.hpp.
+// span of all windows -> text. Read next: answers.hpp, spans.hpp, measures.hpp.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,8 @@
 #include <vector>
 
 #include <encore/task.hpp>
+
+#include "answers.hpp"
 
 namespace encore::qa {
 
@@ -61,14 +63,6 @@ class Qa final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
-  class Columns;
-
-  /// A part of the context, or none.
-  struct Answer {
-    std::optional<TextSpan> span;
-    double probability = 0.0;  ///< of its first row times that of its last one, within its window
-    double null_lead = 0.0;    ///< by how much the scores of [CLS] are above those of the best part
-  };
   Answer find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const;
   double threshold() const { return tuned_.value_or(no_answer_threshold_); }
   std::vector<Answer> find_all(const ExampleSet& set, const Outputs& outputs) const;

@@ -8,6 +8,9 @@
 
 #include <encore/error.hpp>
 
+#include "base/count_matrix.hpp"
+#include "base/measure_cells.hpp"
+
 namespace encore {
 namespace {
 

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/measure_cells.hpp"
 #include "base/measures.hpp"
 #include "support/places.hpp"
 

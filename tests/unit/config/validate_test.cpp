@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "config/limits.hpp"
+#include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 
 namespace encore {

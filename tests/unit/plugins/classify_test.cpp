@@ -7,6 +7,7 @@
 
 #include <encore/error.hpp>
 
+#include "base/count_matrix.hpp"
 #include "base/measures.hpp"
 #include "class_measures.hpp"
 #include "data/encode.hpp"

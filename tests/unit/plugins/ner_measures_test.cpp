@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/count_matrix.hpp"
 #include "base/measures.hpp"
 #include "entities.hpp"
 

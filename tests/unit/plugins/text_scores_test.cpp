@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/measure_cells.hpp"
 #include "base/measures.hpp"
 #include "ngrams/ngram_counts.hpp"
 #include "ngrams/word_splitting.hpp"

@@ -1,0 +1,12 @@
+// The schemas of [sweep] and [search]: which points of a space are trained. No run has these tables: plan/
+// reads them and makes runs. Read next: plan/sweep.hpp, plan/search/search.hpp.
+#pragma once
+
+#include <encore/options.hpp>
+
+namespace encore {
+
+const Schema& sweep_schema();   ///< [sweep], without its tables
+const Schema& search_schema();  ///< [search], without its tables
+
+}  // namespace encore

@@ -1,0 +1,260 @@
+// How to do it again: the commands, what starts from what, and the experiment files as they were.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/shell_word.hpp"
+#include "data/hash.hpp"
+#include "report/retraining.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+#include "store/lineage.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Experiment files shown whole.
+constexpr std::size_t most_files = 6;
+
+std::string quoted(const std::string& text) {
+  const bool plain =
+      !text.empty() &&
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") ==
+          std::string::npos;
+  return plain ? text : shell_word(text);
+}
+
+// --- commands ---
+
+/// `exp run sweep.toml --backend openmp -S train.epochs=2`
+std::string run_command(const SweepRow& sweep, const std::string& backend) {
+  std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend);
+  for (const std::string& set : sweep.overrides) line += " -S " + quoted(set);
+  for (const std::string& axis : sweep.grid) line += " --grid " + quoted(axis);
+  if (!sweep.seeds.empty()) line += " --seeds " + quoted(sweep.seeds);
+  return line + "\n";
+}
+
+// --- runs that others start or learn from ---
+
+struct NeededRun {
+  RunRow run;  ///< that needs it
+  Need need = Need::start;
+  ParentRow parent;
+};
+
+/// What these runs need of others, each once.
+std::vector<NeededRun> needed_by(const Material& material) {
+  std::vector<NeededRun> needed;
+  std::set<std::string> seen;
+  for (const auto& [need, table] : {std::pair(Need::start, std::string("model.from.")),
+                                    std::pair(Need::teacher, std::string("distil.teacher."))})
+    for (const RunRow& run : material.runs) {
+      if (material.setting(run, table + "run").is_null() &&
+          material.setting(run, table + "question").is_null())
+        continue;
+      std::optional<ParentRow> parent = material.store.read_parent(run, need);
+      if (parent && parent->run && seen.insert(table + parent->run->id + parent->sha256).second)
+        needed.push_back({run, need, std::move(*parent)});
+    }
+  return needed;
+}
+
+/// The commands that train what these runs name by `{ run = }`, the first to be trained first. What they name
+/// by `{ experiment = }` their own command trains.
+std::string parent_commands(const Material& material) {
+  std::string text;
+  std::set<std::int64_t> seen;
+  std::vector<RunRow> runs;
+  for (const NeededRun& needed : needed_by(material))
+    if (needed.parent.experiment.empty()) runs.push_back(*needed.parent.run);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!seen.insert(runs[i].number).second) continue;
+    std::string lines;
+    for (const SweepRow& sweep : RunBatch(material.store, {runs[i]}).sweeps())
+      if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
+    if (text.find(lines) == std::string::npos) text = lines + text;
+    for (const Need need : {Need::start, Need::teacher})
+      if (const auto parent = material.store.read_parent(runs[i], need);
+          parent && parent->run && parent->experiment.empty())
+        runs.push_back(*parent->run);
+  }
+  return text;
+}
+
+std::optional<Block> starts_block(const Material& material) {
+  constexpr std::size_t most = 10;
+  const std::vector<NeededRun> starts = needed_by(material);
+  if (starts.empty()) return std::nullopt;
+  ItemList list;
+  for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
+    const auto& [run, need, parent] = starts[i];
+    list.items.push_back(
+        run.name + (need == Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
+        parent.run->name + " (" + parent.run->id + ")" +
+        (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
+        (parent.experiment.empty() ? ", which has to be trained before it under that name."
+                                   : ", which exp run trains first."));
+  }
+  if (starts.size() > most)
+    list.items.push_back(counted(starts.size() - most, "more run") +
+                         " of other weights: exp show RUN says which.");
+  return list;
+}
+
+/// What each run that retrains another one was compared on, and whether it took its place.
+std::optional<Block> retraining_block(const Material& material) {
+  constexpr std::size_t most = 10;
+  ItemList list;
+  for (const RunRow& run : material.runs) {
+    if (list.items.size() == most) break;
+    if (material.setting(run, "train.retrains").is_null()) continue;
+    const std::optional<RunRow> before = retrained_by(material.store, run);
+    std::string text = run.name + " retrains " +
+                       (before ? before->name + " (" + before->id + ")"
+                               : material.setting(run, "train.retrains").get<std::string>());
+    const nlohmann::json recorded = read_retraining(material.store, run);
+    if (recorded.is_null())
+      text += "; it was not compared with it yet";
+    else
+      for (const std::string& sentence : sentences(retraining_in(recorded))) text += "; " + sentence;
+    list.items.push_back(text + ".");
+  }
+  if (list.items.empty()) return std::nullopt;
+  return list;
+}
+
+Listing command_listing(const Material& material, std::size_t most_verified) {
+  std::set<std::string> commits, backends;
+  for (const auto& [run, attempts] : material.attempts)
+    for (const AttemptRow& attempt : attempts)
+      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash);
+  for (const RunRow& run : material.runs) backends.insert(run.backend);
+  std::string text;
+  if (commits.size() == 1) text += "git checkout " + *commits.begin() + "\n";
+  text += parent_commands(material);
+  for (const SweepRow& sweep : material.sweeps) {
+    if (sweep.file.empty()) continue;
+    for (const std::string& backend : backends) {
+      const std::string line = run_command(sweep, backend);
+      if (text.find(line) == std::string::npos) text += line;
+    }
+  }
+  for (std::size_t i = 0; i < std::min(most_verified, material.runs.size()); ++i)
+    text += "exp verify " + quoted(material.runs[i].name) + "\n";
+  if (material.runs.size() > most_verified)
+    text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  return {"sh", text, "Commands"};
+}
+
+/// A file that has to be there, as it was.
+struct AttachedFile {
+  std::string name, text, when;
+  enum class Kind : std::uint8_t { own, parent, base } kind = Kind::own;
+};
+
+/// Each file once: experiment files, and behind them what they build on.
+std::vector<AttachedFile> files_of(const Material& material) {
+  std::vector<AttachedFile> files;
+  std::set<std::pair<std::string, std::string>> seen;
+  using Kind = AttachedFile::Kind;
+  for (const Kind kind : {Kind::own, Kind::parent, Kind::base})
+    for (const SweepRow& sweep : material.sweeps) {
+      const std::string when = utc_text(sweep.created);
+      if (kind == Kind::own && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
+        files.push_back({sweep.file, sweep.content, when});
+      if (kind == Kind::own) continue;
+      for (const auto& [name, text] : kind == Kind::parent ? sweep.parents : sweep.bases)
+        if (seen.emplace(name, text).second) files.push_back({name, text, when, kind});
+    }
+  return files;
+}
+
+/// Whether an experiment file builds on one that was not recorded, as versions before this one did not.
+bool lacks_base(const Material& material) {
+  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
+    const std::string text = "\n" + sweep.content;
+    return sweep.bases.empty() &&
+           (text.find("\nbase ") != std::string::npos || text.find("\nbase=") != std::string::npos);
+  });
+}
+
+void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
+  static const std::map<AttachedFile::Kind, std::string> titles = {
+      {AttachedFile::Kind::own, "The experiment file "},
+      {AttachedFile::Kind::parent, "The file of a run from which others start, "},
+      {AttachedFile::Kind::base, "The base file "}};
+  blocks.push_back(
+      Paragraph{Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
+  blocks.push_back(Listing{"toml", file.text, file.name});
+}
+
+/// "corpus/dev.conll (114cc5f95d1d9cfb)", behind what stands there already.
+void add_hashed(const std::string& name, const std::string& sha256, std::vector<Span>& spans) {
+  if (!spans.empty()) spans.push_back({", "});
+  spans.push_back(code(name));
+  spans.push_back({" (" + sha256.substr(0, 16) + ")"});
+}
+
+}  // namespace
+
+Section command_section(const Material& material) {
+  Section section{"commands", "Commands"};
+  section.blocks.push_back(
+      Paragraph{"What trains these runs, from the files below under their names and data with the same "
+                "SHA-256; and what "
+                "trains one again and compares every digest:"});
+  section.blocks.push_back(command_listing(material, 5));
+  for (std::optional<Block> block : {starts_block(material), retraining_block(material)})
+    if (block) section.blocks.push_back(std::move(*block));
+  const std::vector<AttachedFile> files = files_of(material);
+  for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
+  if (files.size() > most_files)
+    section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
+                                    " are in the database (table sweep)."});
+  if (lacks_base(material))
+    section.blocks.push_back(Paragraph{
+        Text({{"A file that "},
+              code("base"),
+              {" names was not recorded with these runs: what it sets stands with all other settings in "},
+              reference("", "settings"),
+              {"."}})});
+  return section;
+}
+
+Section brief_reproduction_section(const Material& material) {
+  constexpr std::ptrdiff_t most_lines = 40;
+  Section section{"reproduction", "How to do it again"};
+  section.blocks.push_back(command_listing(material, 1));
+  constexpr std::size_t most_spans = 24;
+  std::vector<Span> bases, data;
+  for (const AttachedFile& file : files_of(material)) {
+    const bool first = section.blocks.size() == 1;
+    if (first && file.kind == AttachedFile::Kind::own &&
+        std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
+      add_file(file, section.blocks);
+    else if (bases.size() < most_spans)
+      add_hashed(file.name, sha256(file.text), bases);
+  }
+  std::set<std::string> seen;
+  for (const RunRow& run : material.runs)
+    if (const auto own = material.datasets.find(run.number); own != material.datasets.end())
+      for (const DatasetRow& file : own->second)
+        if (data.size() < most_spans && seen.insert(file.sha256).second)
+          add_hashed(setting_text(file.path), file.sha256, data);
+  if (!bases.empty()) {
+    bases.insert(bases.begin(), {"It needs "});
+    bases.push_back({", which the full report attaches."});
+    section.blocks.push_back(Paragraph{Text(std::move(bases))});
+  }
+  if (!data.empty()) {
+    data.insert(data.begin(), {"Data, with the first digits of their SHA-256: "});
+    data.push_back({"."});
+    section.blocks.push_back(Paragraph{Text(std::move(data))});
+  }
+  return section;
+}
+
+}  // namespace encore

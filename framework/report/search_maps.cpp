@@ -1,0 +1,131 @@
+// A cell is the mean over all other variables; the side with more cells lies across.
+#include "report/search_maps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/number.hpp"
+
+namespace encore {
+
+namespace {
+
+using Found = search::Importance;
+
+constexpr std::size_t most_maps = 3;
+
+/// The cells of a map along one variable: places on its axis, and what stands beside them.
+struct MapSide {
+  std::vector<double> places;
+  std::vector<std::string> names;
+};
+
+MapSide side_of(const RandomVariable& variable) {
+  const search::Axis axis(variable);
+  MapSide side;
+  if (variable.law == RandomVariable::Law::choice) {
+    for (std::size_t i = 0; i < variable.values.size(); ++i) side.places.push_back(static_cast<double>(i));
+    side.names = names_of_values(variable);
+    return side;
+  }
+  if (has_few_values(variable)) {
+    for (double value = variable.low; value <= variable.high; value += 1.0) {
+      side.places.push_back(axis.cell(value).center());
+      side.names.push_back(search::value_text(variable, value));
+    }
+    return side;
+  }
+  for (std::size_t cell = 0; cell < map_cells; ++cell) {
+    side.places.push_back((static_cast<double>(cell) + 0.5) / static_cast<double>(map_cells));
+    side.names.push_back(short_text(axis.value(side.places.back()), 3));
+  }
+  return side;
+}
+
+/// Where a value lies among the cells, in cells.
+double place_among(const RandomVariable& variable, const MapSide& side, double value) {
+  if (variable.law == RandomVariable::Law::choice) return value + 0.5;
+  if (has_few_values(variable)) return value - variable.low + 0.5;
+  return static_cast<double>(side.places.size()) * search::Axis(variable).cell(value).center();
+}
+
+std::vector<HeatMapChart::Mark> marks_of(const SearchSubject& subject, std::size_t across, std::size_t down,
+                                         const MapSide& columns, const MapSide& rows) {
+  const std::vector<std::size_t>& winners = subject.view.standing.winners;
+  std::vector<HeatMapChart::Mark> marks;
+  for (std::size_t trial = 0; trial < subject.view.standing.states.size(); ++trial) {
+    const search::Trial& one = subject.trial(trial);
+    if (!subject.view.standing.states[trial].has_values() || !one.active[across] || !one.active[down])
+      continue;
+    marks.push_back({.column = place_among(subject.view.space[across], columns, one.point[across]),
+                     .row = static_cast<double>(rows.places.size()) -
+                            place_among(subject.view.space[down], rows, one.point[down]),
+                     .name = "trial " + std::to_string(trial + 1) + ", " + standing_text(subject, trial) +
+                             ": " + metric_text(subject.metric, subject.value(trial)),
+                     .strong = std::ranges::find(winners, trial) != winners.end()});
+  }
+  return marks;
+}
+
+Figure map_figure(const SearchSubject& subject, const Found& found, std::size_t across, std::size_t down,
+                  std::size_t number) {
+  const MapSide columns = side_of(subject.view.space[across]), rows = side_of(subject.view.space[down]);
+  HeatMapChart chart;
+  chart.row_title = subject.labels[down];
+  chart.column_title = subject.labels[across];
+  chart.value_title = subject.metric.name +
+                      (subject.unit.name.empty() ? "" : " (" + subject.unit.name + ")") +
+                      ", on average over the others";
+  chart.columns = columns.names;
+  HeatMapChart::Panel panel;
+  for (std::size_t row = rows.places.size(); row-- > 0;) {  // low values at the bottom
+    chart.rows.push_back(rows.names[row]);
+    for (const double column : columns.places)
+      panel.values.push_back(subject.unit.factor *
+                             found.marginal({across, down}, {column, rows.places[row]}));
+  }
+  const auto [low, high] = std::ranges::minmax(panel.values);
+  chart.below_zero = low < 0.0;
+  chart.low = chart.below_zero ? 0.0 : low;
+  chart.high = chart.below_zero ? std::max(std::fabs(low), std::fabs(high)) : high;
+  panel.marks = marks_of(subject, across, down, columns, rows);
+  chart.panels.push_back(std::move(panel));
+  Figure figure;
+  figure.id = "map-" + std::to_string(number) + "-" + subject.id;
+  figure.caption = subject.title() + ": " + subject.metric.name + " over " + subject.labels[across] +
+                   " and " + subject.labels[down] +
+                   ", as the forest of the importances has it. Dots: trials; the diamond: the best one.";
+  figure.alternative = "A map of shades from " + number_text(low) + " to " + number_text(high) + ".";
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+/// The pairs that explain most, all together.
+std::vector<search::PairShare> mapped_pairs(const Found& found) {
+  std::vector<search::PairShare> pairs = found.pairs();
+  std::ranges::stable_sort(pairs, [&](const search::PairShare& a, const search::PairShare& b) {
+    const auto together = [&](const search::PairShare& pair) {
+      return found.alone()[pair.a].share + found.alone()[pair.b].share + pair.interaction.share;
+    };
+    return together(a) > together(b);
+  });
+  if (pairs.size() > most_maps) pairs.resize(most_maps);
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Figure> search_maps(const SearchSubject& subject, const Found& found) {
+  std::vector<Figure> figures;
+  const auto places = [&](std::size_t variable) {
+    return side_of(subject.view.space[variable]).places.size();
+  };
+  for (const search::PairShare& pair : mapped_pairs(found)) {
+    const bool turned = places(pair.a) < places(pair.b);  // so that maps stay low
+    figures.push_back(
+        map_figure(subject, found, turned ? pair.b : pair.a, turned ? pair.a : pair.b, figures.size() + 1));
+  }
+  return figures;
+}
+
+}  // namespace encore

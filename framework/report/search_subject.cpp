@@ -1,0 +1,49 @@
+// What kind of axis a variable makes, and what stands on it.
+#include "report/search_subject.hpp"
+
+#include <limits>
+
+#include "report/wording.hpp"
+
+namespace encore {
+
+using Law = RandomVariable::Law;
+
+bool is_logarithmic(const RandomVariable& variable) {
+  return variable.law == Law::log_uniform || variable.law == Law::log_integer;
+}
+
+bool has_few_values(const RandomVariable& variable) {
+  return (variable.law == Law::integer || variable.law == Law::log_integer) &&
+         variable.high - variable.low < static_cast<double>(map_cells);
+}
+
+std::vector<std::string> names_of_values(const RandomVariable& variable) {
+  std::vector<std::string> names;
+  if (variable.law == Law::choice)
+    for (std::size_t i = 0; i < variable.values.size(); ++i)
+      names.push_back(search::value_text(variable, static_cast<double>(i)));
+  else if (has_few_values(variable))
+    for (double value = variable.low; value <= variable.high; value += 1.0)
+      names.push_back(search::value_text(variable, value));
+  return names;
+}
+
+double SearchSubject::value(std::size_t number) const {
+  const search::TrialState& state = view.standing.states[number];
+  return state.has_values() ? state.measured.back()->values.at(objective)
+                            : std::numeric_limits<double>::quiet_NaN();
+}
+
+double SearchSubject::coordinate(std::size_t number, std::size_t variable) const {
+  const RandomVariable& one = view.space[variable];
+  return trial(number).point[variable] - (has_few_values(one) ? one.low : 0.0);
+}
+
+std::string standing_text(const SearchSubject& subject, std::size_t trial) {
+  if (subject.is_complete(trial)) return "complete";
+  const std::int64_t epochs = subject.view.standing.states[trial].measured.back()->epochs;
+  return "after " + length_text(subject.view.options.unit, epochs);
+}
+
+}  // namespace encore

@@ -1,0 +1,35 @@
+// Every file is hashed as it was read, so that a run knows what it learned from.
+#include "tasks/read_set.hpp"
+
+#include "config/nearest.hpp"
+#include "data/file.hpp"
+#include "data/hash.hpp"
+
+namespace encore {
+
+ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what) {
+  std::vector<std::string> texts;
+  ReadSet set;
+  for (const std::string& path : paths) {
+    texts.push_back(load_text(path, what));
+    set.sha256.push_back(sha256(texts.back()));
+  }
+  std::vector<InputText> files;
+  for (std::size_t i = 0; i < paths.size(); ++i) files.push_back({.name = paths[i], .text = texts[i]});
+  set.records = reader.read(files, what);
+  return set;
+}
+
+void require_fields(const Records& records, const TaskFields& needs) {
+  std::vector<std::string> missing, given;
+  for (const std::vector<std::string>* fields : {&needs.structure, &needs.truth})
+    for (const std::string& field : *fields)
+      if (!records.has(field)) missing.push_back(field);
+  if (missing.empty()) return;
+  for (const Records::Field& field : records.fields()) given.push_back(field.name);
+  throw Error("the task needs the field" + std::string(missing.size() == 1 ? " " : "s ") +
+              quoted_list(missing) + ", and the reader gives " + quoted_list(given) +
+              "; its options decide what it gives");
+}
+
+}  // namespace encore

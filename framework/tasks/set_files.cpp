@@ -1,0 +1,193 @@
+// Every set is read on its own; a share of the training files, and what is learned from of data.more, only
+// beside the others.
+#include "tasks/set_files.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "record/specification.hpp"
+#include "tasks/added_examples.hpp"
+#include "tasks/data_split.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What messages call the examples of data.more.
+constexpr const char* added_title = "added examples";
+
+}  // namespace
+
+SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& data, ContentHashes planned,
+                   CorpusLimits limits, bool takes_parts)
+    : reader_(&reader),
+      fields_(std::move(fields)),
+      data_(data),
+      planned_(std::move(planned)),
+      limits_(limits) {
+  if (reader_->cut() == Cut::nowhere || !takes_parts) return;
+  std::uintmax_t bytes = 0;
+  std::error_code failure;  // said when it is read
+  for (const std::vector<std::string>* files : {&data_.train, &data_.more})
+    for (const std::string& path : *files)
+      if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
+  in_parts_ = bytes > limits_.part_bytes;
+}
+
+// --- files ---
+
+bool SetFiles::has(Split split) const {
+  return data_.split.empty() ? !paths(split).empty() : index_of(split) < data_.split.size();
+}
+
+const std::vector<std::string>& SetFiles::paths(Split split) const {
+  if (!data_.split.empty()) return data_.train;
+  return split == Split::train ? data_.train : split == Split::dev ? data_.dev : data_.test;
+}
+
+/// "train.txt", "a.txt and 2 more files"
+std::string SetFiles::text(Split split) const {
+  const std::vector<std::string>& files = paths(split);
+  const std::size_t more = files.size() - 1;
+  return files.front() + (more == 0   ? ""
+                          : more == 1 ? " and 1 more file"
+                                      : " and " + std::to_string(more) + " more files");
+}
+
+void SetFiles::require_as_planned(const char* role, const std::vector<std::string>& paths,
+                                  const std::vector<std::string>& hashes) const {
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    if (const auto planned = planned_.find(numbered_file(role, i)); planned != planned_.end())
+      require_planned({paths[i], planned->second}, role, hashes[i]);
+}
+
+// --- reading ---
+
+ReadSet SetFiles::read_whole(Split files) const {
+  ReadSet set = read_set(*reader_, paths(files), title_of(files));
+  require_as_planned(name_of(files), paths(files), set.sha256);
+  with_file(text(files), [&] { require_fields(set.records, fields_); });
+  return set;
+}
+
+void SetFiles::require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const {
+  std::string counted;
+  bool empty = false;
+  for (const Split split : all_splits) {
+    if (!has(split)) continue;
+    empty = empty || counts[index_of(split)] == 0;
+    counted += (counted.empty() ? "" : ", ") + std::to_string(counts[index_of(split)]) + " for the " +
+               title_of(split);
+  }
+  if (empty)
+    throw Error(text(Split::train) + ": data.split leaves a set without examples: " + counted +
+                "; give it more examples, or the set a larger share");
+}
+
+void SetFiles::read_into(Split split, RecordSets& to) const {
+  if (to[index_of(split)]) return;
+  if (data_.split.empty()) {
+    Records records = read_whole(split).records;
+    if (split == Split::train && !data_.more.empty()) {
+      for (const Split held : held_out_splits)
+        if (has(held)) read_into(held, to);
+      add_more(records, to);
+    }
+    to[index_of(split)] = std::move(records);
+    return;
+  }
+  if (in_parts_) return visit_parts(to, {});
+  std::array<Records, all_splits.size()> sets =
+      split_records(read_whole(Split::train).records, fields_, data_.split);
+  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
+  const bool train_is_read = to[index_of(Split::train)].has_value();
+  for (const Split one : all_splits)
+    if (has(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);
+  if (!train_is_read && !data_.more.empty()) add_more(*to[index_of(Split::train)], to);
+}
+
+void SetFiles::add_more(Records& train, const RecordSets& held) const {
+  AddedExamples examples(fields_, data_.held_out);
+  for (const Split split : held_out_splits)
+    if (held[index_of(split)]) examples.score(*held[index_of(split)]);
+  ReadSet added = read_set(*reader_, data_.more, added_title);
+  require_as_planned(added_role, data_.more, added.sha256);
+  with_file(data_.more.front(), [&] {
+    require_fields(added.records, fields_);
+    Records learned = examples.learned(added.records, &train);
+    if (learned.size() == 0) throw Error("nothing is left to learn from: " + learned.notes.back());
+    require_same_fields(train, learned);
+    std::erase_if(learned.notes, [&](const std::string& note) {
+      return std::ranges::find(train.notes, note) != train.notes.end();  // "tags in IOB2"
+    });
+    std::vector<Records> sets;
+    sets.push_back(std::move(train));
+    sets.push_back(std::move(learned));
+    train = joined(sets);
+  });
+}
+
+void SetFiles::visit_more(const RecordSets& held, const VisitRecords& visit) const {
+  AddedExamples examples(fields_, data_.held_out);
+  for (const Split split : held_out_splits)
+    if (held[index_of(split)]) examples.score(*held[index_of(split)]);
+  FileParts parts(data_.more, reader_->cut(), limits_.part_bytes, added_title);
+  while (const std::optional<FileParts::Part> part = parts.next()) {
+    Records records = examples.learned(read_part(*part, data_.more, added_title), nullptr);
+    if (records.size() > 0) visit(records);
+  }
+  require_as_planned(added_role, data_.more, parts.hashes());
+}
+
+Records SetFiles::read_part(const FileParts::Part& part, const std::vector<std::string>& files,
+                            const char* what) const {
+  const std::string& path = files[part.file];
+  const InputText input = {.name = path, .text = part.text, .first_line = part.first_line};
+  Records records = reader_->read({&input, 1}, what);
+  with_file(path, [&] { require_fields(records, fields_); });
+  for (std::string& note : records.notes)
+    note = fs::path(path).filename().string() + ", lines " + std::to_string(part.first_line) + " to " +
+           std::to_string(part.last_line) + ": " + note;
+  return records;
+}
+
+void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) const {
+  FileParts parts(paths(Split::train), reader_->cut(), limits_.part_bytes, title_of(Split::train));
+  std::array<std::size_t, all_splits.size()> counts = {};
+  std::array<std::vector<Records>, all_splits.size()> kept;
+  bool any = false;
+  while (const std::optional<FileParts::Part> part = parts.next()) {
+    any = true;
+    Records records = read_part(*part, paths(Split::train), title_of(Split::train));
+    if (!data_.split.empty()) {
+      std::array<Records, all_splits.size()> sets = split_records(records, fields_, data_.split);
+      for (const Split split : held_out_splits) {
+        counts[index_of(split)] += sets[index_of(split)].size();
+        if (has(split) && !held_out[index_of(split)])
+          kept[index_of(split)].push_back(std::move(sets[index_of(split)]));
+      }
+      records = std::move(sets[index_of(Split::train)]);
+    }
+    counts[index_of(Split::train)] += records.size();
+    if (visit && records.size() > 0) visit(records);
+  }
+  require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
+  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // says that it is empty
+  if (!data_.split.empty()) {
+    require_none_empty(counts);
+    for (const Split split : held_out_splits)
+      if (has(split) && !held_out[index_of(split)]) held_out[index_of(split)] = joined(kept[index_of(split)]);
+  }
+  if (!visit || data_.more.empty()) return;
+  if (data_.split.empty())
+    for (const Split split : held_out_splits)
+      if (has(split)) read_into(split, held_out);
+  visit_more(held_out, visit);
+}
+
+}  // namespace encore

@@ -1,0 +1,166 @@
+// Where the token and the label of a row stand, and what may be wrong with a row.
+#include "conll_columns.hpp"
+
+#include <cctype>
+#include <utility>
+
+#include "counted.hpp"
+#include "tag_scheme.hpp"
+#include "trimmed.hpp"
+
+namespace encore::conll {
+namespace {
+
+/// What is wrong with the columns of a row; empty where nothing is. For columns that were chosen.
+std::string problem_of_chosen(std::span<const std::string_view> columns, const Format& format) {
+  const auto count = static_cast<std::int64_t>(columns.size());
+  const std::string parted = format.delimiter == ' '    ? "tabs or blanks"
+                             : format.delimiter == '\t' ? "tabs"
+                                                        : "\"" + std::string(1, format.delimiter) + "\"";
+  for (const auto& [column, holds] :
+       {std::pair{format.token_column, "token"}, {format.label_column, "label"}})
+    if (column > count)
+      return "this row has " + counted(count, "column", "columns") + " and no column " +
+             std::to_string(column) + ", which holds the " + holds + "; columns are parted by " + parted;
+  if (format.label_column == 0 && count <= format.token_column)
+    return "this row has " + counted(count, "column", "columns") +
+           " and none behind the token, where the label stands; columns are parted by " + parted;
+  const auto token = static_cast<std::size_t>(format.token_column) - 1, label = place_of_label(format, count);
+  for (const auto& [place, holds] : {std::pair{token, "token"}, {label, "label"}})
+    if (columns[place].empty())
+      return "the " + std::string(holds) + " in column " + std::to_string(place + 1) + " is empty";
+  return "";
+}
+
+char delimiter_of(const Options& options) {
+  const std::string& text = options.text("delimiter");
+  if (text == "whitespace") return ' ';
+  if (text == "tab" || text == "\t") return '\t';
+  if (text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0) return text.front();
+  throw OptionError("delimiter",
+                    "delimiter = \"" + text +
+                        "\" parts no columns; it is \"whitespace\", \"tab\", or one character that is no "
+                        "letter, digit or blank");
+}
+
+std::map<std::string, std::string> label_map_of(const Options& options) {
+  std::map<std::string, std::string> labels;
+  for (const std::string& entry : options.text_list("label_map")) {
+    const std::size_t parting = entry.find('=');
+    if (parting == std::string::npos || parting == 0 || parting + 1 == entry.size())
+      throw OptionError("label_map",
+                        "label_map has \"" + entry + "\"; an entry is FROM=TO, as in \"PERSON=PER\"");
+    if (!labels.emplace(entry.substr(0, parting), entry.substr(parting + 1)).second)
+      throw OptionError("label_map", "label_map names \"" + entry.substr(0, parting) + "\" twice");
+  }
+  return labels;
+}
+
+}  // namespace
+
+Schema format_options() {
+  return Schema()
+      .integer("token_column", 1, {.help = "column with the token, counted from 1", .min = 1.0})
+      .integer("label_column", 0,
+               {.help = "column with the label, counted from 1; 0: the last one", .min = 0.0})
+      .text(
+          "delimiter", "whitespace",
+          {.help =
+               "what parts the columns: \"whitespace\" (tabs where a line has one, else blanks), \"tab\", or "
+               "a character such as \",\""})
+      .choice("label_type", "entity", {"entity", "word"},
+              {.help = "what a label is: the tag of an entity, read as IOB2, or any label of the word, which "
+                       "stays as it is"})
+      .text_list(
+          "label_map", {},
+          {.help = "labels that are read as others, as in [\"PERSON=PER\", \"B-MISC=O\"]; a type of entity "
+                   "stands for all of its tags"})
+      .text("comment", "",
+            {.help = "lines that begin with this are no rows (\"#\" in CoNLL-U); \"\": there are none"})
+      .choice(
+          "bad_rows", "error", {"error", "skip"},
+          {.help = "what becomes of rows that cannot be read: nothing starts, or their sentences are left "
+                   "out and counted in the run's log"});
+}
+
+Format format_of(const Options& options) {
+  Format format{.token_column = options.integer("token_column"),
+                .label_column = options.integer("label_column"),
+                .delimiter = delimiter_of(options),
+                .comment = options.text("comment"),
+                .entities = options.text("label_type") == "entity",
+                .skips_bad_rows = options.text("bad_rows") == "skip",
+                .labels = label_map_of(options)};
+  if (format.token_column == format.label_column)
+    throw OptionError("label_column",
+                      "label_column = " + std::to_string(format.label_column) +
+                          " is the column of the token too; token and label need a column each");
+  return format;
+}
+
+bool has_default_columns(const Format& format) {
+  return format.token_column == 1 && format.label_column == 0 && format.delimiter == ' ';
+}
+
+std::size_t place_of_label(const Format& format, std::int64_t count) {
+  return static_cast<std::size_t>(format.label_column == 0 ? count : format.label_column) - 1;
+}
+
+void split_columns(std::string_view line, char delimiter, std::vector<std::string_view>& columns) {
+  columns.clear();
+  if (delimiter == ' ' && line.find('\t') != std::string_view::npos) delimiter = '\t';
+  while (true) {
+    const std::size_t end = line.find(delimiter);
+    if (delimiter != ' ')
+      columns.push_back(trimmed(line.substr(0, end)));
+    else if (end != 0)
+      columns.push_back(line.substr(0, end));
+    if (end == std::string_view::npos) return;
+    line.remove_prefix(end + 1);
+  }
+}
+
+std::string problem_of(std::span<const std::string_view> columns, const Format& format, std::int64_t expected,
+                       bool ends_with_tab) {
+  const auto count = static_cast<std::int64_t>(columns.size());
+  if (!has_default_columns(format)) {
+    const std::string problem = problem_of_chosen(columns, format);
+    if (!problem.empty()) return problem;
+  } else if (count > 1 && columns.front().empty()) {
+    return "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line "
+           "without anything parts two sentences";
+  } else if (count < 2) {
+    return ends_with_tab ? "this row has a token and nothing behind its tab; its tag is missing"
+                         : "this row has one column; write the token first and its tag last, parted by a "
+                           "tab or blanks";
+  }
+  if (expected != 0 && count != expected)
+    return "this row has " + std::to_string(count) + " columns, the rows before it have " +
+           std::to_string(expected) + "; every row needs the same columns";
+  return "";
+}
+
+std::string problem_of_tag(const std::string& tag, const Format& format) {
+  if (!format.entities || is_tag(tag)) return "";
+  return "\"" + tag + "\" in " +
+         (format.label_column == 0 ? "the last column" : "column " + std::to_string(format.label_column)) +
+         " is no tag; a tag is O, or B-, I-, E- or S- before a type";
+}
+
+std::string mapped_label(std::string_view label, const Format& format,
+                         std::map<std::string, std::int64_t>& mapped) {
+  const auto target = [&](std::string_view name) -> const std::string* {
+    const auto found = format.labels.find(std::string(name));
+    if (found == format.labels.end()) return nullptr;
+    ++mapped[found->first];
+    return &found->second;
+  };
+  if (format.labels.empty()) return std::string(label);
+  if (const std::string* whole = target(label)) return *whole;
+  if (!format.entities || label == "O" || !is_tag(label)) return std::string(label);
+  const std::string* type = target(type_of(label));
+  if (type == nullptr) return std::string(label);
+  return *type == "O" ? *type : std::string(label.substr(0, 2)) + *type;
+}
+
+}  // namespace encore::conll
