@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cores.hpp"
 #include "record/process.hpp"
@@ -94,7 +95,7 @@ void examine_build(DoctorFindings& findings) {
 
 /// `version`: the worker's answer.
 Finding tiles_finding(const std::string& version) {
-  const nlohmann::json answer = nlohmann::json::parse(version, nullptr, false);
+  const nlohmann::json answer = json_or_null<nlohmann::json>(version);
   const nlohmann::json tiles =
       answer.is_object() ? answer.value("tiles", nlohmann::json::object()) : nlohmann::json();
   if (!tiles.is_object())

@@ -12,8 +12,8 @@
 
 namespace encore {
 
-/// backend, device (CPU or GPU model), instruction_set, precision, compiler, and the versions of Kokkos,
-/// Kokkos Kernels and the gemm library, and the SHA-256 of the kernels' library and of each plugin. Equal
+/// backend, device (CPU or GPU model), instruction_set, precision, compiler, and the versions of Kokkos
+/// and the gemm library, and the SHA-256 of the kernels' library and of each plugin. Equal
 /// values promise equal bits.
 /// Kokkos must be initialised.
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
