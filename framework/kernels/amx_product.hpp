@@ -18,7 +18,7 @@ namespace encore::amx {
 
 /// Rows of c in a task: what they need of a panel of b stays in the first cache.
 inline constexpr std::int64_t block_rows = 128;
-/// Steps after which the next rows come: so that the panel's part and these rows share the first cache.
+/// Most steps after which the next rows come: so that the panel's part and these rows share the first cache.
 inline constexpr std::int64_t block_steps = 16;
 
 /// Factors of bfloat16.
@@ -152,9 +152,11 @@ void multiply_panel(Unit& unit, std::int64_t begin, std::int64_t end, std::int64
   alignas(64) std::byte copy_of_a[most_tiles * block_steps * tile_bytes];
   alignas(64) std::byte copy_of_b[Registers * tile_bytes];
   const std::int64_t whole = inner_bytes / row_bytes, all = (inner_bytes + row_bytes - 1) / row_bytes;
+  const std::int64_t blocks = std::max<std::int64_t>(1, (whole + block_steps - 1) / block_steps);
+  const std::int64_t even_steps = (whole + blocks - 1) / blocks;
   std::int64_t steps = 0;
   for (std::int64_t step = 0; step < all; step += steps) {
-    steps = step < whole ? std::min(block_steps, whole - step) : 1;
+    steps = step < whole ? std::min(even_steps, whole - step) : 1;
     const std::byte* panel = b.at(step, steps, copy_of_b);
     std::int64_t height = 0;
     for (std::int64_t row = begin; row < end; row += height) {
