@@ -28,34 +28,6 @@ using pairs::FirstSums;
 using pairs::Panels;
 
 constexpr std::int64_t panel_width = 2 * pairs::lane_count;
-constexpr std::int64_t step_rows = amx::row_bytes / static_cast<std::int64_t>(sizeof(bfloat16));
-
-/// The tasks of packing a, stored (inner, rows of c), into tiles.
-std::int64_t transpose_tasks(std::int64_t inner) {
-  return (inner + pairs::packed_rows - 1) / pairs::packed_rows;
-}
-
-/// One of them. Sums: as pairs::pack_rows.
-template <bool Sums>
-void transpose(const PackedTiles& to, std::int64_t task, const Tensor& from, float* sums) {
-  static_assert(pairs::packed_rows % step_rows == 0);
-  const std::int64_t row = from.extent(1), end = std::min(from.extent(0), (task + 1) * pairs::packed_rows);
-  if constexpr (Sums) std::fill_n(sums, pairs::padded_columns(row), 0.0F);
-  alignas(64) std::uint32_t zipped[amx::tile_rows * pairs::lane_count];
-  for (std::int64_t k = task * pairs::packed_rows; k < end; k += step_rows)
-    for (std::int64_t i = 0; i < to.count(); ++i) {
-      const std::int64_t first = i * amx::tile_rows, rows = std::min(step_rows, end - k);
-      pairs::zip<Sums>(elements<bfloat16>(from) + k * row + first, row, rows, pairs::first_lanes(row - first),
-                       reinterpret_cast<bfloat16*>(zipped), 2 * pairs::lane_count,
-                       Sums ? sums + first : nullptr);
-      auto* const tile = reinterpret_cast<std::uint32_t*>(to.tile(i, k / step_rows));
-      transpose_block<std::uint32_t>((rows + 1) / 2, amx::tile_rows,
-                                     [&](std::int64_t l) { return load(zipped + l * pairs::lane_count); },
-                                     [&](std::int64_t c, const Pack<std::uint32_t>& pack) {
-                                       store<std::uint32_t>(tile + c * pairs::lane_count, pack);
-                                     });
-    }
-}
 
 /// Rows of c from their sums, `width` to a row.
 template <class C>
@@ -98,11 +70,11 @@ class AmxGemm final : public GemmLibrary {
 
   void multiply(const Device& device, const Product& p) override {
     if (p.a.dtype != DType::bfloat16) return other_->multiply(device, p);
-    const std::int64_t steps = (p.inner() + step_rows - 1) / step_rows;
+    const std::int64_t steps = (p.inner() + pairs::step_rows - 1) / pairs::step_rows;
     Panels b{.data = nullptr, .outer = p.columns(), .inner = p.inner(), .width = panel_width};
     PackedTiles a{.data = nullptr, .rows = p.transpose_a ? p.rows() : 0, .steps = steps};
     const std::int64_t tasks_of_b = p.layout != nullptr ? 0 : pairs::pack_tasks(b, p.transpose_b);
-    const std::int64_t tasks_of_a = p.transpose_a ? transpose_tasks(p.inner()) : 0;
+    const std::int64_t tasks_of_a = p.transpose_a ? pairs::transpose_tasks(p.inner()) : 0;
     FirstSums sums{
         .data = nullptr, .count = p.sums ? tasks_of_a : 0, .columns = pairs::padded_columns(p.rows())};
     const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
@@ -117,9 +89,9 @@ class AmxGemm final : public GemmLibrary {
         if (task < tasks_of_b)
           pairs::pack(b, task, p.b, p.transpose_b, nullptr);
         else if (p.sums)
-          transpose<true>(a, task - tasks_of_b, p.a, sums.of(task - tasks_of_b));
+          pairs::transpose<true>(a, task - tasks_of_b, p.a, sums.of(task - tasks_of_b));
         else
-          transpose<false>(a, task - tasks_of_b, p.a, nullptr);
+          pairs::transpose<false>(a, task - tasks_of_b, p.a, nullptr);
       });
     if (p.c.dtype == DType::float32)
       multiply_blocks<float>(device, p, a, b, sums);
