@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that Kokkos and Kokkos Kernels exist as shared libraries for one backend, and prints their install prefix.
+# Makes sure that Kokkos, and for GPUs Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
 # Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
 # Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,
 # processor), so a changed machine makes a second one beside the first instead of a subtly wrong program.
@@ -30,7 +30,8 @@ common=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_S
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN' -Wno-dev)
 kokkos_options=(-DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_DEPRECATION_WARNINGS=OFF -DKokkos_ENABLE_TESTS=OFF
                 -DKokkos_ENABLE_EXAMPLES=OFF -DKokkos_ENABLE_IMPL_VIEW_LEGACY=OFF)
-# Only the header-heavy parts of Kokkos Kernels that Encore calls, and no explicit instantiation: seconds instead of an hour.
+# Only the header-heavy parts of Kokkos Kernels that Encore calls, and no explicit instantiation: seconds instead of an hour. On the
+# host nothing calls it, and it is not built; its options are in the name of every prefix.
 kernels_options=(-DKokkosKernels_ENABLE_ALL_COMPONENTS=OFF -DKokkosKernels_ENABLE_COMPONENT_BLAS=ON
                  -DKokkosKernels_ENABLE_COMPONENT_BATCHED=ON -DKokkosKernels_ADD_DEFAULT_ETI=OFF
                  -DKokkosKernels_ENABLE_TESTS=OFF -DKokkosKernels_ENABLE_EXAMPLES=OFF -DKokkosKernels_ENABLE_PERFTESTS=OFF
@@ -167,12 +168,14 @@ step "configuring Kokkos $kokkos_version ($backend)" \
   cmake -S "$sources/kokkos" -B "$work/kokkos" "${common[@]}" "${install_prefix[@]}" "${kokkos_options[@]}"
 step "building Kokkos (about half a minute on two cores for openmp, two for a GPU)" cmake --build "$work/kokkos"
 step "installing Kokkos" cmake --install "$work/kokkos"
-step "configuring Kokkos Kernels ($backend)" \
-  cmake -S "$sources/kokkos-kernels" -B "$work/kernels" "${common[@]}" "${install_prefix[@]}" "${kernels_options[@]}"
-step "building Kokkos Kernels" cmake --build "$work/kernels"
-step "installing Kokkos Kernels" cmake --install "$work/kernels"
+if [ "$backend" != openmp ]; then
+  step "configuring Kokkos Kernels ($backend)" \
+    cmake -S "$sources/kokkos-kernels" -B "$work/kernels" "${common[@]}" "${install_prefix[@]}" "${kernels_options[@]}"
+  step "building Kokkos Kernels" cmake --build "$work/kernels"
+  step "installing Kokkos Kernels" cmake --install "$work/kernels"
+fi
 
-{ echo "Kokkos $kokkos_version and Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"
+{ echo "Kokkos $kokkos_version, for GPUs with Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"
   printf '  %s\n' "${kokkos_options[@]}" "${kernels_options[@]}"; } >"$complete.part"
 mv "$complete.part" "$complete"
 printf '%s\n' "$prefix"

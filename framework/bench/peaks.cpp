@@ -9,11 +9,11 @@
 #include <atomic>
 
 #include "bench/clock.hpp"
+#include "kernels/amx_tiles.hpp"
 
 #if defined(ENCORE_DEVICE_IS_HOST) && defined(__x86_64__)
 #define ENCORE_HAVE_REGISTER_LOOPS
 #include <immintrin.h>
-#include <sys/syscall.h>
 #endif
 
 namespace encore {
@@ -121,70 +121,49 @@ __attribute__((target("avx2"))) double sum_avx2(const double* data, std::size_t 
   return _mm256_cvtsd_f64(sums[0]);
 }
 
-/// Shape of the eight tiles: 16 rows of 64 bytes each.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0;
-  std::array<std::uint8_t, 14> reserved = {};
-  std::array<std::uint16_t, 16> row_bytes = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::array<std::uint8_t, 16> rows = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-static_assert(sizeof(TileShapes) == 64);
-
-/// Four sums from two and two factors, as a product by blocks has them; the bits 0x3F80 are one.
-__attribute__((target("amx-tile,amx-bf16"))) void run_bfloat16_amx(std::int64_t turns, float* sink) {
-  const TileShapes shapes;
-  alignas(64) std::array<std::uint16_t, 512> ones;
-  ones.fill(0x3F80);
-  _tile_loadconfig(&shapes);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  _tile_loadd(4, ones.data(), 64);
-  _tile_loadd(5, ones.data(), 64);
-  _tile_loadd(6, ones.data(), 64);
-  _tile_loadd(7, ones.data(), 64);
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  alignas(64) float result[16 * 16];
-  _tile_stored(0, result, 64);
-  *sink += 1e-30F * result[0];
-  _tile_release();
+/// Four sums from two and two factors, as a product by blocks has them. `one`: that number as a factor.
+template <class Factor, void (*Multiply)()>
+float run_tiles(std::int64_t turns, Factor one) {
+  using Tiles = amx::HardwareTiles;
+  alignas(64) std::array<Factor, amx::tile_bytes / sizeof(Factor)> ones;
+  ones.fill(one);
+  Tiles::configure();
+  Tiles::zero<0>();
+  Tiles::zero<1>();
+  Tiles::zero<2>();
+  Tiles::zero<3>();
+  Tiles::load<4>(ones.data(), amx::row_bytes);
+  Tiles::load<5>(ones.data(), amx::row_bytes);
+  Tiles::load<6>(ones.data(), amx::row_bytes);
+  Tiles::load<7>(ones.data(), amx::row_bytes);
+  for (std::int64_t turn = 0; turn < turns; ++turn) Multiply();
+  alignas(64) std::array<std::int32_t, 16 * 16> result;
+  Tiles::store<0>(result.data(), amx::row_bytes);
+  Tiles::release();
+  return 1e-30F * static_cast<float>(result[0]);
 }
 
-__attribute__((target("amx-tile,amx-int8"))) void run_int8_amx(std::int64_t turns, float* sink) {
-  const TileShapes shapes;
-  alignas(64) std::array<std::int8_t, 1024> ones;
-  ones.fill(1);
-  _tile_loadconfig(&shapes);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  _tile_loadd(4, ones.data(), 64);
-  _tile_loadd(5, ones.data(), 64);
-  _tile_loadd(6, ones.data(), 64);
-  _tile_loadd(7, ones.data(), 64);
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    _tile_dpbssd(0, 4, 6);
-    _tile_dpbssd(1, 4, 7);
-    _tile_dpbssd(2, 5, 6);
-    _tile_dpbssd(3, 5, 7);
-  }
-  alignas(64) std::int32_t result[16 * 16];
-  _tile_stored(0, result, 64);
-  *sink += 1e-30F * static_cast<float>(result[0]);
-  _tile_release();
+void multiply_pairs() {
+  amx::HardwareTiles::multiply_pairs<0, 4, 6>();
+  amx::HardwareTiles::multiply_pairs<1, 4, 7>();
+  amx::HardwareTiles::multiply_pairs<2, 5, 6>();
+  amx::HardwareTiles::multiply_pairs<3, 5, 7>();
 }
 
-/// Linux gives a process the registers of tiles when it asks for them (arch_prctl, ARCH_REQ_XCOMP_PERM).
-bool may_use_tiles() {
-  constexpr long request_permission = 0x1023, tile_data = 18;
-  return ::syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+void multiply_bytes() {
+  amx::HardwareTiles::multiply_bytes<0, 4, 6>();
+  amx::HardwareTiles::multiply_bytes<1, 4, 7>();
+  amx::HardwareTiles::multiply_bytes<2, 5, 6>();
+  amx::HardwareTiles::multiply_bytes<3, 5, 7>();
+}
+
+void run_bfloat16_amx(std::int64_t turns, float* sink) {
+  constexpr std::uint16_t one = 0x3F80;
+  *sink += run_tiles<std::uint16_t, multiply_pairs>(turns, one);
+}
+
+void run_int8_amx(std::int64_t turns, float* sink) {
+  *sink += run_tiles<std::uint8_t, multiply_bytes>(turns, 1);
 }
 
 }  // namespace
@@ -213,7 +192,7 @@ std::vector<RegisterLoop> register_loops() {
                      .operations = 8 * narrow,
                      .run = run_float32_avx2});
   }
-  const bool tiles = __builtin_cpu_supports("amx-tile") && may_use_tiles();
+  const bool tiles = __builtin_cpu_supports("amx-tile") && amx::request_tiles();
   if (tiles && __builtin_cpu_supports("amx-bf16")) {
     loops.push_back({.precision = "bfloat16",
                      .instructions = "AMX-BF16",

@@ -14,7 +14,10 @@
 #include <map>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/format.hpp"
+#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cores.hpp"
 #include "record/process.hpp"
@@ -90,6 +93,26 @@ void examine_build(DoctorFindings& findings) {
                          "(CMake says what it finds)"});
 }
 
+/// `version`: the worker's answer.
+Finding tiles_finding(const std::string& version) {
+  const nlohmann::json answer = json_or_null<nlohmann::json>(version);
+  const nlohmann::json tiles =
+      answer.is_object() ? answer.value("tiles", nlohmann::json::object()) : nlohmann::json();
+  if (!tiles.is_object())
+    return {"run", "matrix tiles", Health::warning, "the worker does not say", "./exp build"};
+  const bool bfloat16 = tiles.value("bfloat16", false), bytes = tiles.value("bytes", false);
+  const std::string reason = tiles.value("reason", "");
+  if (!reason.empty())
+    return {"run", "matrix tiles", Health::warning, "AMX is not used: " + reason,
+            "results are right without them; products in bfloat16 and int8 are slower"};
+  if (!bfloat16 && !bytes) return {"run", "matrix tiles", Health::absent, "none: AMX is not there", ""};
+  return {"run", "matrix tiles", Health::good,
+          std::string("AMX for ") + (bfloat16 && bytes ? "bfloat16 and int8"
+                                     : bfloat16        ? "bfloat16"
+                                                       : "int8"),
+          ""};
+}
+
 void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) {
   try {
     const std::filesystem::path worker = worker_program(question.programs, question.backend);
@@ -99,6 +122,7 @@ void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) 
     findings.push_back({"run", "worker", answer.end.success() ? Health::good : Health::problem,
                         answer.end.success() ? worker.string() : worker.string() + ": " + first,
                         answer.end.success() ? "" : "build it on this kind of machine: ./exp build"});
+    if (answer.end.success()) findings.push_back(tiles_finding(answer.output));
   } catch (const Error& error) {
     findings.push_back(
         {"run", "worker", Health::problem, "none for backend " + question.backend, error.what()});

@@ -4,6 +4,7 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <encore/rows.hpp>
 
+#include "kernels/amx_tiles.hpp"
 #include "kernels/check.hpp"
 #include "kernels/product_label.hpp"
 
@@ -94,11 +95,11 @@ std::unique_ptr<GemmLibrary> make_gemm_library() {
 #if defined(ENCORE_HAVE_ONEDNN)
   library = make_onednn_gemm(std::move(library));
 #endif
-#if !defined(__AMX_BF16__)  // with it oneDNN is faster
-  library = make_bfloat16_gemm(std::move(library));
-#endif
-  return std::make_unique<DeviceGemm>(std::move(library), make_bfloat16_gemm(make_portable_gemm()),
-                                      make_integer_gemm(8), make_integer_gemm(4));
+  const amx::Permission& tiles = amx::permission();
+  const auto make_bfloat16 = tiles.bfloat16 ? &make_amx_gemm : &make_bfloat16_gemm;
+  auto int8 = tiles.bytes ? make_amx_integer_gemm() : make_integer_gemm(8);
+  return std::make_unique<DeviceGemm>(make_bfloat16(std::move(library)), make_bfloat16(make_portable_gemm()),
+                                      std::move(int8), make_integer_gemm(4));
 #endif
 }
 

@@ -180,6 +180,16 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
 /// is for has no instruction for pairs. Batch-invariant.
 std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
 
+/// bfloat16 by the tiles of AMX, on a host where amx::permission() has them; hands other types to `other`, or
+/// everything where the build is for a CPU without AVX512_BF16. Batch-invariant.
+std::unique_ptr<GemmLibrary> make_amx_gemm(std::unique_ptr<GemmLibrary> other);
+/// The same with weights of integers of 8 bits; null where the build has none. The bits are those of
+/// make_integer_gemm(8).
+std::unique_ptr<GemmLibrary> make_amx_integer_gemm();
+/// Both with emulated tiles (amx_tiles.hpp): for tests, on every host.
+std::unique_ptr<GemmLibrary> make_emulated_amx_gemm(std::unique_ptr<GemmLibrary> other);
+std::unique_ptr<GemmLibrary> make_emulated_amx_integer_gemm();
+
 /// float32 and bfloat16 activations times weights of integers of 8 or 4 bits, on the host.
 std::unique_ptr<GemmLibrary> make_integer_gemm(int bits);
 

@@ -3,11 +3,11 @@
 // first, each by one task; then a task computes a block of rows of c times one panel. Rows of a are read
 // where they lie, if their pairs do: else (weight gradients; an odd inner extent) a goes through panels too.
 // No sum is ever cut, so the cut into tasks decides no bit. Sums of a's columns are made while its rows are
-// packed. With AMX oneDNN is faster, and stays where products need not be batch-invariant.
+// packed. A CPU with AMX has faster ones (gemm_amx.cpp).
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
-#include "kernels/bfloat16_tile.hpp"
+#include "kernels/bfloat16_packing.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/parallel_tasks.hpp"
 #include "kernels/tile_epilogue.hpp"
@@ -22,8 +22,6 @@ using namespace pairs;
 
 /// Rows of c in a task: b's panel stays in the first cache.
 constexpr std::int64_t block_rows = 2 * panel_rows;
-/// Rows of an operand stored (inner, outer) that a task packs.
-constexpr std::int64_t packed_rows = rows_of_first_sums;
 
 class Bfloat16Gemm final : public GemmLibrary {
  public:
@@ -73,38 +71,6 @@ class Bfloat16Gemm final : public GemmLibrary {
  private:
   static Panels panels_of(const Tensor& weight, void* data) {
     return {static_cast<bfloat16*>(data), weight.extent(0), weight.extent(1)};
-  }
-
-  /// The sums of a's columns, of the rows that one task packs: (count, columns).
-  struct FirstSums {
-    float* data;
-    std::int64_t count, columns;
-
-    std::size_t bytes() const { return static_cast<std::size_t>(count * columns) * sizeof(float); }
-    float* of(std::int64_t task) const { return count > 0 ? data + task * columns : nullptr; }
-    /// Adds them, in order, to the elements [begin, end) of `to`.
-    void add_to(std::int64_t begin, std::int64_t end, float* to) const {
-      for (std::int64_t task = 0; task < count; ++task) {
-        const float* from = of(task);
-        ENCORE_SIMD
-        for (std::int64_t c = begin; c < end; ++c) to[c] += from[c];
-      }
-    }
-  };
-
-  /// Into how many tasks packing is cut, by panels where the operand is stored (outer, inner).
-  static std::int64_t pack_tasks(const Panels& to, bool outer_first) {
-    return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
-  }
-
-  static void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first, float* sums) {
-    const bfloat16* data = elements<bfloat16>(from);
-    if (outer_first) return pack_columns(to, task, data, from.extent(1));
-    const std::int64_t begin = task * packed_rows, end = std::min(to.inner, begin + packed_rows);
-    if (sums != nullptr)
-      pack_rows<true>(to, begin, end, data, from.extent(1), sums);
-    else
-      pack_rows(to, begin, end, data, from.extent(1));
   }
 
   template <class C>

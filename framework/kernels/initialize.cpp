@@ -1,10 +1,12 @@
 // How parameters start out. A value is drawn at (0, row, column) of its parameter's key.
+#include <algorithm>
 #include <cmath>
 
 #include <encore/math.hpp>
 #include <encore/random.hpp>
 
 #include "kernels/check.hpp"
+#include "kernels/random_block.hpp"
 
 namespace encore::kernels {
 namespace {
@@ -12,41 +14,83 @@ namespace {
 /// Uniform in (-bound, bound).
 struct UniformValues {
   double bound;
-  KOKKOS_INLINE_FUNCTION void operator()(const RandomWords& words, double (&values)[4]) const {
-    for (int i = 0; i < 4; ++i) values[i] = bound * (2.0 * uniform(words.word[i]) - 1.0);
+  /// Of numbers in (0, 1).
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(double& first, double& second) const {
+    first = bound * (2.0 * first - 1.0);
+    second = bound * (2.0 * second - 1.0);
   }
 };
 
-/// Normal with mean 0: two words make two values (Box and Muller 1958).
+/// Normal with mean 0: two numbers in (0, 1) make two values (Box and Muller 1958).
 struct NormalValues {
   double deviation;
-  KOKKOS_INLINE_FUNCTION void operator()(const RandomWords& words, double (&values)[4]) const {
-    for (int i = 0; i < 4; i += 2) {
-      const double radius = deviation * Kokkos::sqrt(-2.0 * math::log(uniform(words.word[i])));
-      const math::SineCosine angle = math::sine_cosine(6.283185307179586 * uniform(words.word[i + 1]));
-      values[i] = radius * angle.cosine;
-      values[i + 1] = radius * angle.sine;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(double& first, double& second) const {
+    const double radius = deviation * Kokkos::sqrt(-2.0 * math::log(first));
+    const math::SineCosine angle = math::sine_cosine(6.283185307179586 * second);
+    first = radius * angle.cosine;
+    second = radius * angle.sine;
+  }
+};
+
+/// Value c of a row is made from word c / stride of counter c % stride, two words at a time.
+template <class T, class Draw>
+struct DrawRow {
+  T* out;
+  std::int64_t width, stride;
+  Random random;
+  Draw draw;
+
+  KOKKOS_FUNCTION void operator()(const Row& row) const {
+#if ENCORE_HOST_BACKEND
+    for (std::int64_t first = 0; first < stride; first += most) draw_some(row.index, first);
+#else
+    row.each(stride, [&](std::int64_t i) {
+      const RandomWords words =
+          random.words(0, static_cast<std::uint32_t>(row.index), static_cast<std::uint32_t>(i));
+      double drawn[4];
+      unroll<4>([&](int run) { drawn[run] = uniform(words.word[run]); });
+      draw(drawn[0], drawn[1]);
+      draw(drawn[2], drawn[3]);
+      unroll<4>([&](int run) {
+        if (run * stride + i < width) out[row.index * width + run * stride + i] = static_cast<T>(drawn[run]);
+      });
+    });
+#endif
+  }
+
+#if ENCORE_HOST_BACKEND
+  static constexpr int most = 64;  // counters at once
+
+  /// Each loop is one kind of work, short enough for the compiler to do it by vectors. Words behind the row's
+  /// last one are drawn and not used.
+  __attribute__((flatten)) void draw_some(std::int64_t row, std::int64_t first) const {
+    RandomBlock<most> block;
+    block.draw(random, 0, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(first));
+    double drawn[4][most];
+    for (int run = 0; run < 4; ++run) {
+      ENCORE_SIMD
+      for (int i = 0; i < most; ++i) drawn[run][i] = uniform(block.words[run][i]);
+    }
+    for (int run = 0; run < 4; run += 2) {
+      ENCORE_SIMD
+      for (int i = 0; i < most; ++i) draw(drawn[run][i], drawn[run + 1][i]);
+    }
+    for (int run = 0; run < 4; ++run) {
+      const std::int64_t begin = run * stride + first;
+      const std::int64_t count = std::min({std::int64_t{most}, stride - first, width - begin});
+      T* const to = out + row * width + begin;
+      ENCORE_SIMD
+      for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(drawn[run][i]);
     }
   }
+#endif
 };
 
 template <class T, class Draw>
 void draw_rows(const Device& device, RandomKey key, const Draw& draw, Tensor values) {
   const std::int64_t width = values.extent(values.rank - 1);
-  const std::int64_t stride = (width + 3) / 4;
-  T* out = elements<T>(values);
-  const Random random(key);
-  for_rows(
-      device, "encore::initialize", values.size() / width, KOKKOS_LAMBDA(const Row& row) {
-        row.each(stride, [&](std::int64_t i) {
-          double drawn[4];
-          draw(random.words(0, static_cast<std::uint32_t>(row.index), static_cast<std::uint32_t>(i)), drawn);
-          unroll<4>([&](int run) {
-            if (run * stride + i < width)
-              out[row.index * width + run * stride + i] = static_cast<T>(drawn[run]);
-          });
-        });
-      });
+  for_rows(device, "encore::initialize", values.size() / width,
+           DrawRow<T, Draw>{elements<T>(values), width, (width + 3) / 4, Random(key), draw});
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 // whole blocks and single tensors are hashed beside each other.
 #include "train/digests.hpp"
 
+#include <cstring>
+#include <optional>
+
 #include "data/hash.hpp"
 #include "data/parallel.hpp"
 #include "train/ranks.hpp"
@@ -14,22 +17,28 @@ constexpr std::size_t tensor_digits = 16;
 /// A block where the host can read it.
 class HostBlock {
  public:
-  HostBlock(const Device& device, Tensor block) : bytes_(static_cast<const std::byte*>(block.data)) {
+  HostBlock(const Device& device, Tensor block)
+      : bytes_(static_cast<const std::byte*>(block.data), block.bytes()) {
     if (host_reaches_device()) return;
     copy_.resize(block.bytes());
     copy_to_host(device, block, copy_.data());
-    bytes_ = copy_.data();
+    bytes_ = copy_;
   }
-  explicit HostBlock(std::vector<std::byte> copy) : bytes_(copy.data()), copy_(std::move(copy)) {}
+  explicit HostBlock(std::vector<std::byte> copy) : bytes_(copy), copy_(std::move(copy)) {}
 
+  /// Each byte is equal to the one before it, and the first is zero.
+  bool is_zero() const {
+    return !bytes_.empty() && bytes_[0] == std::byte{0} &&
+           std::memcmp(bytes_.data(), bytes_.data() + 1, bytes_.size() - 1) == 0;
+  }
   std::span<const std::byte> slice(const ParameterSlice& slice, DType dtype) const {
     const std::size_t element = size_of(dtype);
-    return {bytes_ + static_cast<std::size_t>(slice.begin) * element,
-            static_cast<std::size_t>(slice.size) * element};
+    return bytes_.subspan(static_cast<std::size_t>(slice.begin) * element,
+                          static_cast<std::size_t>(slice.size) * element);
   }
 
  private:
-  const std::byte* bytes_;
+  std::span<const std::byte> bytes_;
   std::vector<std::byte> copy_;
 };
 
@@ -56,11 +65,21 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
       add(scope, HostBlock(std::move(state)));
   }
 
+  // States are zero before the first step, and have one digest.
+  std::vector<std::size_t> hashed(blocks.size());
+  std::optional<std::size_t> zeros;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool zero = i > 0 && blocks[i].is_zero();
+    hashed[i] = zero ? zeros.value_or(i) : i;
+    if (zero) zeros = hashed[i];
+  }
+
   // The largest pieces first: all blocks, then each tensor of the first block.
   const std::size_t tensors = with_tensors ? slices.size() : 0;
   std::vector<std::string> hashes(blocks.size() + tensors);
   const auto hash_piece = [&](std::int64_t number) {
     const auto piece = static_cast<std::size_t>(number);
+    if (piece < blocks.size() && hashed[piece] != piece) return;
     Sha256 hash;
     if (piece < blocks.size())
       for (const ParameterSlice& slice : slices) hash.add(blocks[piece].slice(slice, dtype));
@@ -70,7 +89,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
   };
   run_pieces(static_cast<std::int64_t>(hashes.size()), host_threads(), hash_piece);
 
-  for (std::size_t i = 0; i < blocks.size(); ++i) digests[i].sha256 = hashes[i];
+  for (std::size_t i = 0; i < blocks.size(); ++i) digests[i].sha256 = hashes[hashed[i]];
   for (std::size_t i = 0; i < tensors; ++i)
     digests.front().tensors[slices[i].path] = hashes[blocks.size() + i].substr(0, tensor_digits);
   return digests;

@@ -15,6 +15,7 @@
 
 #include "config/fingerprint.hpp"
 #include "data/hash.hpp"
+#include "kernels/amx_tiles.hpp"
 #include "kernels/gemm.hpp"
 #include "record/cores.hpp"
 
@@ -99,6 +100,11 @@ nlohmann::json host_description() {
           {"cpu", proc_field("/proc/cpuinfo", "model name")},
           {"cpus", sysconf(_SC_NPROCESSORS_ONLN)},
           {"memory_bytes", static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)}};
+}
+
+nlohmann::json tiles_description() {
+  const amx::Permission& tiles = amx::permission();
+  return {{"bfloat16", tiles.bfloat16}, {"bytes", tiles.bytes}, {"reason", tiles.reason}};
 }
 
 nlohmann::json build_description() {

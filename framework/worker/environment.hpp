@@ -12,8 +12,8 @@
 
 namespace encore {
 
-/// backend, device (CPU or GPU model), instruction_set, precision, compiler, and the versions of Kokkos,
-/// Kokkos Kernels and the gemm library, and the SHA-256 of the kernels' library and of each plugin. Equal
+/// backend, device (CPU or GPU model), instruction_set, precision, compiler, and the versions of Kokkos
+/// and the gemm library, and the SHA-256 of the kernels' library and of each plugin. Equal
 /// values promise equal bits.
 /// Kokkos must be initialised.
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
@@ -21,6 +21,10 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
 
 /// Host name, kernel, CPU model and count, memory.
 nlohmann::json host_description();
+
+/// Which matrix products the tiles of AMX compute here: {"bfloat16": false, "bytes": false, "reason": "..."}; the
+/// reason is empty where they are used, and where the processor has none.
+nlohmann::json tiles_description();
 
 /// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.
 nlohmann::json build_description();

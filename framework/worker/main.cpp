@@ -60,7 +60,8 @@ int write_version() {
                               {"mpi", mpi_library()},
                               {"build", build_description()},
                               {"host", host_description()},
-                              {"numeric_environment", numeric_environment(Device(), "float32", {})}}
+                              {"numeric_environment", numeric_environment(Device(), "float32", {})},
+                              {"tiles", tiles_description()}}
                    .dump()
             << '\n';
   return 0;

@@ -205,6 +205,7 @@ TEST(Doctor, SaysOfEachWhatToDo) {
     ASSERT_TRUE(by_name.contains(what)) << what << output.output;
     EXPECT_TRUE(by_name[what]["state"] == "ok" || by_name[what]["advice"] != "") << what;
   }
+  EXPECT_TRUE(by_name.contains("matrix tiles")) << output.output;
   Sandbox lame;
   lame.set("ENCORE_WORKER", "/nowhere/worker");
   const ProgramOutput missing = lame.exp({"doctor"});
