@@ -40,7 +40,7 @@ std::string words_of(const std::string& label) {
 #ifdef __linux__
 
 /// Memory of the system itself, which is zero and takes no page before it is touched: a model that is only
-/// looked at costs nothing, and nothing is filled with zeros twice. It goes back as a whole.
+/// looked at costs nothing. It goes back as a whole.
 struct SystemPages {
   void* data;
   std::size_t bytes;
@@ -103,7 +103,7 @@ void fail_out_of_memory(const std::string& what, double bytes) {
 DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents) : bytes_(bytes) {
 #ifdef __linux__
   constexpr std::size_t many = std::size_t{1} << 20;
-  if (host_reaches_device() && contents == Contents::zeros && bytes >= many) {
+  if (host_reaches_device() && contents == Contents::untouched_zeros && bytes >= many) {
     auto pages = std::make_unique<SystemPages>(aligned(bytes));
     if (pages->data == MAP_FAILED) fail_out_of_memory(words_of(label), static_cast<double>(bytes));
     data_ = static_cast<std::byte*>(pages->data);
