@@ -37,26 +37,6 @@ std::string words_of(const std::string& label) {
   return words;
 }
 
-#ifdef __linux__
-
-/// Memory of the system itself, which is zero and takes no page before it is touched: a model that is only
-/// looked at costs nothing. It goes back as a whole.
-struct SystemPages {
-  void* data;
-  std::size_t bytes;
-
-  SystemPages(const SystemPages&) = delete;
-  SystemPages& operator=(const SystemPages&) = delete;
-  explicit SystemPages(std::size_t size)
-      : data(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-        bytes(size) {}
-  ~SystemPages() {
-    if (data != MAP_FAILED) ::munmap(data, bytes);
-  }
-};
-
-#endif
-
 /// Asks the host for large pages: one fault and one entry of the address tables where there would be 512. A
 /// hint: where it is not followed nothing changes but the time.
 void prefer_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::size_t bytes) {
@@ -101,17 +81,6 @@ void fail_out_of_memory(const std::string& what, double bytes) {
 }
 
 DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents) : bytes_(bytes) {
-#ifdef __linux__
-  constexpr std::size_t many = std::size_t{1} << 20;
-  if (host_reaches_device() && contents == Contents::untouched_zeros && bytes >= many) {
-    auto pages = std::make_unique<SystemPages>(aligned(bytes));
-    if (pages->data == MAP_FAILED) fail_out_of_memory(words_of(label), static_cast<double>(bytes));
-    data_ = static_cast<std::byte*>(pages->data);
-    prefer_large_pages(data_, bytes);
-    memory_ = {pages.release(), [](void* kept) { delete static_cast<SystemPages*>(kept); }};
-    return;
-  }
-#endif
   const auto memory = allocate(label, aligned(bytes) + tensor_alignment, contents);
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
   data_ = memory.data() + (aligned(address) - address);

@@ -29,13 +29,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
 inline constexpr double most_addressable_bytes = 0x1p47;
 
 /// What memory holds when it is made.
-enum class Contents : std::uint8_t {
-  zeros,
-  /// Zeros, where the system gives it so without a page being touched: for what may only be looked at. To be
-  /// written before it is read: pages that are read first are slower to write.
-  untouched_zeros,
-  undefined
-};
+enum class Contents : std::uint8_t { zeros, undefined };
 
 /// A range of device memory, aligned to `tensor_alignment`. Move only.
 class DeviceBuffer {

@@ -58,7 +58,7 @@ void ParameterBlock::make_blocks(std::int64_t shards) {
     values_ = Tensor(memory_.data(), dtype_, {extent_});
     return;
   }
-  memory_ = DeviceBuffer("encore::parameters", bytes * (shards > 1 ? 3 : 2), Contents::untouched_zeros);
+  memory_ = DeviceBuffer("encore::parameters", bytes * (shards > 1 ? 3 : 2));
   values_ = Tensor(memory_.data(), dtype_, {extent_});
   gradients_ = Tensor(memory_.data() + bytes, dtype_, {extent_});
   shard_gradients_ = shards > 1 ? Tensor(memory_.data() + 2 * bytes, dtype_, {extent_}) : gradients_;
