@@ -9,6 +9,7 @@
 
 #include <encore/error.hpp>
 
+#include "base/count_matrix.hpp"
 #include "report/predictions.hpp"
 #include "store/before_5.hpp"
 #include "unit/record/temporary_folder.hpp"
