@@ -62,6 +62,11 @@ class Engine {
   /// What a user should know of how it was loaded: a damaged file that was passed over.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
+  /// Before the first pass: a text has the same bits whatever texts are computed with it, and short texts
+  /// are faster. For answers to users; scores that are held against those of training are not made so, since
+  /// products are rounded otherwise (Model::make_batch_invariant).
+  void make_batch_invariant() { model_->make_batch_invariant(); }
+
   /// Records as this model's task and tokenizer encode them.
   EncodedSet encode(const Records& records, int threads = 1) const;
   /// From now on run() has texts written this way, in place of the task's own. Throws Error where the task

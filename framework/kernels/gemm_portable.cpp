@@ -1,9 +1,10 @@
-// The portable gemm. On the host: tiles of C by small_product, each tile one task of one thread, K cut into
-// blocks that are added in order. On a GPU: Kokkos Kernels. Any type with float sums or double; used for
-// double on the host, for everything where the faster library is missing, and where products are
-// to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands in.
+// The portable gemm. On the host: tiles of C by panel_product (panel_product.hpp), each tile one task of one
+// thread, K cut into blocks that are added in order. On a GPU: Kokkos Kernels. Any type with float sums or
+// double; used for double on the host, for everything where the faster library is missing, and where products
+// are to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands
+// in.
 #include "kernels/gemm.hpp"
-#include "kernels/small_product.hpp"
+#include "kernels/panel_product.hpp"
 #include "kernels/transpose_square.hpp"
 
 #include <encore/view.hpp>
@@ -27,7 +28,7 @@ template <class T, class C>
 struct HostProduct {
   using S = Sum<T>;
   static constexpr std::int64_t tile_rows = 48;
-  static constexpr std::int64_t tile_columns = 4 * lanes<S>;
+  static constexpr std::int64_t tile_columns = panel_packs * lanes<S>;
   static constexpr std::int64_t tile_inner = 128;
 
   const T* a;
@@ -62,8 +63,10 @@ struct HostProduct {
         pack(b + k0 * columns + column0, width, depth, packed_b);
       Strided<S> from = rows_from(row0, height, k0, depth, packed_a);
       if (twice) from.row = 0;
-      small_product<S>(twice ? 2 : height, tile_columns, depth, S(1), from, block, tile_columns, true, sums,
-                       tile_columns);
+      // Where blocks of a panel follow each other, the next one is asked for.
+      const bool follows = layout != nullptr && k0 + 2 * tile_inner <= inner;
+      panel_product<S>(twice ? 2 : height, depth, from, block,
+                       follows ? block + tile_inner * tile_columns : nullptr, sums);
     }
     for (std::int64_t i = 0; i < height; ++i)
       for (std::int64_t j = 0; j < width; ++j) {

@@ -27,7 +27,9 @@ using encore::Engine;
 struct encore_model {
   encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::Weights weights,
                bool cuts)
-      : engine(folder, plugins, device, weights), truncates(cuts) {}
+      : engine(folder, plugins, device, weights), truncates(cuts) {
+    engine.make_batch_invariant();
+  }
 
   encore::Device device;
   Engine engine;

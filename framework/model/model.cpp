@@ -80,13 +80,19 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   if (use_ == Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
+  if (batch_invariant_) evaluation_->make_batch_invariant();
   if (use_ == Use::inference && !laid_out_) lay_out();
   use_laid_out();
 }
 
+void Model::make_batch_invariant() {
+  ENCORE_REQUIRE(!evaluation_, "what is batch-invariant is decided before memory is planned");
+  batch_invariant_ = precision() == DType::float32;  // elsewhere the library's own may be faster
+}
+
 void Model::lay_out() {
-  // Passes of a network that generates are batch-invariant.
-  GemmLibrary& library = network_->is_causal() ? device_.gemm().invariant() : device_.gemm();
+  GemmLibrary& library =
+      network_->is_causal() || batch_invariant_ ? device_.gemm().invariant() : device_.gemm();
   std::vector<LaidOutWeight> weights;
   for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
     if (!quantized_ || !quantized_->layouts().contains(weight.seen))

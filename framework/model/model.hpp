@@ -65,6 +65,11 @@ class Model {
   /// other sizes.
   void plan(const BatchSize& training, const BatchSize& evaluation);
 
+  /// Before plan(): what an evaluation pass makes of a sequence has the same bits whatever sequences stand
+  /// beside it, as it always has with a causal stack. On a host, for float32; bits differ from those of other
+  /// models in the rounding of products.
+  void make_batch_invariant();
+
   /// Sets every parameter from its initialiser, each from a stream of its own.
   void initialize(std::uint64_t seed);
   /// The same of the parameters with these paths.
@@ -191,6 +196,7 @@ class Model {
 
   const Device& device_;
   Use use_;
+  bool batch_invariant_ = false;  ///< evaluation passes
   std::unique_ptr<Network> network_;
   BatchNeeds needs_;
   std::unique_ptr<ParameterBlock> parameters_;

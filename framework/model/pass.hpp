@@ -33,6 +33,8 @@ class Pass {
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
+  /// From now on a sequence has the same bits whatever sequences stand beside it, as with a causal stack.
+  void make_batch_invariant() { batch_invariant_ = true; }
   /// What its products read weights from, until another one is given; null: the matrices.
   void use(const WeightLayouts* layouts) { layouts_ = layouts; }
   /// The weights that its products read as integers, until others are given; null: none.

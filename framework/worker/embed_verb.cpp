@@ -106,6 +106,7 @@ int embed_verb(const TrainedRunArguments& run) {
   const EmbedRequest request = EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  engine.make_batch_invariant();
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   ordered_json answer = {{"step", engine.step()}};
   answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)

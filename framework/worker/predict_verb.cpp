@@ -71,6 +71,7 @@ class LeftOut {
 int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   const Device device;
   Engine model(run.folder, run.plugin_folders, device, run.weights);
+  model.make_batch_invariant();
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   const std::string& reader = model.experiment().data.reader.type;
   if (format != "text" && format != "jsonl" && format != reader)

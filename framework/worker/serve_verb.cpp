@@ -255,6 +255,7 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   ServeSocket socket(socket_fd);
   const Device device;
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  engine.make_batch_invariant();
   std::vector<std::string> notes = engine.notes();
   const Answering answering{engine, embeddings_of(run.folder, notes)};
   socket.send(ServeMessage(ServeModel{.digest = engine.digest(),

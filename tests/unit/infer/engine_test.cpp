@@ -112,6 +112,27 @@ TEST_F(EngineTest, VectorsDependNeitherOnTheOrderNorOnEachOther) {
   EXPECT_EQ(engine.embed(texts).values, all.values);
 }
 
+TEST_F(EngineTest, ABatchInvariantTextHasTheSameBitsInAnyCompany) {
+  train();
+  Engine engine = this->engine(), other = this->engine();
+  engine.make_batch_invariant();
+  std::vector<std::string> texts;
+  for (std::size_t words = 1; words <= 40; ++words) {
+    texts.emplace_back("Paris");
+    for (std::size_t word = 1; word < words; ++word) texts.back() += word % 3 == 0 ? " in" : " Florence";
+  }
+  const Vectors all = engine.embed(texts), expected = other.embed(texts);
+  ASSERT_EQ(all.values.size(), expected.values.size());
+  for (std::size_t i = 0; i < all.values.size(); ++i)
+    ASSERT_NEAR(all.values[i], expected.values[i], 1e-4) << i;
+  const std::size_t width = all.values.size() / texts.size();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Vectors alone = engine.embed(std::span(texts).subspan(i, 1));
+    ASSERT_EQ(alone.values.size(), width);
+    for (std::size_t k = 0; k < width; ++k) ASSERT_EQ(alone.values[k], all.values[i * width + k]) << texts[i];
+  }
+}
+
 TEST_F(EngineTest, PredictsAsBeforeAfterVectors) {
   train();
   Engine engine = this->engine();

@@ -5,6 +5,7 @@
 #include <encore/rows.hpp>
 
 #include "kernels/gemm.hpp"
+#include "kernels/panel_product.hpp"
 
 namespace encore::test {
 namespace {
@@ -134,6 +135,43 @@ TEST_P(BatchInvariant, a_weight_that_is_laid_out_gives_the_same_bits) {
 TEST_P(BatchInvariant, so_does_one_for_other_products) {
   expect_the_bits_of_the_matrix(GetParam().type, false);
 }
+
+#if ENCORE_HOST_BACKEND
+/// Each element: fma steps in order, and their sum added to c.
+template <class T>
+void expect_fma_steps() {
+  constexpr std::int64_t width = panel_packs * lanes<T>, most = 20, depth = 67;
+  const auto numbers = [](std::int64_t count, std::uint64_t seed) {
+    const Values values = normal_values(count, seed, 1.0);
+    return std::vector<T>(values.begin(), values.end());
+  };
+  const std::vector<T> a = numbers(most * depth, 1), b = numbers(depth * width, 2),
+                       before = numbers(most * width, 3);
+  for (std::int64_t rows = 1; rows <= most; ++rows)
+    for (const std::int64_t inner : {std::int64_t{1}, std::int64_t{2}, depth}) {
+      std::vector<T> expected = before, with = before, without = before;
+      for (std::int64_t e = 0; e < rows * width; ++e) {
+        T sum = 0;
+        for (std::int64_t k = 0; k < inner; ++k)
+          sum = std::fma(a[static_cast<std::size_t>(e / width * depth + k)],
+                         b[static_cast<std::size_t>(k * width + e % width)], sum);
+        expected[static_cast<std::size_t>(e)] += sum;
+      }
+      const Strided<T> from{a.data(), depth, 1};
+      panel_product<T>(rows, inner, from, b.data(), b.data(), with.data());
+      panel_product<T>(rows, inner, from, b.data(), nullptr, without.data());
+      EXPECT_EQ(with, expected) << rows << " rows, " << inner;
+      EXPECT_EQ(without, expected) << rows << " rows, " << inner;
+    }
+}
+
+#if defined(__FMA__)
+TEST(PanelProduct, sums_by_fma_in_order_whatever_the_height) {
+  expect_fma_steps<float>();
+  expect_fma_steps<double>();
+}
+#endif
+#endif
 
 TEST(WeightLayouts, are_found_by_place_type_and_shape) {
   const OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
