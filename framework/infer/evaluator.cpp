@@ -34,6 +34,16 @@ void add(std::span<const double> values, std::vector<double>& to) {
   for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
 }
 
+/// The values of a sequence's rows.
+std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, std::size_t sequence) {
+  const Run of = set.rows(values.rule.space, sequence);
+  const auto width = static_cast<std::size_t>(values.rule.width);
+  const auto part = [&](auto& all) {
+    return std::as_writable_bytes(std::span(all).subspan(of.first * width, of.count * width));
+  };
+  return values.rule.type == ColumnType::integers ? part(values.integers) : part(values.numbers);
+}
+
 /// Only columns of the truth may be missing.
 bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
   return std::ranges::all_of(needs.columns,
@@ -52,10 +62,11 @@ EvaluationOrder evaluation_order(const Model& model) {
 }
 
 Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-                     std::optional<TextGeneration> texts)
+                     std::optional<TextGeneration> texts, Communicator& ranks)
     : model_(model),
       options_(options),
       texts_(std::move(texts)),
+      ranks_(ranks),
       batch_(model.device(), largest, model.needs()) {
   for (const OutputRule& rule : model.outputs()) {
     const auto values = static_cast<std::size_t>(largest.rows(rule.space) * rule.width);
@@ -71,24 +82,29 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   Packer packer(set, model_.needs());
   std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
-  std::size_t done = 0;
-  std::vector<std::vector<std::int32_t>> batches;
+  Batches batches;
   if (!texts_ || has_truth(set, model_.needs()))
     batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
-  for (const std::vector<std::int32_t>& members : batches) {
-    packer.pack(members, packed_);
-    batch_.upload(packed_);
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      outputs_[i].extents[0] = packed_.size().rows(model_.outputs()[i].space);
-    const double* sums = model_.evaluate(batch_, outputs_);
-    known = known && sums != nullptr;
-    if (sums != nullptr) add(model_.read_losses(sums), losses);
-    add(packed_.weights, weights);
-    collect(set, result.outputs);
-    done += members.size();
+  // Of each batch: whether its loss is known, the sums of its losses, their weights.
+  std::vector<std::vector<double>> sums(batches.size(), std::vector<double>(1 + 2 * losses.size()));
+  std::size_t done = 0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    if (is_of(ranks_.rank(), b)) {
+      packer.pack(batches[b], packed_);
+      score(sums[b]);
+      collect(set, result.outputs);
+    }
+    done += batches[b].size();
     if (watch) watch({.done = done, .all = set.sequence_count()});
+  }
+  if (ranks_.size() > 1) share(set, batches, sums, result.outputs);
+  for (const std::vector<double>& of_batch : sums) {
+    const std::span values = std::span(of_batch).subspan(1);
+    known = known && of_batch.front() != 0.0;
+    add(values.first(losses.size()), losses);
+    add(values.subspan(losses.size()), weights);
   }
   for (std::size_t i = 0; i < losses.size(); ++i)
     result.loss += weights[i] > 0.0 ? losses[i] / weights[i] : 0.0;
@@ -101,6 +117,70 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   return result;
 }
 
+/// The packed batch; `sums` as in run().
+void Evaluator::score(std::vector<double>& sums) {
+  batch_.upload(packed_);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    outputs_[i].extents[0] = packed_.size().rows(model_.outputs()[i].space);
+  const double* losses = model_.evaluate(batch_, outputs_);
+  const auto weights = sums.end() - static_cast<std::ptrdiff_t>(packed_.weights.size());
+  std::ranges::copy(packed_.weights, weights);
+  if (losses == nullptr) return;
+  sums.front() = 1.0;
+  std::ranges::copy(model_.read_losses(losses), sums.begin() + 1);
+}
+
+/// Every N-th batch is scored by one of N ranks.
+bool Evaluator::is_of(int rank, std::size_t batch) const {
+  return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
+}
+
+/// What a rank finds out, piece by piece in one order on all ranks: of each of its batches the sums and the
+/// outputs of its sequences.
+template <class Use>
+void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batches,
+                           std::vector<std::vector<double>>& sums, Outputs& outputs, const Use& use) const {
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    if (!is_of(rank, b)) continue;
+    use(std::as_writable_bytes(std::span(sums[b])));
+    for (const std::int32_t member : batches[b]) {
+      const Run of = set.sequences(static_cast<std::size_t>(member));
+      for (Outputs::Values& values : outputs.all())
+        for (std::size_t s = of.first; s < of.first + of.count; ++s) use(bytes_of(values, set, s));
+    }
+  }
+}
+
+/// All ranks have the sums and outputs of all batches afterwards.
+void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector<std::vector<double>>& sums,
+                      Outputs& outputs) {
+  using Bytes = std::span<std::byte>;
+  std::vector<std::vector<std::byte>> from(static_cast<std::size_t>(ranks_.size()));
+  std::vector<std::byte>& mine = from[static_cast<std::size_t>(ranks_.rank())];
+  each_piece(ranks_.rank(), set, batches, sums, outputs,
+             [&](Bytes piece) { mine.insert(mine.end(), piece.begin(), piece.end()); });
+  std::vector<Outgoing> outgoing;
+  std::vector<Incoming> incoming;
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (r == ranks_.rank()) continue;
+    std::size_t size = 0;
+    each_piece(r, set, batches, sums, outputs, [&](Bytes piece) { size += piece.size(); });
+    std::vector<std::byte>& theirs = from[static_cast<std::size_t>(r)];
+    theirs.resize(size);
+    outgoing.push_back({.to = r, .bytes = mine});
+    incoming.push_back({.from = r, .bytes = theirs});
+  }
+  ranks_.exchange(outgoing, incoming);
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (r == ranks_.rank()) continue;
+    const std::byte* next = from[static_cast<std::size_t>(r)].data();
+    each_piece(r, set, batches, sums, outputs, [&](Bytes piece) {
+      std::copy_n(next, piece.size(), piece.begin());
+      next += piece.size();
+    });
+  }
+}
+
 /// From the rows of the batch to those of the set.
 void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -109,13 +189,10 @@ void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
     host_.resize(outputs_[i].bytes());
     copy_to_host(model_.device(), outputs_[i], host_.data());
     const std::size_t row_bytes = static_cast<std::size_t>(values.rule.width) * sizeof(std::int32_t);
-    auto* to = values.rule.type == ColumnType::integers ? reinterpret_cast<std::byte*>(values.integers.data())
-                                                        : reinterpret_cast<std::byte*>(values.numbers.data());
     const std::vector<std::int64_t> rows = first_rows(packed_, space);
     for (std::size_t s = 0; s < packed_.sequences.size(); ++s) {
-      const Run of = set.rows(space, static_cast<std::size_t>(packed_.sequences[s]));
-      std::memcpy(to + of.first * row_bytes, host_.data() + static_cast<std::size_t>(rows[s]) * row_bytes,
-                  of.count * row_bytes);
+      const std::span<std::byte> to = bytes_of(values, set, static_cast<std::size_t>(packed_.sequences[s]));
+      std::memcpy(to.data(), host_.data() + static_cast<std::size_t>(rows[s]) * row_bytes, to.size());
     }
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "data/batch_plan.hpp"
 #include "data/packing.hpp"
+#include "distributed/communicator.hpp"
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
 #include "tasks/encoded_sets.hpp"
@@ -48,19 +50,32 @@ EvaluationOrder evaluation_order(const Model& model);
 class Evaluator {
  public:
   /// largest: what the model was planned for, and a bound on every batch to come. With `texts` the outputs
-  /// hold what is written for each sequence too, and nothing else where the truth is not known.
+  /// hold what is written for each sequence too, and nothing else where the truth is not known. With several
+  /// ranks each scores every N-th batch, and all get all outputs; texts are written by every rank whole. The
+  /// model and the ranks outlive it.
   Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-            std::optional<TextGeneration> texts = {});
+            std::optional<TextGeneration> texts = {}, Communicator& ranks = only_rank());
 
-  /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed.
+  /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed;
+  /// in no case on how many ranks there are, for sums are added batch by batch. All ranks call it.
   Evaluation run(const ExampleSet& set, const EvaluationWatch& watch = {});
 
  private:
+  using Batches = std::vector<std::vector<std::int32_t>>;
+
+  void score(std::vector<double>& sums);
+  bool is_of(int rank, std::size_t batch) const;
+  template <class Use>
+  void each_piece(int rank, const ExampleSet& set, const Batches& batches,
+                  std::vector<std::vector<double>>& sums, Outputs& outputs, const Use& use) const;
+  void share(const ExampleSet& set, const Batches& batches, std::vector<std::vector<double>>& sums,
+             Outputs& outputs);
   void collect(const ExampleSet& set, Outputs& outputs);
 
   Model& model_;
   BatchOptions options_;
   std::optional<TextGeneration> texts_;
+  Communicator& ranks_;
   DeviceBatch batch_;
   PackedBatch packed_;
   std::vector<DeviceBuffer> memory_;  ///< of the outputs of one batch

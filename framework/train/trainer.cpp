@@ -84,7 +84,7 @@ Trainer::Trainer(const TrainerParts& parts)
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
   batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
-  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_, parts.texts);
+  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_, parts.texts, ranks_);
   snapshots_.keep(milestones_.save_at);
 }
 
@@ -238,10 +238,6 @@ Evaluation Trainer::evaluate(Split split) {
                          [&](const EvaluationProgress& progress) { observer_.scoring(split, progress); });
 }
 
-Trainer::Score Trainer::score(Split split) {
-  return score(split, evaluate(split));
-}
-
 Trainer::Score Trainer::score(Split split, Evaluation evaluation) {
   Statistics statistics = sets_.measure(split, evaluation.outputs);
   const std::string prefix = std::string(name_of(split)) + "/";
@@ -274,25 +270,29 @@ void Trainer::report_exchange() {
 }
 
 void Trainer::score_with_best() {
-  if (ranks_.rank() != 0) return ranks_.wait_for_all();
   report_exchange();
+  ranks_.wait_for_all();  // the first one may still write the checkpoint that all read now
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
   const std::string tuned = snapshots_.restore_parameters(model_, step);
   sets_.use(tuned);
-  snapshots_.write_weights(model_, step, tuned, control_, observer_);
+  const bool writes = ranks_.rank() == 0;
+  if (writes) snapshots_.write_weights(model_, step, tuned, control_, observer_);
   if (!tuned.empty())
     observer_.happened(Logged{.text = "chosen on the development set: " + in_one_line(tuned)});
   std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;
-    const auto [outputs, statistics, measures] = score(split);
+    ranks_.wait_for_all();  // asleep while the first one writes
+    Evaluation evaluation = evaluate(split);
+    if (!writes) continue;
+    const auto [outputs, statistics, measures] = score(split, std::move(evaluation));
     if (split == Split::test) observer_.happened(Evaluated{.step = step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
     const Records predicted =
         snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
     if (split == Split::dev) keep_reference(step, outputs, predicted);
   }
-  if (train_.show_attention > 0) keep_attention(step);
+  if (writes && train_.show_attention > 0) keep_attention(step);
   observer_.happened(Concluded{.best_step = step, .measures = result});
   ranks_.wait_for_all();
 }

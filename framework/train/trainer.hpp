@@ -94,7 +94,7 @@ class Trainer {
   void save(CheckpointKind kind);
   /// Also compares those of the ranks.
   void report_digests();
-  /// On rank 0; the others wait.
+  /// All ranks score, rank 0 alone measures and writes.
   void score_with_best();
   /// What share of the steps' time went into what ranks send each other.
   void report_exchange();
@@ -108,7 +108,6 @@ class Trainer {
     Statistics statistics;
     std::vector<MeasuredValue> measures;
   };
-  Score score(Split split);
   Score score(Split split, Evaluation evaluation);
   Ending end(Ending ending, const std::string& reason);
 

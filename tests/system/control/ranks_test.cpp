@@ -1,65 +1,11 @@
-// One run trained by several ranks over MPI: the bits of one process, whatever the ranks and threads, also
-// where a rank is shot and others go on; and what is refused.
+// One run trained by several ranks over MPI: the bits of one process, whatever the ranks and threads; and
+// what is refused. Ranks that are killed, stopped or wrong: rank_faults_test.cpp.
 #include <signal.h>
 
-#include <nlohmann/json.hpp>
-
-#include "system/control/real_worker.hpp"
+#include "system/control/ranks.hpp"
 
 namespace encore::system_test {
 namespace {
-
-class Ranks : public RealWorkerTest {
- protected:
-  void SetUp() override {
-    RealWorkerTest::SetUp();
-    if (IsSkipped()) return;
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
-    if (nlohmann::json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
-    if (!Sandbox::has("mpirun")) GTEST_SKIP() << "no mpirun here (on Debian openmpi-bin)";
-    sandbox_.write("tiny.toml",
-                   tiny_experiment() + "gradient_shards = 4\ncheckpoint_every = 3\ndigest_steps = 5\n");
-  }
-
-  void train(std::vector<std::string> options) {
-    options.insert(options.begin(), {"run", "tiny.toml"});
-    output_of(options);
-  }
-  /// Every digest and every point but those of clocks, of the last attempt that has them.
-  std::vector<std::string> bits() const {
-    std::vector<std::string> all = sandbox_.query(
-        "SELECT step || ' ' || scope || ' ' || value FROM digest GROUP BY step, scope HAVING attempt = "
-        "max(attempt) ORDER BY step, scope");
-    for (std::string& row : sandbox_.query(
-             "SELECT name || ' ' || step || ' ' || printf('%.17g', value) FROM point JOIN metric ON metric = "
-             "metric.number WHERE unit NOT LIKE '%s' GROUP BY metric, step HAVING attempt = max(attempt) "
-             "ORDER BY name, step"))
-      all.push_back(std::move(row));
-    return all;
-  }
-  /// Of a run that begins, or goes on with what is there; nothing of it is left.
-  std::vector<std::string> bits_of(const std::vector<std::string>& options) {
-    train(options);
-    std::vector<std::string> all = bits();
-    for (const char* name : {"encore.db", "encore.db-wal", "encore.db-shm", "encore.db.runs"})
-      std::filesystem::remove_all(sandbox_.folder() / name);
-    return all;
-  }
-  /// The first of what differs; empty where all is equal.
-  static std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
-      if (i >= a.size() || i >= b.size() || a[i] != b[i])
-        return (i < a.size() ? a[i] : "nothing") + " | " + (i < b.size() ? b[i] : "nothing");
-    return "";
-  }
-  bool wait_for_checkpoints(int count) const {
-    return sandbox_.wait_until([&] {
-      return std::filesystem::exists(sandbox_.folder() / "encore.db") &&
-             sandbox_.one("SELECT count(*) FROM sqlite_schema WHERE name = 'checkpoint'") == "1" &&
-             std::stoi(sandbox_.one("SELECT ifnull(max(step), 0) FROM checkpoint")) >= 3 * count;
-    });
-  }
-};
 
 TEST_F(Ranks, OfAnyNumberTrainTheBitsOfOneProcess) {
   for (const std::string precision : {"float32", "bfloat16", "float64"}) {
@@ -95,24 +41,6 @@ TEST_F(Ranks, AnotherNumberOfShardsIsAnotherOrderOfAdding) {
   const std::vector<std::string> four = bits_of({"--ranks", "2"});
   EXPECT_NE(bits_of({"-S", "train.gradient_shards=2", "--ranks", "2"}), four)
       << "bits that do not depend on the order would prove nothing";
-}
-
-TEST_F(Ranks, ARankThatIsShotEndsAllAndOthersGoOn) {
-  const std::vector<std::string> unbroken = bits_of({"-S", "train.epochs=40"});
-  const std::pair<const char*, const char*> resumed[] = {{"2", "4"}, {"4", "1"}, {"2", "2"}};
-  int number = 0;
-  for (const auto& [before, after] : resumed) {
-    const pid_t running = sandbox_.start({"run", "tiny.toml", "-S", "train.epochs=40", "--ranks", before});
-    ASSERT_TRUE(wait_for_checkpoints(++number));
-    const std::vector<pid_t> workers = sandbox_.workers();  // and mpirun, which has their words in its own
-    ASSERT_GE(workers.size(), 3u);
-    ::kill(workers[static_cast<std::size_t>(number) % workers.size()], SIGKILL);
-    ASSERT_TRUE(Sandbox::wait(running));
-    ASSERT_TRUE(sandbox_.wait_until_no_workers());
-    EXPECT_NE(sandbox_.one("SELECT state FROM run"), "completed") << "it was shot too late";
-    EXPECT_EQ(difference(bits_of({"-S", "train.epochs=40", "--ranks", after}), unbroken), "")
-        << before << " then " << after;
-  }
 }
 
 TEST_F(Ranks, EndWithACheckpointWhenTheirExpIsGone) {

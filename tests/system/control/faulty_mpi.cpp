@@ -1,0 +1,87 @@
+// A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
+// LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
+//   order    in an exchange, the first piece of the first and of the last sender change places, so that the
+//            owner of a range adds the shards in another order
+//   bit      what rank 1 gets of the parameters of others has one wrong bit, once
+//   version  it calls itself another version of Open MPI
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Piece {
+  char* bytes;
+  int count, from;
+};
+std::vector<Piece> received;
+int sent = 0, blocks = 0;
+
+bool asked_for(const char* fault) {
+  const char* wanted = std::getenv("FAULTY_MPI");
+  return wanted != nullptr && std::strcmp(wanted, fault) == 0;
+}
+
+const Piece* first_from(int rank) {
+  const auto found =
+      std::find_if(received.begin(), received.end(), [&](const Piece& piece) { return piece.from == rank; });
+  return found == received.end() ? nullptr : &*found;
+}
+
+void change_places() {
+  const auto by_sender = [](const Piece& a, const Piece& b) { return a.from < b.from; };
+  const auto [least, most] = std::minmax_element(received.begin(), received.end(), by_sender);
+  if (least == received.end() || least->from == most->from) return;
+  const Piece *a = first_from(least->from), *b = first_from(most->from);
+  if (a->count == b->count) std::swap_ranges(a->bytes, a->bytes + a->count, b->bytes);
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Irecv(void* bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks,
+              MPI_Request* request) {
+  received.push_back({static_cast<char*>(bytes), count, from});
+  return PMPI_Irecv(bytes, count, type, from, tag, ranks, request);
+}
+
+int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
+              MPI_Request* request) {
+  ++sent;
+  return PMPI_Isend(bytes, count, type, to, tag, ranks, request);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const int result = PMPI_Waitall(count, requests, statuses);
+  // Who only receives collects a state, which is no sum.
+  if (sent > 0 && asked_for("order")) change_places();
+  received.clear();
+  sent = 0;
+  return result;
+}
+
+int MPI_Allgatherv(const void* mine, int count, MPI_Datatype type, void* all, const int counts[],
+                   const int offsets[], MPI_Datatype all_type, MPI_Comm ranks) {
+  const int result = PMPI_Allgatherv(mine, count, type, all, counts, offsets, all_type, ranks);
+  int rank = 0;
+  PMPI_Comm_rank(ranks, &rank);
+  // The squares of chunks are shared first in each step, then the parameters: these are of the third step.
+  if (asked_for("bit") && rank == 1 && ++blocks == 6) *static_cast<unsigned char*>(all) ^= 1U;
+  return result;
+}
+
+int MPI_Get_library_version(char* text, int* length) {
+  const int result = PMPI_Get_library_version(text, length);
+  if (!asked_for("version")) return result;
+  const std::string other = "Open MPI v99.1.0, package: of a test";
+  std::strcpy(text, other.c_str());
+  *length = static_cast<int>(other.size());
+  return result;
+}
+
+}  // extern "C"

@@ -1,0 +1,75 @@
+// Ranks: what tests share that train one run with several ranks: an experiment of four gradient shards, and
+// every digest and metric of it as text. Skips where there is no MPI.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/real_worker.hpp"
+
+namespace encore::system_test {
+
+class Ranks : public RealWorkerTest {
+ protected:
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (nlohmann::json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
+    if (!Sandbox::has("mpirun")) GTEST_SKIP() << "no mpirun here (on Debian openmpi-bin)";
+    sandbox_.write("tiny.toml",
+                   tiny_experiment() + "gradient_shards = 4\ncheckpoint_every = 3\ndigest_steps = 5\n");
+  }
+
+  void train(std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", "tiny.toml"});
+    output_of(options);
+  }
+  /// Every digest and every point but those of clocks, of the last attempt that has them.
+  std::vector<std::string> bits() const {
+    std::vector<std::string> all = sandbox_.query(
+        "SELECT step || ' ' || scope || ' ' || value FROM digest GROUP BY step, scope HAVING attempt = "
+        "max(attempt) ORDER BY step, scope");
+    for (std::string& row : sandbox_.query(
+             "SELECT name || ' ' || step || ' ' || printf('%.17g', value) FROM point JOIN metric ON metric = "
+             "metric.number WHERE unit NOT LIKE '%s' GROUP BY metric, step HAVING attempt = max(attempt) "
+             "ORDER BY name, step"))
+      all.push_back(std::move(row));
+    return all;
+  }
+  /// What was trained is gone.
+  void forget() const {
+    for (const char* name : {"encore.db", "encore.db-wal", "encore.db-shm", "encore.db.runs"})
+      std::filesystem::remove_all(sandbox_.folder() / name);
+  }
+  /// Of a run that begins, or goes on with what is there; nothing of it is left.
+  std::vector<std::string> bits_of(const std::vector<std::string>& options) {
+    train(options);
+    std::vector<std::string> all = bits();
+    forget();
+    return all;
+  }
+  /// The first of what differs; empty where all is equal.
+  static std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+      if (i >= a.size() || i >= b.size() || a[i] != b[i])
+        return (i < a.size() ? a[i] : "nothing") + " | " + (i < b.size() ? b[i] : "nothing");
+    return "";
+  }
+  bool wait_for_checkpoints(int count) const {
+    return sandbox_.wait_until([&] {
+      return std::filesystem::exists(sandbox_.folder() / "encore.db") &&
+             sandbox_.one("SELECT count(*) FROM sqlite_schema WHERE name = 'checkpoint'") == "1" &&
+             std::stoi(sandbox_.one("SELECT ifnull(max(step), 0) FROM checkpoint")) >= 3 * count;
+    });
+  }
+};
+
+}  // namespace encore::system_test
