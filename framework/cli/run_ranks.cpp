@@ -68,6 +68,12 @@ void check_rank_options(const CommandLine& line) {
     throw UsageError("--ranks does not go with --launcher; have --mpirun find the machines");
 }
 
+void require_rank_backend(const CommandLine& line, const std::string& backend) {
+  if (line.integer("ranks") > 1 && backend != "openmp")
+    throw UsageError("--ranks computes on cores, and this is backend " + backend +
+                     "; leave --ranks out, or choose --backend openmp");
+}
+
 std::vector<std::string> rank_launcher(const CommandLine& line) {
   if (line.integer("ranks") == 1) return {};
   const std::string ranks = std::to_string(line.integer("ranks")), place = "{ranks}";
@@ -84,25 +90,32 @@ std::vector<std::string> rank_launcher(const CommandLine& line) {
   return words;
 }
 
-void require_ranks(const CommandLine& line, const PlannedRuns& planned) {
+void require_ranks_divide(const CommandLine& line, const Specification& specification) {
   const int ranks = line.integer("ranks");
-  if (ranks == 1) return;
-  for (const PlannedRun& run : planned.runs) {
-    if (!run.to_do()) continue;
-    const nlohmann::json shards = run.specification.config.value(
-        nlohmann::json::json_pointer("/train/gradient_shards"), nlohmann::json(1));
-    const auto count = shards.get<std::int64_t>();
-    if (count % ranks != 0)
-      throw UsageError("--ranks " + std::to_string(ranks) +
-                       " does not divide train.gradient_shards = " + std::to_string(count) +
-                       ", the parts of a batch that ranks share; possible are " + divisors_of(count) +
-                       ". Another number of shards (-S train.gradient_shards=" + std::to_string(ranks) +
-                       ") rounds otherwise and makes it another run");
-  }
-  const ProgramOutput version = run_program(planned.worker, {"version"});
+  const nlohmann::json shards =
+      specification.config.value(nlohmann::json::json_pointer("/train/gradient_shards"), nlohmann::json(1));
+  const auto count = shards.get<std::int64_t>();
+  if (count % ranks == 0) return;
+  throw UsageError("--ranks " + std::to_string(ranks) +
+                   " does not divide train.gradient_shards = " + std::to_string(count) +
+                   ", the parts of a batch that ranks share; possible are " + divisors_of(count) +
+                   ". Another number of shards (-S train.gradient_shards=" + std::to_string(ranks) +
+                   ") rounds otherwise and makes it another run");
+}
+
+void require_ranks(const CommandLine& line, const PlannedRuns& planned) {
+  if (line.integer("ranks") == 1) return;
+  for (const PlannedRun& run : planned.runs)
+    if (run.to_do()) require_ranks_divide(line, run.specification);
+  require_rank_programs(line, planned.worker);
+}
+
+void require_rank_programs(const CommandLine& line, const std::filesystem::path& worker) {
+  const int ranks = line.integer("ranks");
+  const ProgramOutput version = run_program(worker, {"version"});
   const nlohmann::json answer = json_or_null(version.output);
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
-    throw UsageError("--ranks " + std::to_string(ranks) + ": " + planned.worker.string() +
+    throw UsageError("--ranks " + std::to_string(ranks) + ": " + worker.string() +
                      " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
                      "openmpi-bin) and build again (./exp setup), or train without --ranks");
   const std::string program = rank_launcher(line).front();

@@ -1,4 +1,4 @@
-// Ranks of `exp run` and `exp retry`: how many processes train each run together, and the command that starts
+// Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the command that starts
 // them. Place in the flow: session_places (run_session.hpp) gives every place its ranks; the runner starts
 // the launcher in the place of a worker.
 #pragma once
@@ -16,6 +16,8 @@ namespace encore {
 void add_rank_options(CommandLine& line);
 /// Throws UsageError where they cannot be meant.
 void check_rank_options(const CommandLine& line);
+/// Throws UsageError for several ranks of a backend that they do not compute with.
+void require_rank_backend(const CommandLine& line, const std::string& backend);
 
 /// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} replaced; else Open
 /// MPI's mpirun with what this machine needs. Empty for one rank.
@@ -24,5 +26,9 @@ std::vector<std::string> rank_launcher(const CommandLine& line);
 /// Throws UsageError before anything is started: where the worker was built without MPI, the launcher is not
 /// there, or the ranks do not divide the gradient shards of a run.
 void require_ranks(const CommandLine& line, const PlannedRuns& planned);
+/// The last of these for one run.
+void require_ranks_divide(const CommandLine& line, const Specification& specification);
+/// The others, for several ranks.
+void require_rank_programs(const CommandLine& line, const std::filesystem::path& worker);
 
 }  // namespace encore

@@ -233,9 +233,7 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
   if (line.has("launcher")) return launched_places(line);
-  if (line.integer("ranks") > 1 && backend != "openmp")
-    throw UsageError("--ranks computes on cores, and this is backend " + backend +
-                     "; leave --ranks out, or choose --backend openmp");
+  require_rank_backend(line, backend);
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")

@@ -8,10 +8,12 @@
 #include "cli/access.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_plugins.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verdict_text.hpp"
 #include "record/cores.hpp"
 #include "runner/parent_weights.hpp"
+#include "runner/places.hpp"
 #include "runner/verifier.hpp"
 
 namespace encore {
@@ -23,6 +25,19 @@ std::optional<std::int64_t> step_option(const CommandLine& line, const std::stri
   if (step && *step < 1)
     throw UsageError("--" + name + " is " + std::to_string(*step) + "; steps count from 1");
   return step;
+}
+
+void take_ranks(const CommandLine& line, const std::string& backend, VerificationTask& task) {
+  task.ranks = line.integer("ranks");
+  if (task.ranks == 1) return;
+  require_rank_backend(line, backend);
+  if (task.kill_at) throw UsageError("--kill-at kills one process; leave --ranks out, or --kill-at");
+  require_ranks_divide(line, task.specification);
+  require_rank_programs(line, task.worker);
+  task.rank_launcher = rank_launcher(line);
+  const PlacesWanted wanted{
+      .threads = task.threads, .wishes = openmp_wishes(), .backend = backend, .ranks = task.ranks};
+  task.threads = make_places(usable_cores(), wanted).front().threads;
 }
 
 VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& run, const PlaceFiles& place) {
@@ -49,6 +64,7 @@ VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& ru
   // Whoever looks at a bundle asks whether its table is true, not only whether its parameters are.
   task.scores = line.flag("scores") || (place && whole && run.state == RunState::completed);
   task.keep = line.flag("keep");
+  take_ranks(line, backend, task);
   return task;
 }
 

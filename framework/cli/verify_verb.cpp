@@ -3,6 +3,7 @@
 #include "cli/bundle_verify.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/run_plugins.hpp"
+#include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/search_text.hpp"
 #include "cli/verbs.hpp"
@@ -47,6 +48,7 @@ CommandLine make_verify_line() {
                  "threads of the worker; 0: all this process may use");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_rank_options(line);
   add_run_plugin_option(line);
   line.options()("keep", po::bool_switch(), "keep the folder in which it was trained");
   add_bundle_options(line);
@@ -62,6 +64,7 @@ int verify_verb(const Arguments& arguments) {
   CommandLine line = make_verify_line();
   if (!line.parse(arguments)) return exit_done;
   require_threads(line.integer("threads"));
+  check_rank_options(line);
   if (names_bundle(line)) return verify_bundle(line, arguments);
   refuse_bundle_options(line);
 

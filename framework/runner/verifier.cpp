@@ -197,6 +197,7 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   if (!saves.empty()) arguments.insert(arguments.end(), {"--save-at", saves});
   if (dies) arguments.insert(arguments.end(), {"--die-after", std::to_string(*task_.kill_at)});
   if (task_.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(task_.threads)});
+  if (task_.ranks > 1) arguments.insert(arguments.end(), {"--ranks", std::to_string(task_.ranks)});
 
   const auto seen_enough = [&] {
     const auto difference = comparison_.difference();
@@ -206,7 +207,8 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     const auto step = distance_step(difference->step);
     return !step || std::filesystem::exists(folder / checkpoint_path(*step));
   };
-  WorkerProcess worker(task_.worker, arguments, folder / worker_log);
+  WorkerProcess worker(task_.worker, arguments, folder / worker_log,
+                       {.ranks = task_.ranks, .rank_launcher = task_.rank_launcher});
   SpoolFollower follower(folder / spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
   bool enough = false;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runner/digest_comparison.hpp"
 #include "runner/run_observer.hpp"
@@ -19,7 +20,9 @@ struct VerificationTask {
   RunRow run;
   Specification specification;             ///< the run's, with the backend and plugin folders to verify with
   std::filesystem::path worker;            ///< the program
-  int threads = 0;                         ///< 0: the worker decides
+  int threads = 0;                         ///< of each rank; 0: the worker decides
+  int ranks = 1;                           ///< as in WorkerPlace (worker_process.hpp)
+  std::vector<std::string> rank_launcher = {};
   std::optional<std::int64_t> steps = {};  ///< only so many
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
   std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on

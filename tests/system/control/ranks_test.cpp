@@ -70,6 +70,14 @@ TEST_F(Ranks, AreNoPartOfTheIdentity) {
   EXPECT_TRUE(contains(log, "of the time of rank 0 in its steps went into the exchange")) << log;
 }
 
+TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
+  train({"-t", "1"});
+  EXPECT_TRUE(contains(output_of({"verify", "tiny", "--ranks", "2", "--scores"}), "equal"));
+  EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "3"}), "possible are 1, 2, 4"));
+  EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "2", "--kill-at", "3"}),
+                       "--kill-at kills one process"));
+}
+
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   const auto refused = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"run", "tiny.toml"});
