@@ -8,6 +8,7 @@
 
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
+#include "runner/slurm/finished_submissions.hpp"
 #include "runner/slurm/queue_view.hpp"
 #include "runner/stop_request.hpp"
 
@@ -256,7 +257,9 @@ class LaunchedRun {
 std::vector<RunRow> settle_launched(Store& store) {
   std::vector<RunRow> ended;
   const std::vector<HeldByJob> all = store.attempts_of_jobs();
+  const FinishedSubmissions finished(store);
   QueueView queue(store.runs_folder());
+  finished.want(queue);
   for (const HeldByJob& held : all)
     if (const std::optional<JobName> job = job_of(held.holder)) queue.want(*job);
   for (const HeldByJob& held : all) {
@@ -266,6 +269,7 @@ std::vector<RunRow> settle_launched(Store& store) {
       // Another control program has ended it meanwhile.
     }
   }
+  finished.remove(queue);
   return ended;
 }
 
@@ -288,7 +292,10 @@ std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run) {
 void settle_launched_in_passing(const std::filesystem::path& database) {
   try {
     if (!std::filesystem::exists(database)) return;
-    if (Store(database, OpenMode::read).attempts_of_jobs().empty()) return;
+    {
+      Store looked(database, OpenMode::read);
+      if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty()) return;
+    }
     Store store(database, OpenMode::write, std::chrono::seconds(1));
     settle_launched(store);
   } catch (const Error&) {

@@ -14,7 +14,8 @@ namespace encore {
 /// Merges the spools of all running attempts that jobs hold. An attempt whose keeper has reported its
 /// worker's end is ended as if it had been followed. One whose keeper wrote no report between two looks of
 /// this machine, longest_silence apart or more, is lost; of a job of Slurm that is for Slurm to say, and an
-/// attempt in whose place the job has begun another is followed by that. Returns the runs that have ended.
+/// attempt in whose place the job has begun another is followed by that. Folders of submissions that nobody
+/// needs any more are removed (slurm/finished_submissions.hpp). Returns the runs that have ended.
 std::vector<RunRow> settle_launched(Store& store);
 
 /// What a scheduler says of a job.

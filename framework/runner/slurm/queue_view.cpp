@@ -134,6 +134,14 @@ JobStanding QueueView::look(const JobName& job) {
   return standing;
 }
 
+bool QueueView::is_over(const std::string& submission) {
+  names_.insert(submission);
+  if (!answer_) ask();
+  return answer_->answered && std::ranges::none_of(answer_->jobs, [&](const auto& entry) {
+           return entry.second.name == submission && !entry.second.is_over();
+         });
+}
+
 std::string standing_text(const JobStanding& standing, bool begun) {
   const QueuedJob& job = standing.job;
   const std::string number = job.id.empty() ? "" : ", job " + job.id;

@@ -38,6 +38,8 @@ class QueueView {
   /// The jobs that will be asked about; before the first look.
   void want(const JobName& job) { names_.insert(job.submission); }
   JobStanding look(const JobName& job);
+  /// Slurm has answered, and none of the submission's jobs waits or works.
+  bool is_over(const std::string& submission);
 
  private:
   struct Answer {

@@ -16,7 +16,6 @@ namespace encore {
 
 namespace {
 
-constexpr const char* submission_file = "submission.json";
 constexpr std::size_t most_submission_bytes = std::size_t{1} << 20;
 constexpr std::array stage_names = {"packing", "submitted", "refused"};
 

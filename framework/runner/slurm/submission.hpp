@@ -30,6 +30,11 @@ struct Submission {
   std::string waits_for = {};      ///< why it is not submitted yet
 };
 
+/// In a submission's folder.
+inline constexpr const char* submission_file = "submission.json";
+/// A call of sbatch counts for max_submits_per_minute so long.
+inline constexpr double submission_rate_seconds = 60.0;
+
 /// encore.db.runs/jobs
 std::filesystem::path jobs_folder(const std::filesystem::path& runs_folder);
 std::filesystem::path submission_folder(const std::filesystem::path& runs_folder, const std::string& name);

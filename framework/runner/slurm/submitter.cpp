@@ -12,7 +12,6 @@ namespace encore {
 
 namespace {
 
-constexpr double minute = 60.0;
 /// Before the same is tried again that Slurm did not take.
 constexpr auto pause_after_refusal = std::chrono::seconds(10);
 
@@ -71,7 +70,7 @@ bool SlurmSubmitter::may_submit() {
   int recent = 0;
   for (const Submission& submission : list_submissions(runs_folder_))
     recent += static_cast<int>(std::ranges::count_if(
-        submission.tries, [&](double time) { return time > now - minute && time <= now; }));
+        submission.tries, [&](double time) { return time > now - submission_rate_seconds && time <= now; }));
   if (recent < site_.max_submits_per_minute) return true;
   waits_for_ = "at most " + std::to_string(site_.max_submits_per_minute) +
                " submissions a minute (max_submits_per_minute)";

@@ -105,13 +105,10 @@ void Cluster::expect_like_local(const std::string& file) const {
   EXPECT_EQ(sandbox_.one(digests_query), digests);
 }
 
-std::vector<std::filesystem::path> Cluster::submissions() const {
-  std::vector<std::filesystem::path> folders;
-  std::error_code none;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(sandbox_.folder() / "encore.db.runs" / "jobs", none))
-    if (entry.is_directory()) folders.push_back(entry.path());
-  return folders;
+int Cluster::submissions() const {
+  return std::stoi(sandbox_.one(
+      "SELECT count(DISTINCT substr(host_name, 1, instr(host_name, '_') - 1)) FROM attempt WHERE host_name "
+      "LIKE 'slurm/encore-%'"));
 }
 
 void Cluster::start_node(const std::string& node) const {

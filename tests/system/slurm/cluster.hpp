@@ -51,8 +51,8 @@ class Cluster {
   bool comes_to(const std::string& states) const;
   /// Each point of every run once, and the same last digests as by a local run of the same file.
   void expect_like_local(const std::string& file) const;
-  /// The folders of submissions.
-  std::vector<std::filesystem::path> submissions() const;
+  /// So many submissions have worked on the runs, also those whose folders are gone.
+  int submissions() const;
   std::filesystem::path daemons() const { return sandbox_.folder() / "slurm"; }
   void start_node(const std::string& node) const;
 

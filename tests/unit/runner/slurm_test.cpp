@@ -1,19 +1,11 @@
 // What Slurm's commands answer, the script of a job, and what becomes of runs whose jobs Slurm speaks of:
 // programs of that name in a folder of its own stand for squeue, sacct and scancel.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "runner/job_files.hpp"
-#include "runner/launched_runs.hpp"
 #include "runner/slurm/job_script.hpp"
-#include "runner/slurm/queue_view.hpp"
 #include "runner/slurm/stop_queued.hpp"
 #include "runner/stop_request.hpp"
-#include "unit/store/store_fixture.hpp"
+#include "unit/runner/slurm_fixture.hpp"
 
 namespace encore::testing {
 namespace {
@@ -95,71 +87,6 @@ TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
   for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, "/f"))
     EXPECT_FALSE(option.starts_with("--array"));
 }
-
-class SlurmRunsTest : public StoreTest {
- protected:
-  void SetUp() override {
-    std::filesystem::create_directories(programs());
-    const char* path = std::getenv("PATH");
-    before_ = path == nullptr ? "" : path;
-    ::setenv("PATH", (programs().string() + ":" + before_).c_str(), 1);
-    command("squeue", "cat '" + (programs() / "queue").string() + "'");
-    command("sacct", "exit 1");
-    command("scancel", "echo \"$@\" >> '" + (programs() / "cancelled").string() + "'");
-    queue("");
-    submission_ = {.name = job_.submission, .submitter = this_process(), .queue_seconds = 0};
-    Specification specification = specification_of();
-    run_ = store().add_run(specification).run.number;
-    lease_ = *store().begin_attempt(run_, holder_of(job_));
-  }
-  void TearDown() override { ::setenv("PATH", before_.c_str(), 1); }
-
-  std::filesystem::path programs() { return store().runs_folder().parent_path() / "programs"; }
-  void command(const std::string& name, const std::string& line) {
-    std::ofstream(programs() / name) << "#!/bin/sh\n" << line << "\n";
-    ::chmod((programs() / name).c_str(), 0755);
-  }
-  void queue(const std::string& lines) { std::ofstream(programs() / "queue") << lines; }
-  void in_queue(const std::string& state, const std::string& reason, const std::string& nodes) {
-    queue("12|3|" + job_.submission + "|" + state + "|" + reason + "|" + nodes + "\n");
-  }
-  /// An hour ago.
-  void submitted() {
-    submission_.stage = SubmissionStage::submitted;
-    submission_.job = "12";
-    submission_.tries = {now_seconds() - 3600.0};
-    save();
-  }
-  void save() { save_submission(store().runs_folder(), submission_); }
-  void report(JobReport report) {
-    report.token = lease_.token;
-    report.host = "n1";
-    report.pid = 5;
-    report.time = now_seconds();
-    write_report(folder(), 1, report);
-  }
-  void shift_end(double seconds) {
-    nlohmann::json seen = store().read_note(lease_, "job");
-    seen["over_since"] = seen.at("over_since").get<double>() - seconds;
-    store().replace_note(lease_, "job", seen);
-  }
-  std::filesystem::path folder() { return store().run_folder(lease_.run_id); }
-  bool settle() { return !settle_launched(store()).empty(); }
-  RunRow run() { return store().read_run(run_); }
-  std::string note() {
-    const std::optional<SchedulerNote> note = scheduler_note(store(), run());
-    return note ? note->text : "none";
-  }
-  void expect_reason(const std::string& part) {
-    EXPECT_NE(run().reason.find(part), std::string::npos) << run().reason;
-  }
-
-  const JobName job_{"encore-0123456789ab", 3};
-  std::string before_;
-  Submission submission_;
-  std::int64_t run_ = 0;
-  Lease lease_;
-};
 
 TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {
   submitted();

@@ -1,0 +1,160 @@
+// Which folders of submissions are removed, and that whoever is killed in the midst of it loses nothing.
+#include "runner/slurm/finished_submissions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/runner/slurm_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+class FinishedSubmissionsTest : public SlurmRunsTest {
+ protected:
+  std::filesystem::path jobs() { return jobs_folder(store().runs_folder()); }
+  std::filesystem::path submission() { return jobs() / job_.submission; }
+  /// Submitted an hour ago, its one run ended so, and Slurm has forgotten it.
+  void ended_as(RunState state) {
+    submitted();
+    std::ofstream(submission() / "0.orders") << order_file(folder(), 1).string() << "\n";
+    std::ofstream(submission() / "element-0.out") << "module: command not found\n";
+    finish(state);
+  }
+  void finish(RunState state) {
+    {
+      SpoolWriter spool(spool_of(lease_), lease_.ordinal);
+      if (state == RunState::completed) spool.event(Ended{.ending = Ending::completed});
+    }
+    store().finish_attempt(lease_, state, "");
+  }
+  bool is_kept() {
+    settle();
+    return std::filesystem::exists(submission() / submission_file);
+  }
+  bool is_removed() { return !is_kept() && !std::filesystem::exists(submission()); }
+};
+
+TEST_F(FinishedSubmissionsTest, the_folder_goes_once_all_runs_are_merged_and_the_job_is_over) {
+  submitted();
+  in_queue("RUNNING", "None", "n1");
+  EXPECT_TRUE(is_kept());
+  report({.end = ProcessEnd{0, 0}});
+  finish(RunState::completed);
+  EXPECT_TRUE(is_kept()) << "the job still works";
+  in_queue("COMPLETING", "None", "n1");
+  EXPECT_TRUE(is_kept());
+  in_queue("COMPLETED", "None", "n1");
+  EXPECT_TRUE(is_removed());
+  EXPECT_TRUE(std::filesystem::exists(order_file(folder(), 1).parent_path())) << "of the run nothing goes";
+}
+
+TEST_F(FinishedSubmissionsTest, a_job_that_waits_or_was_requeued_keeps_it) {
+  ended_as(RunState::completed);
+  for (const char* state : {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED", "CONFIGURING"}) {
+    in_queue(state, "None", "");
+    EXPECT_TRUE(is_kept()) << state;
+  }
+  // One element of many is enough.
+  queue("12|0|" + job_.submission + "|COMPLETED|None|n1\n12|3|" + job_.submission + "|PENDING|None|\n");
+  EXPECT_TRUE(is_kept());
+  queue("");
+  EXPECT_TRUE(is_removed()) << "Slurm has forgotten it";
+}
+
+TEST_F(FinishedSubmissionsTest, a_run_that_is_held_keeps_it_whatever_slurm_says) {
+  submitted();
+  report({.beats = 1});
+  for (const char* state : {"COMPLETED", "NODE_FAIL"}) {
+    in_queue(state, "None", "n1");
+    EXPECT_TRUE(is_kept()) << state;
+    EXPECT_EQ(run().state, RunState::running) << "its last report may come late";
+  }
+}
+
+TEST_F(FinishedSubmissionsTest, a_silent_slurm_keeps_all) {
+  ended_as(RunState::completed);
+  command("squeue", "exit 1");
+  EXPECT_TRUE(is_kept());
+  command("squeue", "exit 0");
+  EXPECT_TRUE(is_removed());
+}
+
+TEST_F(FinishedSubmissionsTest, what_was_submitted_a_moment_ago_counts_for_the_rate) {
+  ended_as(RunState::completed);
+  submission_.tries.push_back(now_seconds());
+  save();
+  EXPECT_TRUE(is_kept());
+  submission_.tries = {now_seconds() + 3600.0};
+  save();
+  EXPECT_TRUE(is_kept()) << "the clock of another login node";
+}
+
+TEST_F(FinishedSubmissionsTest, what_is_packed_is_its_submitters) {
+  ended_as(RunState::completed);
+  submission_.stage = SubmissionStage::packing;
+  submission_.tries.clear();
+  save();
+  EXPECT_TRUE(is_kept());
+  submission_.submitter.host = "another";
+  save();
+  EXPECT_TRUE(is_kept());
+  const auto written = std::filesystem::last_write_time(submission() / submission_file);
+  std::filesystem::last_write_time(submission() / submission_file, written - std::chrono::hours(25));
+  EXPECT_TRUE(is_removed()) << "its submitter has not touched it for a day";
+  submission_.submitter = dead_process();
+  save();
+  EXPECT_TRUE(is_removed());
+}
+
+TEST_F(FinishedSubmissionsTest, what_the_job_has_printed_is_kept_until_its_runs_are_tried_again_or_removed) {
+  for (const RunState state : {RunState::failed, RunState::lost, RunState::interrupted}) {
+    ended_as(state);
+    EXPECT_TRUE(is_kept()) << name_of(state);
+    EXPECT_TRUE(std::filesystem::exists(submission() / "element-0.out"));
+    lease_ = *store().begin_attempt(run_, holder_of(job_));
+  }
+  store().finish_attempt(lease_, RunState::interrupted, "");
+  EXPECT_TRUE(is_kept());
+  const Lease next = *store().begin_attempt(run_, this_process());
+  store().finish_attempt(next, RunState::interrupted, "");
+  EXPECT_TRUE(is_removed()) << "its latest attempt is another one's";
+  submitted();
+  const Lease last = *store().begin_attempt(run_, holder_of(job_));
+  store().finish_attempt(last, RunState::stopped, "");
+  EXPECT_TRUE(is_removed()) << "a run that was stopped needs no reason";
+}
+
+TEST_F(FinishedSubmissionsTest, a_removal_that_was_cut_off_is_completed) {
+  ended_as(RunState::completed);
+  const std::filesystem::path aside = submission().string() + ".removed";
+  // Killed behind the renaming, or in the midst of the files.
+  for (const bool half : {false, true}) {
+    std::filesystem::create_directories(aside);
+    std::ofstream(aside / "element-0.out") << "text";
+    if (!half) std::ofstream(aside / submission_file) << "{}";
+    EXPECT_FALSE(FinishedSubmissions(store()).empty());
+    settle();
+    EXPECT_FALSE(std::filesystem::exists(aside));
+  }
+  EXPECT_TRUE(is_removed());
+  EXPECT_TRUE(FinishedSubmissions(store()).empty());
+  EXPECT_EQ(run().state, RunState::completed);
+}
+
+TEST_F(FinishedSubmissionsTest, a_look_in_passing_removes_where_nothing_else_is_to_be_settled) {
+  ended_as(RunState::completed);
+  settle_launched_in_passing(path());
+  EXPECT_FALSE(std::filesystem::exists(submission()));
+}
+
+TEST_F(FinishedSubmissionsTest, what_is_no_submissions_stays) {
+  ended_as(RunState::completed);
+  std::filesystem::create_directories(jobs() / "notes.removed");
+  std::filesystem::create_directories(jobs() / "encore-0123456789ac");
+  std::ofstream(jobs() / "encore-0123456789ac" / submission_file) << "no JSON";
+  EXPECT_TRUE(is_removed());
+  EXPECT_TRUE(std::filesystem::exists(jobs() / "notes.removed"));
+  EXPECT_TRUE(std::filesystem::exists(jobs() / "encore-0123456789ac")) << "nobody can tell what it holds";
+}
+
+}  // namespace
+}  // namespace encore::testing
