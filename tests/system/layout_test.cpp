@@ -27,8 +27,9 @@ using Names = std::vector<std::string>;
 const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
 const Names control_folders = {"plan",   "store",  "monitor", "runner", "document",
                                "report", "bundle", "serve",   "cli"};
-const Names worker_folders = {"plugin_host", "memory", "kernels",     "contract", "model", "tasks", "infer",
-                              "library",     "onnx",   "distributed", "train",    "bench", "worker"};
+const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
+                              "tasks",       "distributed", "infer",   "library",  "onnx",
+                              "train",       "bench",       "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.

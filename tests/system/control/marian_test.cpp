@@ -141,7 +141,7 @@ TEST_F(Marian, IsRefusedWhereItsFilesDoNotBelongTogether) {
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}), "none of SentencePiece"));
   std::filesystem::remove(sandbox_.folder() / "marian/source.spm");
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}),
-                       "source.spm is missing, so it is not known how three_days are cut"));
+                       "source.spm is missing, so it is not known how sources are cut"));
   const std::string other = refusal_of({"import", "marian", "--task", "embed"});
   EXPECT_FALSE(other.empty());
 }
