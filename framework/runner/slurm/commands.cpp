@@ -95,6 +95,17 @@ bool QueuedJob::is_over() const {
   return !waits() && std::ranges::find(living_states, state) == living_states.end();
 }
 
+namespace {
+
+std::string word_behind_equals(const std::string& line) {
+  std::istringstream in(line.substr(std::min(line.find('='), line.size() - 1) + 1));
+  std::string word;
+  in >> word;
+  return word;
+}
+
+}  // namespace
+
 SlurmLimits parse_limits(const std::string& configuration) {
   SlurmLimits limits;
   std::istringstream in(configuration);
@@ -108,6 +119,7 @@ SlurmLimits parse_limits(const std::string& configuration) {
     // The highest index is one less, and arrays begin at 0 here; each element counts among the jobs.
     if (line.starts_with("MaxArraySize ")) limits.max_array_size = value_of(line);
     if (line.starts_with("MaxJobCount ")) jobs = value_of(line);
+    if (line.starts_with("ClusterName ")) limits.cluster = word_behind_equals(line);
   }
   if (jobs > 1) limits.max_array_size = std::min(limits.max_array_size, jobs - 1);
   limits.max_array_size = std::max(limits.max_array_size, 1);

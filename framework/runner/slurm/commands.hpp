@@ -25,7 +25,8 @@ struct QueuedJob {
 
 /// Of `scontrol show config`.
 struct SlurmLimits {
-  int max_array_size = 1;  ///< elements of one array; 1: no arrays
+  int max_array_size = 1;    ///< elements of one array; 1: no arrays
+  std::string cluster = {};  ///< its name
 };
 SlurmLimits parse_limits(const std::string& configuration);
 /// Throws Error with what to do where Slurm's commands are not there or do not answer.

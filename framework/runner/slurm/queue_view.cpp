@@ -2,6 +2,9 @@
 #include "runner/slurm/queue_view.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
 
 #include <nlohmann/json.hpp>
 
@@ -14,10 +17,18 @@ namespace encore {
 
 namespace {
 
-constexpr const char* queue_file = "queue.json";
 constexpr std::size_t most_queue_bytes = std::size_t{64} << 20;
 /// A job that was just taken may be missing in an answer that was on its way.
 constexpr double just_taken = 30.0;
+
+/// One for each machine and each Slurm that may be asked from there.
+std::string queue_file() {
+  const char* configuration = std::getenv("SLURM_CONF");
+  const std::string asks = this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016zx", std::hash<std::string>()(asks));
+  return "queue-" + std::string(digits) + ".json";
+}
 
 std::map<std::string, QueuedJob> by_name(const std::vector<QueuedJob>& jobs) {
   std::map<std::string, QueuedJob> named;
@@ -37,9 +48,11 @@ const Submission* QueueView::submission_of(const std::string& name) {
 std::optional<QueueView::Answer> QueueView::load_shared(int queue_seconds) const {
   try {
     const nlohmann::json json =
-        json_or_null(read_file(jobs_folder(runs_folder_) / queue_file, most_queue_bytes));
+        json_or_null(read_file(jobs_folder(runs_folder_) / queue_file(), most_queue_bytes));
     if (!json.is_object()) return std::nullopt;
-    Answer answer{.answered = json.at("answered"), .time = json.at("time")};
+    Answer answer{.answered = json.at("answered"),
+                  .time = json.at("time"),
+                  .cluster = json.value("cluster", std::string())};
     // The clock of another login node may be ahead: what is of the future is asked again.
     const double age = now_seconds() - answer.time;
     if (age < 0.0 || age >= queue_seconds) return std::nullopt;
@@ -61,10 +74,13 @@ void QueueView::save_shared() const {
   nlohmann::json rows = nlohmann::json::array();
   for (const auto& [name, job] : answer_->jobs)
     rows.push_back({job.name, job.element, job.id, job.state, job.reason, job.nodes});
-  const nlohmann::json json = {
-      {"time", answer_->time}, {"answered", answer_->answered}, {"names", names_}, {"jobs", rows}};
+  const nlohmann::json json = {{"time", answer_->time},
+                               {"answered", answer_->answered},
+                               {"names", names_},
+                               {"jobs", rows},
+                               {"cluster", answer_->cluster}};
   try {
-    replace_file(jobs_folder(runs_folder_) / queue_file,
+    replace_file(jobs_folder(runs_folder_) / queue_file(),
                  json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const Error&) {
     // Only the next one asks again.
@@ -84,6 +100,19 @@ void QueueView::ask() {
   save_shared();
 }
 
+bool QueueView::is_elsewhere(const Submission& submission) {
+  if (submission.cluster.empty() || submission.tries.empty()) return false;
+  if (answer_->cluster.empty()) {
+    try {
+      answer_->cluster = read_limits().cluster;
+      save_shared();
+    } catch (const Error&) {
+      return true;
+    }
+  }
+  return answer_->cluster != submission.cluster;
+}
+
 const QueuedJob* QueueView::find_in_accounts(const JobName& job) {
   if (!accounts_) {
     const std::optional<std::vector<QueuedJob>> jobs = read_accounts({names_.begin(), names_.end()});
@@ -101,6 +130,12 @@ JobStanding QueueView::look(const JobName& job) {
   const auto found = answer_->jobs.find(job.text());
   const QueuedJob* known = found == answer_->jobs.end() ? nullptr : &found->second;
   if (known == nullptr) {
+    if (answer_->answered && standing.submission && standing.submission->stage != SubmissionStage::refused &&
+        is_elsewhere(*standing.submission)) {
+      standing.job.id = standing.submission->job;
+      if (!answer_->cluster.empty()) standing.elsewhere = standing.submission->cluster;
+      return standing;
+    }
     const bool tried = standing.submission && !standing.submission->tries.empty();
     const double taken = tried ? standing.submission->tries.back() : 0.0;
     const bool packed = standing.submission && standing.submission->stage != SubmissionStage::submitted;
@@ -134,11 +169,14 @@ JobStanding QueueView::look(const JobName& job) {
   return standing;
 }
 
-bool QueueView::is_over(const std::string& submission) {
-  names_.insert(submission);
+bool QueueView::is_over(const std::string& submission_name) {
+  names_.insert(submission_name);
   if (!answer_) ask();
-  return answer_->answered && std::ranges::none_of(answer_->jobs, [&](const auto& entry) {
-           return entry.second.name == submission && !entry.second.is_over();
+  if (!answer_->answered) return false;
+  const Submission* submission = submission_of(submission_name);
+  return submission != nullptr && !is_elsewhere(*submission) &&
+         std::ranges::none_of(answer_->jobs, [&](const auto& entry) {
+           return entry.second.name == submission_name && !entry.second.is_over();
          });
 }
 
@@ -151,7 +189,10 @@ std::string standing_text(const JobStanding& standing, bool begun) {
       return "not submitted to Slurm yet" + (why.empty() ? "" : ": " + why);
     }
     case Standing::silent:
-      return "Slurm does not answer" + number;
+      return (standing.elsewhere.empty() ? "Slurm does not answer"
+                                         : "in the hands of Slurm on cluster " + standing.elsewhere +
+                                               ", which cannot be asked from here") +
+             number;
     case Standing::waiting:
       return "queued in Slurm" + number + (job.reason.empty() ? "" : ", reason " + job.reason);
     case Standing::working:

@@ -1,5 +1,6 @@
 // QueueView: how each job that holds runs stands with Slurm. All control programs of one database share what
-// squeue has said (jobs/queue.json), so that any number of them asks at most once in queue_seconds.
+// squeue has said (jobs/queue-*.json), so that any number of them on one machine asks at most once in
+// queue_seconds. Jobs of several clusters may work on one database: each is judged by its own Slurm only.
 // Place in the flow: launched_runs.hpp asks for every run that a job of Slurm holds.
 #pragma once
 
@@ -18,7 +19,7 @@ namespace encore {
 
 enum class Standing : std::uint8_t {
   unsubmitted,  ///< its submitter has not submitted it yet
-  silent,       ///< Slurm does not answer
+  silent,       ///< Slurm does not answer, or it is another cluster's
   waiting,      ///< in the queue
   working,      ///< it has begun
   over,         ///< it has ended, one way or the other
@@ -29,6 +30,7 @@ struct JobStanding {
   Standing standing = Standing::silent;
   QueuedJob job = {};                         ///< as Slurm has it: waiting, working, over
   std::optional<Submission> submission = {};  ///< as its folder has it
+  std::string elsewhere = {};  ///< the cluster whose Slurm knows it, where that is not this one
 };
 
 class QueueView {
@@ -39,19 +41,22 @@ class QueueView {
   void want(const JobName& job) { names_.insert(job.submission); }
   JobStanding look(const JobName& job);
   /// Slurm has answered, and none of the submission's jobs waits or works.
-  bool is_over(const std::string& submission);
+  bool is_over(const std::string& submission_name);
 
  private:
   struct Answer {
     bool answered = false;
     double time = 0.0;
     std::map<std::string, QueuedJob> jobs = {};  ///< by JobName::text()
+    std::string cluster = {};                    ///< that has answered; empty: nobody needed to know yet
   };
   void ask();
   std::optional<Answer> load_shared(int queue_seconds) const;
   void save_shared() const;
   const QueuedJob* find_in_accounts(const JobName& job);
   const Submission* submission_of(const std::string& name);
+  /// It was given to Slurm, and not certainly to the one that answers here.
+  bool is_elsewhere(const Submission& submission);
 
   const std::filesystem::path runs_folder_;
   std::set<std::string> names_;

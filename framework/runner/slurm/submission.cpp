@@ -47,7 +47,8 @@ void save_submission(const std::filesystem::path& runs_folder, Submission& submi
       {"beats", submission.beats},
       {"tries", submission.tries},
       {"queue_seconds", submission.queue_seconds},
-      {"waits_for", submission.waits_for}};
+      {"waits_for", submission.waits_for},
+      {"cluster", submission.cluster}};
   const std::filesystem::path folder = submission_folder(runs_folder, submission.name);
   make_folder(folder);
   save_file(folder / submission_file,
@@ -71,6 +72,7 @@ std::optional<Submission> load_submission(const std::filesystem::path& runs_fold
     submission.tries = json.at("tries").get<std::vector<double>>();
     submission.queue_seconds = json.at("queue_seconds");
     submission.waits_for = json.at("waits_for");
+    submission.cluster = json.value("cluster", std::string());
     return submission;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

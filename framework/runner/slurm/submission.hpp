@@ -28,6 +28,7 @@ struct Submission {
   std::vector<double> tries = {};  ///< when sbatch was called, in seconds since 1970
   int queue_seconds = 10;          ///< Slurm is asked for its queue at most so often
   std::string waits_for = {};      ///< why it is not submitted yet
+  std::string cluster = {};        ///< whose Slurm it is for; empty: not known
 };
 
 /// In a submission's folder.

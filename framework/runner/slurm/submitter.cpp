@@ -24,13 +24,16 @@ SlurmSubmitter::SlurmSubmitter(std::filesystem::path runs_folder, std::filesyste
       site_(std::move(site)),
       most_elements_(static_cast<std::size_t>(site_.max_array_size > 0
                                                   ? std::min(site_.max_array_size, limits.max_array_size)
-                                                  : limits.max_array_size)) {}
+                                                  : limits.max_array_size)),
+      cluster_(std::move(limits.cluster)) {}
 
 JobName SlurmSubmitter::next_job() {
   if (!open_) {
     open_.emplace();
-    open_->submission = {
-        .name = make_submission_name(), .submitter = this_process(), .queue_seconds = site_.queue_seconds};
+    open_->submission = {.name = make_submission_name(),
+                         .submitter = this_process(),
+                         .queue_seconds = site_.queue_seconds,
+                         .cluster = cluster_};
     save_submission(runs_folder_, open_->submission);
   }
   const bool full = open_->elements.empty() ||

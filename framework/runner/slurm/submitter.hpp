@@ -51,6 +51,7 @@ class SlurmSubmitter {
   const std::filesystem::path runs_folder_, exp_;
   const SlurmSite site_;
   const std::size_t most_elements_;
+  const std::string cluster_;
   std::optional<Packed> open_;
   std::deque<Packed> closed_;
   std::string waits_for_;

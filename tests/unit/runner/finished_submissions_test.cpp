@@ -78,6 +78,15 @@ TEST_F(FinishedSubmissionsTest, a_silent_slurm_keeps_all) {
   EXPECT_TRUE(is_removed());
 }
 
+TEST_F(FinishedSubmissionsTest, another_clusters_folder_stays_until_one_looks_from_there) {
+  command("scontrol", "echo 'ClusterName             = here'");
+  submission_.cluster = "there";
+  ended_as(RunState::completed);
+  EXPECT_TRUE(is_kept());
+  command("scontrol", "echo 'ClusterName             = there'");
+  EXPECT_TRUE(is_removed());
+}
+
 TEST_F(FinishedSubmissionsTest, what_was_submitted_a_moment_ago_counts_for_the_rate) {
   ended_as(RunState::completed);
   submission_.tries.push_back(now_seconds());

@@ -20,6 +20,13 @@ TEST(SlurmCommands, limits_are_read_from_the_configuration) {
   EXPECT_EQ(parse_limits("").max_array_size, 1);
 }
 
+TEST(SlurmCommands, the_name_of_the_cluster_is_read_from_the_configuration) {
+  EXPECT_EQ(parse_limits("ClusterName             = north\nMaxArraySize            = 1001\n").cluster,
+            "north");
+  EXPECT_EQ(parse_limits("MaxArraySize            = 1001\n").cluster, "");
+  EXPECT_EQ(parse_limits("ClusterName \n").cluster, "");
+}
+
 TEST(SlurmCommands, the_queue_is_read_element_by_element) {
   const std::vector<QueuedJob> jobs = parse_queue(
       "12|0|encore-0123456789ab|RUNNING|None|n1\n"
@@ -163,6 +170,34 @@ TEST_F(SlurmRunsTest, the_attempt_that_a_job_has_begun_takes_the_place_of_the_ot
   ASSERT_EQ(held.size(), 1u);
   EXPECT_EQ(held[0].lease.token, "2-next");
   EXPECT_EQ(job_of(held[0].holder), job_);
+}
+
+TEST_F(SlurmRunsTest, another_clusters_job_is_not_judged_by_this_ones_slurm) {
+  command("scontrol", "echo 'ClusterName             = here'");
+  submission_.cluster = "there";
+  submitted();
+  report({.beats = 1});
+  for (int look = 0; look < 2; ++look) {
+    EXPECT_FALSE(settle());
+    EXPECT_EQ(note(), "in the hands of Slurm on cluster there, which cannot be asked from here, job 12");
+    EXPECT_FALSE(store().read_note(lease_, "job").contains("over_since"));
+  }
+  EXPECT_EQ(run().state, RunState::running);
+  // The same answer of its own Slurm means that the job is over.
+  submission_.cluster = "here";
+  submitted();
+  EXPECT_FALSE(settle());
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  expect_reason("Slurm knows nothing of its job 12_3 any more");
+}
+
+TEST_F(SlurmRunsTest, another_clusters_run_is_ended_by_what_its_job_has_reported) {
+  command("scontrol", "echo 'ClusterName             = here'");
+  submission_.cluster = "there";
+  submitted();
+  report({.beats = 4, .end = ProcessEnd{1, 0}});
+  EXPECT_TRUE(settle());
 }
 
 TEST_F(SlurmRunsTest, a_silent_slurm_ends_nothing) {
