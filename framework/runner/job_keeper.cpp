@@ -2,6 +2,8 @@
 #include "runner/job_keeper.hpp"
 
 #include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "config/input_file.hpp"
 #include "record/atomic_file.hpp"
@@ -23,6 +25,8 @@ using KeeperClock = std::chrono::steady_clock;
 constexpr auto request_interval = std::chrono::milliseconds(200);
 /// One that has lost its run may write its last word for so long.
 constexpr auto patience_without_lease = std::chrono::seconds(10);
+/// Between the signals that a scheduler sends to the processes of one job.
+constexpr auto patience_for_signal = std::chrono::seconds(5);
 
 /// The word behind one of the worker's options.
 void set_argument(std::vector<std::string>& arguments, const std::string& option, const std::string& value) {
@@ -72,12 +76,22 @@ class JobKeeper {
     while (!(report_.end =
                  worker_->wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(request_interval))))
       look();
+    wait_for_own_signal();
     const bool yields = leaves_to_scheduler() && !report_.end->success();
     if (yields)
       report_.yielded = signals_.yield > 0 ? "its job came near its time limit"
                                            : "its job was told to end (by scancel, or to make room)";
     beat();
     return report_.end->success() ? Kept::done : yields ? Kept::not_begun : Kept::failed;
+  }
+
+  /// A scheduler tells the processes of a job to end one after the other: where the worker has heard it and
+  /// ended, this process is about to.
+  void wait_for_own_signal() const {
+    const auto until = KeeperClock::now() + patience_for_signal;
+    while (!order_.job.empty() && report_.end->signal == SIGTERM && !leaves_to_scheduler() &&
+           KeeperClock::now() < until)
+      std::this_thread::sleep_for(request_interval);
   }
 
   Kept give_up(const std::string& problem) {

@@ -110,6 +110,21 @@ TEST_F(RequeuedJobTest, a_third_start_follows_the_second) {
   EXPECT_NE(calls()[1].find("--attempt 3"), std::string::npos);
 }
 
+TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
+  const auto file =
+      order("a", worker("echo heard > '" + (folder_.path() / "heard").string() + "'; kill -TERM $$"));
+  std::thread scheduler([&] {
+    while (!std::filesystem::exists(folder_.path() / "heard")) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ++stop_;
+  });
+  EXPECT_EQ(keep({file}).unfinished, 1);
+  scheduler.join();
+  const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->yielded, "its job was told to end (by scancel, or to make room)");
+}
+
 TEST_F(RequeuedJobTest, a_keeper_that_was_killed_between_succession_and_lease_is_followed) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
