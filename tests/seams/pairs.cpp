@@ -150,14 +150,15 @@ void in_batch_backward(const Device& device, Tensor states, Tensor weights, doub
   const S factor = static_cast<S>(scale / std::sqrt(static_cast<double>(width)));
   for_rows(
       device, "encore_seams::in_batch_backward", rows, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t mine = row.index / 2;
-        const bool first = row.index % 2 == 0;
+        const std::int64_t mine = row.index / 2, second = row.index % 2;
+        // Where the weights of this row's text with the others stand, and how many there are.
+        const std::int64_t along = second == 0 ? pairs : 1, across = second == 0 ? 1 : pairs;
+        const std::int64_t others = mine < pairs ? pairs : 0;
         row.each(width, [&](std::int64_t c) {
           S sum = S(0);
-          for (std::int64_t k = 0; k < pairs && mine < pairs; ++k) {
-            const S share =
-                (first ? weight[mine * pairs + k] : weight[k * pairs + mine]) - (k == mine ? S(1) : S(0));
-            sum += share * static_cast<S>(x[(first ? 2 * k + 1 : 2 * k) * width + c]);
+          for (std::int64_t k = 0; k < others; ++k) {
+            const S share = weight[mine * along + k * across] - (k == mine ? S(1) : S(0));
+            sum += share * static_cast<S>(x[(2 * k + 1 - second) * width + c]);
           }
           dx[row.index * width + c] = static_cast<T>(factor * sum);
         });
