@@ -1,6 +1,6 @@
-// Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the command that starts
-// them. Place in the flow: session_places (run_session.hpp) gives every place its ranks; the runner starts
-// the launcher in the place of a worker.
+// Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the
+// command that starts them. Place in the flow: session_places (run_session.hpp) gives every place its ranks;
+// the runner starts the launcher in the place of a worker.
 #pragma once
 
 #include <filesystem>

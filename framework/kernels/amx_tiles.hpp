@@ -32,9 +32,9 @@ struct Permission {
   bool bfloat16 = false, bytes = false;
   std::string reason;
 };
-/// On a host backend: asks the CPU, ONEDNN_MAX_CPU_ISA (which may forbid it), and the system, which saves these registers for
-/// processes alone that have asked (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM); then computes a small
-/// product of each kind and compares it with the emulation.
+/// On a host backend: asks the CPU, ONEDNN_MAX_CPU_ISA (which may forbid it), and the system, which saves
+/// these registers for processes alone that have asked (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM); then
+/// computes a small product of each kind and compares it with the emulation.
 const Permission& permission();
 /// The system's part of it alone.
 bool request_tiles();

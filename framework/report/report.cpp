@@ -45,16 +45,12 @@ std::vector<Section> sections_of(const Material& material, const SectionChoice& 
     const char* id;
     Section (*make)(const Material&);
   };
-  static const std::vector<Part> full = {{"results", results_section},
-                                         {"curves", curves_section},
-                                         {"searches", searches_section},
-                                         {"sweep", sweep_section},
-                                         {"examples", examples_section},
-                                         {"attention", attention_section},
-                                         {"service", service_section},
-                                         {"method", method_section},
-                                         {"environment", environment_section},
-                                         {"reproduction", reproduction_section}};
+  static const std::vector<Part> full = {
+      {"results", results_section},         {"curves", curves_section},
+      {"searches", searches_section},       {"sweep", sweep_section},
+      {"examples", examples_section},       {"attention", attention_section},
+      {"service", service_section},         {"method", method_section},
+      {"environment", environment_section}, {"reproduction", reproduction_section}};
   static const std::vector<Part> brief = {{"results", brief_results_section},
                                           {"searches", brief_searches_section},
                                           {"reproduction", brief_reproduction_section}};

@@ -18,12 +18,12 @@ namespace encore {
 
 struct VerificationTask {
   RunRow run;
-  Specification specification;             ///< the run's, with the backend and plugin folders to verify with
-  std::filesystem::path worker;            ///< the program
-  int threads = 0;                         ///< of each rank; 0: the worker decides
-  int ranks = 1;                           ///< as in WorkerPlace (worker_process.hpp)
+  Specification specification;   ///< the run's, with the backend and plugin folders to verify with
+  std::filesystem::path worker;  ///< the program
+  int threads = 0;               ///< of each rank; 0: the worker decides
+  int ranks = 1;                 ///< as in WorkerPlace (worker_process.hpp)
   std::vector<std::string> rank_launcher = {};
-  std::optional<std::int64_t> steps = {};  ///< only so many
+  std::optional<std::int64_t> steps = {};            ///< only so many
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
   std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on
   bool scores = false;  ///< train to the end, score dev and test as the run did, and compare that too

@@ -22,8 +22,8 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
 /// Host name, kernel, CPU model and count, memory.
 nlohmann::json host_description();
 
-/// Which matrix products the tiles of AMX compute here: {"bfloat16": false, "bytes": false, "reason": "..."}; the
-/// reason is empty where they are used, and where the processor has none.
+/// Which matrix products the tiles of AMX compute here: {"bfloat16": false, "bytes": false, "reason": "..."};
+/// the reason is empty where they are used, and where the processor has none.
 nlohmann::json tiles_description();
 
 /// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.

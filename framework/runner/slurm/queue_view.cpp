@@ -2,14 +2,13 @@
 #include "runner/slurm/queue_view.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <functional>
 
 #include <nlohmann/json.hpp>
 
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
+#include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "store/lease_clock.hpp"
 
@@ -25,9 +24,7 @@ constexpr double just_taken = 30.0;
 std::string queue_file() {
   const char* configuration = std::getenv("SLURM_CONF");
   const std::string asks = this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016zx", std::hash<std::string>()(asks));
-  return "queue-" + std::string(digits) + ".json";
+  return "queue-" + sha256(asks).substr(0, 16) + ".json";
 }
 
 std::map<std::string, QueuedJob> by_name(const std::vector<QueuedJob>& jobs) {
