@@ -4,12 +4,18 @@
 //            owner of a range adds the shards in another order
 //   bit      what rank 1 gets of the parameters of others has one wrong bit, once
 //   version  it calls itself another version of Open MPI
+//   slow     rank 1 comes late to every exchange, by another time each
+//   hold:R:S:C  rank R stands still at call C of those below after S steps
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -19,11 +25,21 @@ struct Piece {
   int count, from;
 };
 std::vector<Piece> received;
-int sent = 0, blocks = 0;
+int sent = 0, blocks = 0, calls = 0;
 
 bool asked_for(const char* fault) {
   const char* wanted = std::getenv("FAULTY_MPI");
   return wanted != nullptr && std::strcmp(wanted, fault) == 0;
+}
+
+/// Each step shares two blocks: the squares of chunks and the parameters.
+void wait_where_asked(MPI_Comm ranks) {
+  const char* fault = std::getenv("FAULTY_MPI");
+  int held = 0, step = 0, call = 0, rank = 0;
+  PMPI_Comm_rank(ranks, &rank);
+  if (asked_for("slow") && rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1 + calls++ % 7));
+  if (fault == nullptr || std::sscanf(fault, "hold:%d:%d:%d", &held, &step, &call) != 3) return;
+  if (rank == held && blocks / 2 >= step && calls++ == call) std::raise(SIGSTOP);
 }
 
 const Piece* first_from(int rank) {
@@ -46,12 +62,14 @@ extern "C" {
 
 int MPI_Irecv(void* bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks,
               MPI_Request* request) {
+  wait_where_asked(ranks);
   received.push_back({static_cast<char*>(bytes), count, from});
   return PMPI_Irecv(bytes, count, type, from, tag, ranks, request);
 }
 
 int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
               MPI_Request* request) {
+  wait_where_asked(ranks);
   ++sent;
   return PMPI_Isend(bytes, count, type, to, tag, ranks, request);
 }
@@ -67,11 +85,13 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 
 int MPI_Allgatherv(const void* mine, int count, MPI_Datatype type, void* all, const int counts[],
                    const int offsets[], MPI_Datatype all_type, MPI_Comm ranks) {
+  wait_where_asked(ranks);
   const int result = PMPI_Allgatherv(mine, count, type, all, counts, offsets, all_type, ranks);
   int rank = 0;
   PMPI_Comm_rank(ranks, &rank);
   // The squares of chunks are shared first in each step, then the parameters: these are of the third step.
-  if (asked_for("bit") && rank == 1 && ++blocks == 6) *static_cast<unsigned char*>(all) ^= 1U;
+  ++blocks;
+  if (asked_for("bit") && rank == 1 && blocks == 6) *static_cast<unsigned char*>(all) ^= 1U;
   return result;
 }
 
