@@ -154,9 +154,8 @@ TEST(LargestBatch, CountsSecondTextsAndPickedRows) {
 TEST(LargestBatch, ABucketHoldsWhatIsInItAndLittleMore) {
   std::int64_t buckets = 0, last = -1;
   for (std::int64_t rows = 0; rows <= 10'000; ++rows) {
-    const BatchSize size = {{.tokens = rows, .sequences = rows, .squares = rows, .longest = rows},
-                            {.tokens = rows + 1},
-                            rows};
+    const BatchSize size = {
+        {.tokens = rows, .sequences = rows, .squares = rows, .longest = rows}, {.tokens = rows + 1}, rows};
     const BatchSize bucket = encore::bucket_of(size);
     expect_holds(bucket, size);
     EXPECT_GE(bucket.target.tokens, rows + 1);
