@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/bytes_text.hpp"
+
 namespace encore {
 
 /// "54.32": a fraction as percent with two digits; "-" without a value.
@@ -16,7 +18,5 @@ std::string number_text(double number);
 std::string count_text(double count);
 /// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
 std::string duration_text(double seconds);
-/// "4.2 MB"
-std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace encore
