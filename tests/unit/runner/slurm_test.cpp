@@ -85,14 +85,18 @@ TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
   EXPECT_NE(script.find("< '/a b/it'\\''s'/\"${SLURM_ARRAY_TASK_ID:-0}\".orders"), std::string::npos)
       << script;
   EXPECT_NE(script.find("scontrol requeue"), std::string::npos);
-  const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, "/f");
+  const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, 1, "/f");
   const auto has = [&](const char* text) { return std::ranges::find(options, text) != options.end(); };
   EXPECT_TRUE(has("--array=0-6") && has("--time=10") && has("--qos=long") && has("--requeue") &&
               has("--signal=B:USR2@120"));
   site.requeue = false;
   EXPECT_EQ(script_text(site, "/a", "/exp").find("scontrol requeue"), std::string::npos);
-  for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, "/f"))
-    EXPECT_FALSE(option.starts_with("--array"));
+  for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, 1, "/f"))
+    EXPECT_FALSE(option.starts_with("--array") || option.starts_with("--ntasks"));
+  site.cpus = 3;
+  const std::vector<std::string> joined = sbatch_options(site, "encore-0123456789ab", 2, 4, "/f");
+  EXPECT_TRUE(std::ranges::find(joined, "--ntasks=4") != joined.end() &&
+              std::ranges::find(joined, "--cpus-per-task=3") != joined.end());
 }
 
 TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {
