@@ -53,4 +53,11 @@ std::string bytes_text(std::uint64_t bytes) {
   return print("%.2f GB", count / 1e9);
 }
 
+std::string energy_text(double joules) {
+  if (joules < 1e3) return print("%.0f J", joules);
+  if (joules < 1e6) return print("%.1f kJ", joules / 1e3);
+  if (joules < 1e9) return print("%.2f MJ", joules / 1e6);
+  return print("%.2f GJ", joules / 1e9);
+}
+
 }  // namespace encore

@@ -18,5 +18,7 @@ std::string count_text(double count);
 std::string duration_text(double seconds);
 /// "4.2 MB"
 std::string bytes_text(std::uint64_t bytes);
+/// "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ"
+std::string energy_text(double joules);
 
 }  // namespace encore

@@ -259,7 +259,9 @@ std::vector<RunRow> settle_launched(Store& store) {
   const std::vector<HeldByJob> all = store.attempts_of_jobs();
   const FinishedSubmissions finished(store);
   QueueView queue(store.runs_folder());
+  JobAccounts accounts(store);
   finished.want(queue);
+  accounts.want(queue);
   for (const HeldByJob& held : all)
     if (const std::optional<JobName> job = job_of(held.holder)) queue.want(*job);
   for (const HeldByJob& held : all) {
@@ -269,7 +271,8 @@ std::vector<RunRow> settle_launched(Store& store) {
       // Another control program has ended it meanwhile.
     }
   }
-  finished.remove(queue);
+  accounts.record(store, queue);
+  finished.remove(queue, accounts);
   return ended;
 }
 
@@ -294,7 +297,9 @@ void settle_launched_in_passing(const std::filesystem::path& database) {
     if (!std::filesystem::exists(database)) return;
     {
       Store looked(database, OpenMode::read);
-      if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty()) return;
+      if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty() &&
+          JobAccounts(looked).empty())
+        return;
     }
     Store store(database, OpenMode::write, std::chrono::seconds(1));
     settle_launched(store);

@@ -16,7 +16,8 @@ namespace encore {
 /// worker's end is ended as if it had been followed. One whose keeper wrote no report between two looks of
 /// this machine, longest_silence apart or more, is lost; of a job of Slurm that is for Slurm to say, and an
 /// attempt in whose place the job has begun another is followed by that. Folders of submissions that nobody
-/// needs any more are removed (slurm/finished_submissions.hpp). Returns the runs that have ended.
+/// needs any more are removed (slurm/finished_submissions.hpp), and what jobs have used is noted
+/// (slurm/job_accounts.hpp). Returns the runs that have ended.
 std::vector<RunRow> settle_launched(Store& store);
 
 /// What the worker of an attempt has said of its end, as far as the store knows.

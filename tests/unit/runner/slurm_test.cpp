@@ -47,6 +47,27 @@ TEST(SlurmCommands, the_queue_is_read_element_by_element) {
   EXPECT_EQ(accounts[0].nodes, "");
 }
 
+TEST(SlurmCommands, what_jobs_have_used_is_read_from_their_beginnings_and_steps) {
+  const std::vector<AccountedJob> jobs = parse_usage(
+      "12_3|encore-0123456789ab|REQUEUED|1000|\n"
+      "12_3.batch|batch|CANCELLED||2048K\n"
+      "12_3|encore-0123456789ab|COMPLETED|500|\n"
+      "12_3.batch|batch|COMPLETED||1024K\n"
+      "12_3.0|encore-worker|COMPLETED|400|3M\n"
+      "13|encore-0123456789ac|RUNNING|0|\n"
+      "13.batch|batch|RUNNING|18446744073709551614|\n"
+      "14.0|worker of a job that is not listed|COMPLETED|7|7K\nnonsense\n");
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].job.id, "12_3");
+  EXPECT_EQ(jobs[0].job.element, 3);
+  EXPECT_EQ(jobs[0].job.state, "COMPLETED");
+  EXPECT_EQ(jobs[0].joules, 1500.0);
+  EXPECT_EQ(jobs[0].peak_bytes, 3 * 1024 * 1024);
+  EXPECT_FALSE(jobs[1].job.is_over());
+  EXPECT_FALSE(jobs[1].joules || jobs[1].peak_bytes) << "0 and Slurm's sign of what is not known";
+  EXPECT_TRUE(parse_usage("").empty());
+}
+
 TEST(SlurmCommands, what_sbatch_says_is_final_or_for_later) {
   EXPECT_EQ(parse_submit(0, "42\n", "").id, "42");
   EXPECT_EQ(parse_submit(0, "42;cluster\n", "").id, "42");
