@@ -53,7 +53,7 @@ Json attempts_json(Store& store, const RunRow& run) {
       attempts.back()["job_usage"] = {
           {"job", found->second.job},
           {"joules", found->second.joules ? Json(*found->second.joules) : Json()},
-          {"peak_bytes", found->second.peak_bytes ? Json(*found->second.peak_bytes) : Json()},
+          {"resident_bytes", found->second.peak_bytes ? Json(*found->second.peak_bytes) : Json()},
           {"attempts", found->second.attempts}};
   }
   return attempts;

@@ -28,7 +28,7 @@ int note_job_usage(Store& store, const ProcessIdentity& holder, JobUsage usage) 
   usage.attempts = static_cast<int>(attempts.size());
   nlohmann::json body = {{"job", usage.job}, {"attempts", usage.attempts}};
   if (usage.joules) body["joules"] = *usage.joules;
-  if (usage.peak_bytes) body["peak_bytes"] = *usage.peak_bytes;
+  if (usage.peak_bytes) body["resident_bytes"] = *usage.peak_bytes;
   for (const std::int64_t attempt : attempts) {
     database.cached("DELETE FROM event WHERE attempt = ? AND sequence <= 0 AND type = ?")
         .run(attempt, usage_event);
@@ -43,7 +43,7 @@ std::vector<std::pair<int, JobUsage>> read_job_usage(Store& store, std::int64_t 
   for (const EventRow& event : store.read_events(run, usage_event)) {
     if (!event.body.is_object()) continue;
     JobUsage usage{.joules = number_in<double>(event.body, "joules"),
-                   .peak_bytes = number_in<std::int64_t>(event.body, "peak_bytes"),
+                   .peak_bytes = number_in<std::int64_t>(event.body, "resident_bytes"),
                    .attempts = number_in<int>(event.body, "attempts").value_or(1)};
     if (const auto job = event.body.find("job"); job != event.body.end() && job->is_string())
       usage.job = job->get<std::string>();

@@ -138,7 +138,7 @@ TEST_F(TwoSites, WhatTheAccountingOfOneSaysOfItsJobsIsShownAndReported) {
   EXPECT_TRUE(contains(shown.output, "job 1_1: 1.24 MJ, at most 2.0 MB in a process")) << shown.output;
   const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "s-s2", "--json"}).output);
   EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("joules"), 1240000.0);
-  EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("peak_bytes"), 2048000);
+  EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("resident_bytes"), 2048000);
   ASSERT_EQ(sandbox_.exp({"report", "s", "--format", "md", "-o", "report.md"}).end.exit_code, 0);
   EXPECT_TRUE(contains(sandbox_.read("report.md"), "for 6 jobs: 7.44 MJ")) << "each job counts once";
 }
