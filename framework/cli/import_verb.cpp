@@ -13,6 +13,7 @@
 #include "cli/planned_runs.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -149,6 +150,7 @@ int import_verb(const Arguments& arguments) {
   CommandLine line = make_import_line();
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
+  require_no_jobs_of_slurm(line);
   const std::string backend = backend_of(line, installed_programs());
   SessionFile session(runs_folder_of(line.database()), "exp import " + line.text("folder"));
   const ExperimentFile document = experiment_of(line, backend);

@@ -17,6 +17,7 @@
 #include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/value.hpp"
 #include "data/hash.hpp"
@@ -317,6 +318,7 @@ int retrain_verb(const Arguments& arguments) {
   CommandLine line = make_retrain_line();
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
+  require_no_jobs_of_slurm(line);
   const RunSelection selection =
       selection_from(line, line.has("run") ? std::vector{line.text("run")} : std::vector<std::string>());
   SessionFile session(runs_folder_of(line.database()), "exp retrain " + line.text("run"));

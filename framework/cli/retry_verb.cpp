@@ -12,6 +12,7 @@
 #include "cli/run_ranks.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"
@@ -148,6 +149,7 @@ int retry_verb(const Arguments& arguments) {
       throw UsageError("--" + std::string(option) +
                        " belongs to exp run: retry works on the runs that are there");
   check_session_options(line);
+  require_no_jobs_of_slurm(line);
 
   std::string name = words.empty() ? "these" : "";
   for (const std::string& word : words) name += (name.empty() ? "" : ", ") + word;

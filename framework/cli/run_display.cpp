@@ -23,6 +23,19 @@ std::string counted(std::int64_t number, const std::string& what) {
 
 }  // namespace
 
+void QueueLine::show(const std::string& text, const Progressed* progress) {
+  const bool live = lines_.terminal().live;
+  const std::string now = text + (live && progress != nullptr ? "  " + progress_text(*progress) : "");
+  if (now == shown_) return;
+  shown_ = now;
+  if (live) {
+    lines_.set(0, now);
+    lines_.refresh();
+  } else if (!quiet_) {
+    lines_.print(now);
+  }
+}
+
 std::string progress_text(const Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
   text += "  epoch " + std::to_string(progress.epoch) + "  loss " + number_text(progress.loss);

@@ -48,6 +48,19 @@ class RunDisplay final : public RunObserver {
   bool silent_ = false;
 };
 
+/// How the jobs of a scheduler stand: one live line, or a line whenever that has changed.
+class QueueLine {
+ public:
+  QueueLine(LiveLines& lines, bool quiet) : lines_(lines), quiet_(quiet) {}
+  /// `progress` of the only run, or null; of interest to a terminal alone.
+  void show(const std::string& text, const Progressed* progress);
+
+ private:
+  LiveLines& lines_;
+  bool quiet_;
+  std::string shown_;
+};
+
 /// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"
 std::string progress_text(const Progressed& progress);
 /// "warning: two sentences were cut"; of an ordinary line its text alone.

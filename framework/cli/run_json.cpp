@@ -1,6 +1,9 @@
 // See run_json.hpp.
 #include "cli/run_json.hpp"
 
+#include <map>
+
+#include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 
@@ -25,6 +28,8 @@ Json curves_json(Store& store, const RunRow& run) {
 
 Json attempts_json(Store& store, const RunRow& run) {
   Json attempts = Json::array();
+  std::map<int, JobUsage> used;
+  for (auto& [attempt, usage] : read_job_usage(store, run.number)) used[attempt] = std::move(usage);
   for (const AttemptRow& attempt : store.read_attempts(run.number)) {
     Json plugins = Json::array();
     for (const PluginRow& plugin : attempt.plugins)
@@ -44,6 +49,12 @@ Json attempts_json(Store& store, const RunRow& run) {
                         {"plugins", plugins},
                         {"commit", attempt.commit_hash},
                         {"diff", attempt.diff}});
+    if (const auto found = used.find(attempt.ordinal); found != used.end())
+      attempts.back()["job_usage"] = {
+          {"job", found->second.job},
+          {"joules", found->second.joules ? Json(*found->second.joules) : Json()},
+          {"resident_bytes", found->second.peak_bytes ? Json(*found->second.peak_bytes) : Json()},
+          {"attempts", found->second.attempts}};
   }
   return attempts;
 }

@@ -3,9 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
+#include "base/replace_all.hpp"
+#include "cli/slurm_session.hpp"
 #include "config/json_text.hpp"
 #include "runner/worker_process.hpp"
 
@@ -64,8 +67,9 @@ void check_rank_options(const CommandLine& line) {
     throw UsageError("--ranks " + std::to_string(ranks) + " would train nothing; give at least 1");
   if (line.has("mpirun") && ranks == 1)
     throw UsageError("--mpirun says how ranks are started; say how many with --ranks N");
-  if (line.has("launcher") && ranks > 1)
-    throw UsageError("--ranks does not go with --launcher; have --mpirun find the machines");
+  if (line.has("launcher") && !uses_slurm(line) && ranks > 1)
+    throw UsageError(
+        "--ranks goes with --launcher slurm alone of all launchers; have --mpirun find the machines");
 }
 
 void require_rank_backend(const CommandLine& line, const std::string& backend) {
@@ -76,17 +80,23 @@ void require_rank_backend(const CommandLine& line, const std::string& backend) {
 
 std::vector<std::string> rank_launcher(const CommandLine& line) {
   if (line.integer("ranks") == 1) return {};
-  const std::string ranks = std::to_string(line.integer("ranks")), place = "{ranks}";
-  std::istringstream text(wanted_launcher(line));
+  const int ranks = line.integer("ranks");
+  std::vector<std::string> words =
+      launcher_words(wanted_launcher(line), ranks, std::max(1, line.integer("threads")));
+  return words.empty() ? open_mpi_launcher(std::to_string(ranks)) : words;
+}
+
+std::vector<std::string> launcher_words(const std::string& command, int ranks, int cpus) {
+  const std::string count = std::to_string(ranks);
+  std::istringstream text(command);
   std::vector<std::string> words;
-  bool counted = false;
   for (std::string word; text >> word;) {
-    for (std::size_t at; (at = word.find(place)) != std::string::npos; counted = true)
-      word.replace(at, place.size(), ranks);
+    replace_all(word, "{ranks}", count);
+    replace_all(word, "{cpus}", std::to_string(cpus));
     words.push_back(word);
   }
-  if (words.empty()) return open_mpi_launcher(ranks);
-  if (!counted) words.insert(words.end(), {"-n", ranks});
+  if (!words.empty() && command.find("{ranks}") == std::string::npos)
+    words.insert(words.end(), {"-n", count});
   return words;
 }
 
@@ -118,6 +128,7 @@ void require_rank_programs(const CommandLine& line, const std::filesystem::path&
     throw UsageError("--ranks " + std::to_string(ranks) + ": " + worker.string() +
                      " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
                      "openmpi-bin) and build again (./exp setup), or train without --ranks");
+  if (line.has("launcher")) return;  // that program is started on other machines
   const std::string program = rank_launcher(line).front();
   if (!is_there(program))
     throw UsageError("--ranks " + std::to_string(ranks) + " is started by " + program +

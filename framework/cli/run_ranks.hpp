@@ -1,6 +1,6 @@
 // Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the
-// command that starts them. Place in the flow: session_places (run_session.hpp) gives every place its ranks;
-// the runner starts the launcher in the place of a worker.
+// command that starts them. Place in the flow: session_places (run_session.hpp) and slurm_place
+// (slurm_session.hpp) give every place its ranks; the runner starts the launcher in the place of a worker.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +22,9 @@ void require_rank_backend(const CommandLine& line, const std::string& backend);
 /// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} replaced; else Open
 /// MPI's mpirun with what this machine needs. Empty for one rank.
 std::vector<std::string> rank_launcher(const CommandLine& line);
+/// The words of a command that starts `ranks` processes, with {ranks} and {cpus} replaced; one that does not
+/// count gets "-n RANKS".
+std::vector<std::string> launcher_words(const std::string& command, int ranks, int cpus);
 
 /// Throws UsageError before anything is started: where the worker was built without MPI, the launcher is not
 /// there, or the ranks do not divide the gradient shards of a run.

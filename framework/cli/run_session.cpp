@@ -232,8 +232,8 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
 
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
-  if (line.has("launcher")) return launched_places(line);
   require_rank_backend(line, backend);
+  if (line.has("launcher")) return launched_places(line);
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")

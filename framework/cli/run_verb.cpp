@@ -86,17 +86,18 @@ int run_verb(const Arguments& arguments) {
     throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
   if (names_search(line)) {
-    if (uses_slurm(line))
+    if (line.flag("detach"))
       throw UsageError(
-          "--launcher slurm is for runs of an experiment file, and this one has [search], which chooses each "
-          "trial by the ends of earlier ones; inside an allocation: --launcher 'srun --exact -n 1 sh -c "
-          "{command}' -j N");
+          "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in "
+          "tmux, "
+          "say), and when it is stopped or killed the same command goes on");
     if (line.integer("ranks") > 1)
       throw UsageError(
           "--ranks is for runs of an experiment file, and this one has [search]: its trials run "
           "beside each other (-j)");
     return run_search(line);
   }
+  require_no_jobs_of_slurm(line);
   SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   PlannedRuns planned = read_plan(line);
   session.works_on(planned.plan.name);

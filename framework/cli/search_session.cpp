@@ -10,6 +10,7 @@
 #include "cli/plan_comparison.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_text.hpp"
+#include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
 #include "runner/check.hpp"
@@ -25,16 +26,16 @@ using search::Outcome;
 
 SearchSession::SearchSession(const CommandLine& line, Store& store, PlannedSearch& planned,
                              std::int64_t sweep)
-    : line_(line), store_(store), planned_(planned), sweep_(sweep), lines_(stdout, terminal_of(stdout)) {}
+    : line_(line),
+      store_(store),
+      planned_(planned),
+      sweep_(sweep),
+      lines_(stdout, terminal_of(stdout)),
+      queue_(lines_, line.flag("quiet")) {}
 
 int SearchSession::run(const std::vector<WorkerPlace>& places, const SessionFile& session) {
-  say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
-  RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
-  settings.stop_wish = [&session] { return session.asked(); };
   CodeState code = read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
-  Runner runner(store_, {std::move(code.commit), std::move(code.diff)}, std::move(settings), stop_requests(),
-                *this);
-  const std::size_t left = runner.run({});
+  const std::size_t left = work({std::move(code.commit), std::move(code.diff)}, places, session);
   lines_.hide();
   const bool finished = planned_.next().kind == DecisionKind::finish;
   print_search(std::cout, store_, planned_.row, planned_.record, terminal_of(stdout), false);
@@ -47,6 +48,23 @@ int SearchSession::run(const std::vector<WorkerPlace>& places, const SessionFile
       planned_.record.history.observations,
       [](const Observation& observation) { return observation.outcome == Outcome::complete; });
   return any_complete ? exit_done : exit_failed;
+}
+
+/// Returns how many runs were not started.
+std::size_t SearchSession::work(CodeVersion code, const std::vector<WorkerPlace>& places,
+                                const SessionFile& session) {
+  if (uses_slurm(line_)) {
+    SlurmSettings settings = slurm_settings(line_, places.front(), session);
+    settings.at_once = static_cast<std::size_t>(line_.integer("jobs"));
+    settings.adopt = true;
+    return SlurmRunner(store_, std::move(code), slurm_submitter(line_, store_), std::move(settings),
+                       stop_requests(), *this)
+        .run({});
+  }
+  say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
+  RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
+  settings.stop_wish = [&session] { return session.asked(); };
+  return Runner(store_, std::move(code), std::move(settings), stop_requests(), *this).run({});
 }
 
 /// What is decided until something is to be trained, or nothing more can be said before a trial ends.

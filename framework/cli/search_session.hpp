@@ -29,6 +29,7 @@ class SearchSession final : public RunnerObserver {
   void ended(std::size_t task, const RunOutcome& outcome, bool again) override;
   void noticed(const std::string& text) override;
   void glanced() override { lines_.refresh(); }
+  void queued(const std::string& text, const Progressed* progress) override { queue_.show(text, progress); }
 
  private:
   /// A run that the runner was given.
@@ -47,6 +48,7 @@ class SearchSession final : public RunnerObserver {
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
   };
 
+  std::size_t work(CodeVersion code, const std::vector<WorkerPlace>& places, const SessionFile& session);
   std::vector<RunTask> resumed();
   std::vector<RunTask> resumed(std::size_t trial, const search::TrialState& state);
   std::vector<RunTask> propose(const search::Decision& decision);
@@ -74,6 +76,7 @@ class SearchSession final : public RunnerObserver {
   PlannedSearch& planned_;
   const std::int64_t sweep_;
   LiveLines lines_;
+  QueueLine queue_;
   std::vector<Task> tasks_;
   std::map<std::size_t, Work> work_;  // by trial
   bool resumed_ = false;

@@ -12,10 +12,12 @@
 #include "cli/show_scores.hpp"
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
+#include "document/quantity.hpp"
 #include "report/comparison.hpp"
 #include "report/retraining.hpp"
 #include "report/wording.hpp"
 #include "runner/launched_runs.hpp"
+#include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 
@@ -102,6 +104,17 @@ void print_data(std::ostream& out, Store& store, const RunRow& run, const Termin
     out << "  data.max_length is " << thousands(*started->max_length) << " pieces for this training set\n";
 }
 
+/// "job 12_3: 1.24 MJ, at most 3.10 GB in a process; these are of 5 attempts"
+std::string usage_text(const JobUsage& usage) {
+  std::string text = "job " + usage.job + ":";
+  if (usage.joules) text += " " + energy_text(*usage.joules);
+  if (usage.peak_bytes)
+    text += std::string(usage.joules ? ", at most " : " at most ") +
+            bytes_text(static_cast<std::uint64_t>(*usage.peak_bytes)) + " in a process";
+  if (usage.attempts > 1) text += "; these are of " + std::to_string(usage.attempts) + " attempts";
+  return text;
+}
+
 void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
@@ -127,6 +140,10 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
   }
   table.print(out, terminal, 2);
 
+  std::string told;
+  for (const auto& [attempt, usage] : read_job_usage(store, run.number))
+    if (const std::string text = usage_text(usage); text != told)
+      out << "  " << printable(told = text) << '\n';
   for (const RecordGap& gap : find_record_gaps(store, run))
     out << "  " << styled(terminal, gap.lost ? Style::red : Style::dim, printable(gap.text))
         << (gap.lost ? "" : "; nothing is missing in the database") << '\n';

@@ -16,29 +16,31 @@ namespace {
 constexpr std::size_t most_site_bytes = std::size_t{1} << 20;
 constexpr const char* table_name = "slurm";
 
-/// What jobs are given by Encore itself, and by which option of the file where there is one.
+/// What jobs are given by Encore itself, and what decides it where something does.
 struct OwnOption {
   const char* name;
   const char* by;
 };
 constexpr std::array own_options = {
-    OwnOption{"--array", "runs_per_job"},
-    OwnOption{"-a", "runs_per_job"},
+    OwnOption{"--array", "`runs_per_job` of [slurm]"},
+    OwnOption{"-a", "`runs_per_job` of [slurm]"},
     OwnOption{"--job-name", ""},
     OwnOption{"-J", ""},
-    OwnOption{"--signal", "checkpoint_seconds"},
+    OwnOption{"--signal", "`checkpoint_seconds` of [slurm]"},
     OwnOption{"--output", ""},
     OwnOption{"-o", ""},
     OwnOption{"--parsable", ""},
-    OwnOption{"--wrap", "before"},
-    OwnOption{"--requeue", "requeue"},
-    OwnOption{"--no-requeue", "requeue"},
+    OwnOption{"--wrap", "`before` of [slurm]"},
+    OwnOption{"--requeue", "`requeue` of [slurm]"},
+    OwnOption{"--no-requeue", "`requeue` of [slurm]"},
+    OwnOption{"--ntasks", "--ranks of exp run"},
+    OwnOption{"-n", "--ranks of exp run"},
     OwnOption{"--wait", ""},
     OwnOption{"-W", ""},
 };
 
 Place place_in(const ValidTable& table, const std::string& option) {
-  const auto found = table.origin.find(option);
+  const auto found = table.origin.find(std::string(table_name) + "." + option);
   return found == table.origin.end() ? Place{} : found->second.place;
 }
 
@@ -59,7 +61,7 @@ void check_options(const ValidTable& table, Problems& problems) {
     for (const OwnOption& own : own_options)
       if (name == own.name)
         wrong = std::string("is set by Encore itself") +
-                (*own.by == '\0' ? "" : std::string("; `") + own.by + "` of [slurm] decides it");
+                (*own.by == '\0' ? "" : std::string("; ") + own.by + " decides it");
     if (!wrong.empty())
       problems.add(place_in(table, "options"), "slurm.options",
                    "\"" + option + "\" in option \"options\" of [slurm] " + wrong);
@@ -74,6 +76,8 @@ void check_forms(const ValidTable& table, Problems& problems) {
   check_form(table, "memory", memory, "a number with K, M, G or T, as \"8G\"", problems);
   for (const char* option : {"partition", "account", "gpus"})
     check_form(table, option, word, "one word without quotes", problems);
+  static const std::regex command(R"([^\s{-][^{]*(\{(ranks|cpus)\}[^{]*)*)");
+  check_form(table, "mpi", command, "a command, as \"srun --mpi=pmix -n {ranks} -c {cpus}\"", problems);
   check_options(table, problems);
 }
 
@@ -89,8 +93,8 @@ const Schema& slurm_schema() {
           .text("memory", "", {.help = "memory of a job, as `\"8G\"`"})
           .text("gpus", "", {.help = "GPUs of a job, as `\"1\"` or `\"a100:1\"`"})
           .integer("cpus", 0,
-                   {.help = "CPUs of a job, and threads of its worker unless `--threads` says otherwise; 0: "
-                            "Slurm's default",
+                   {.help = "CPUs of a job, or of each rank of it, and threads there unless `--threads` says "
+                            "otherwise; 0: Slurm's default",
                     .min = 0,
                     .max = 4096})
           .text_list("modules", {}, {.help = "modules that are loaded before the work starts"})
@@ -98,6 +102,9 @@ const Schema& slurm_schema() {
           .text("container", "",
                 {.help = "a command in front of `exp job`, as `\"apptainer exec /images/encore.sif\"`"})
           .text_list("options", {}, {.help = "further options of sbatch, as `\"--qos=long\"`"})
+          .text("mpi", "",
+                {.help = "what starts the ranks of a run inside a job, as `\"srun --mpi=pmix -n {ranks} -c "
+                         "{cpus}\"`"})
           .integer("max_submits_per_minute", 10,
                    {.help = "so many calls of sbatch in a minute, by all who use the database",
                     .min = 1,
@@ -156,6 +163,7 @@ SlurmSite parse_site(const std::string& text, const std::string& name) {
           .before = options.text_list("before"),
           .container = options.text("container"),
           .options = options.text_list("options"),
+          .mpi = options.text("mpi"),
           .max_submits_per_minute = integer("max_submits_per_minute"),
           .runs_per_job = integer("runs_per_job"),
           .max_array_size = integer("max_array_size"),

@@ -16,11 +16,12 @@ namespace encore {
 /// [slurm] of a site file. A text that is empty is not passed on.
 struct SlurmSite {
   std::string partition = {}, account = {}, time = {}, memory = {}, gpus = {};
-  int cpus = 0;                           ///< of each job, which are its worker's threads; 0: Slurm's default
+  int cpus = 0;                           ///< of each worker or rank, its threads; 0: Slurm's default
   std::vector<std::string> modules = {};  ///< loaded before the work starts
   std::vector<std::string> before = {};   ///< lines of bash behind these
   std::string container = {};             ///< a command in front of `exp job`
   std::vector<std::string> options = {};  ///< further ones of sbatch
+  std::string mpi = {};  ///< a command that starts ranks inside a job, with {ranks} and {cpus} in it
   int max_submits_per_minute = 10;
   int runs_per_job = 1;
   int max_array_size = 0;  ///< 0: as much as Slurm allows

@@ -45,4 +45,11 @@ std::string duration_text(double seconds) {
   return print("%lldd %02lldh", whole / 86400, whole / 3600 % 24);
 }
 
+std::string energy_text(double joules) {
+  if (joules < 1e3) return print("%.0f J", joules);
+  if (joules < 1e6) return print("%.1f kJ", joules / 1e3);
+  if (joules < 1e9) return print("%.2f MJ", joules / 1e6);
+  return print("%.2f GJ", joules / 1e9);
+}
+
 }  // namespace encore

@@ -18,5 +18,7 @@ std::string number_text(double number);
 std::string count_text(double count);
 /// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
 std::string duration_text(double seconds);
+/// "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ"
+std::string energy_text(double joules);
 
 }  // namespace encore

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/wording.hpp"
 
@@ -194,7 +195,11 @@ std::optional<ChecklistFact> time_fact(const Material& material) {
     text += " (" + duration_text(compute.thread_seconds) + " of threads)";
   if (compute.untimed > 0)
     text += "; of " + counted(compute.untimed, "attempt") + " the end was not recorded";
-  return ChecklistFact{text + ". Energy is not recorded.", {"section compute", "table attempt"}};
+  const JobsUsed used = jobs_used(material);
+  text += used.joules > 0.0 ? ". Energy by the accounting of the scheduler, for " +
+                                  counted(used.jobs, "job") + ": " + energy_text(used.joules) + "."
+                            : ". Energy is not recorded.";
+  return ChecklistFact{text, {"section compute", "table attempt"}};
 }
 
 std::optional<ChecklistFact> run_time_fact(const Material& material) {

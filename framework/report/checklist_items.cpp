@@ -236,7 +236,7 @@ ListOfItems mlperf() {
            "Power",
            "Was power measured, where that is claimed?",
            {},
-           "Answer it; energy is not recorded."},
+           "Answer it; energy is recorded as far as a scheduler's accounting has it (section compute)."},
       }};
 }
 

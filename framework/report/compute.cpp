@@ -1,6 +1,11 @@
 // See compute.hpp.
 #include "report/compute.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "store/job_usage.hpp"
+
 namespace encore {
 
 namespace {
@@ -34,6 +39,26 @@ void for_each_attempt(const Material& material, const Visit& visit) {
 Compute compute_of(const Material& material) {
   Compute sum;
   for_each_attempt(material, [&](const AttemptRow& attempt) { add(sum, attempt); });
+  return sum;
+}
+
+JobsUsed jobs_used(const Material& material) {
+  JobsUsed sum;
+  std::set<std::string> jobs;
+  for (const RunRow& run : material.runs) {
+    const auto attempts = material.attempts.find(run.number);
+    if (attempts == material.attempts.end() ||
+        std::ranges::none_of(attempts->second, [](const AttemptRow& one) { return one.holder.is_job(); }))
+      continue;
+    std::map<int, std::string> holders;
+    for (const AttemptRow& attempt : attempts->second) holders[attempt.ordinal] = attempt.holder.host;
+    for (const auto& [attempt, usage] : read_job_usage(material.store, run.number)) {
+      if (!jobs.insert(holders[attempt]).second) continue;
+      sum.joules += usage.joules.value_or(0.0);
+      sum.peak_bytes = std::max(sum.peak_bytes, usage.peak_bytes.value_or(0));
+    }
+  }
+  sum.jobs = jobs.size();
   return sum;
 }
 

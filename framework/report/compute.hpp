@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -18,6 +19,15 @@ struct Compute {
 };
 
 Compute compute_of(const Material& material);
+/// What the accounting of a scheduler says of the jobs that held attempts. A job's figures are those of all
+/// that it has worked on.
+struct JobsUsed {
+  std::size_t jobs = 0;         ///< of which something is known
+  double joules = 0.0;          ///< 0: of none
+  std::int64_t peak_bytes = 0;  ///< of the task that had most; 0: of none
+};
+JobsUsed jobs_used(const Material& material);
+
 /// By how the attempts ended.
 std::map<std::string, Compute> compute_by_state(const Material& material);
 

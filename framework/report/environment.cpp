@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "document/number.hpp"
+#include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -188,7 +189,15 @@ Section compute_section(const Material& material) {
   };
   for (const auto& [state, sum] : compute_by_state(material)) row(state, sum);
   row(Text({strong("all")}), compute_of(material));
-  table.notes.push_back("Energy is not recorded.");
+  const JobsUsed used = jobs_used(material);
+  if (used.joules > 0.0)
+    table.notes.push_back("Energy by the accounting of the scheduler, for " + counted(used.jobs, "job") +
+                          ": " + energy_text(used.joules) + ", with all that these jobs have worked on.");
+  else
+    table.notes.push_back("Energy is not recorded.");
+  if (used.peak_bytes > 0)
+    table.notes.push_back(
+        "Most memory of a task of a job: " + bytes_text(static_cast<std::uint64_t>(used.peak_bytes)) + ".");
   section.blocks.push_back(std::move(table));
   return section;
 }

@@ -2,6 +2,7 @@
 // in commands.cpp.
 #include <algorithm>
 
+#include "report/compute.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -142,7 +143,9 @@ Section missing_section(const Material& material) {
           return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); });
         })})
     if (!text.empty()) list.items.push_back(text);
-  list.items.push_back("Licences of the data, and the energy that was used: no run records them.");
+  list.items.push_back(jobs_used(material).joules > 0.0
+                           ? "Licences of the data: no run records them."
+                           : "Licences of the data, and the energy that was used: no run records them.");
   section.blocks.push_back(std::move(list));
   return section;
 }

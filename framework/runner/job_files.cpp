@@ -50,6 +50,7 @@ void save_order(const WorkOrder& order, const WorkerPlace& place) {
                                {"arguments", order.arguments},
                                {"output", order.log.string()},
                                {"variables", place.variables},
+                               {"rank_launcher", place.rank_launcher},
                                {"job", order.job}};
   save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
 }
@@ -71,6 +72,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
     order.token = json.at("token").get<std::string>();
     order.job = json.value("job", std::string());
     stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();
+    stored.place.rank_launcher = json.value("rank_launcher", std::vector<std::string>());
   } catch (const nlohmann::json::exception& error) {
     throw Error(file.string() + " is no order of exp run: " + error.what());
   } catch (const JsonError& error) {

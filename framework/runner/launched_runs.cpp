@@ -64,15 +64,6 @@ double clock_behind(const JobReport& report, const std::optional<Seen>& before, 
   return 0.0;
 }
 
-std::optional<Ended> last_word_of(Store& store, const Lease& lease) {
-  std::optional<Ended> last;
-  for (const EventRow& row : store.read_events(lease.run, Ended::type))
-    if (row.attempt == lease.ordinal)
-      if (const std::optional<Event> event = read_event(row.body.dump()).event)
-        handle(*event, [&](const Ended& ended) { last = ended; });
-  return last;
-}
-
 /// The report of a worker's end, on a network file system, may be seen so much later than the end of its job.
 constexpr double late_report_seconds = 20.0;
 
@@ -214,7 +205,7 @@ class LaunchedRun {
 
   /// `remark`: what is known beside the worker's own word.
   JudgedEnd judge(const WorkerEnd& end, const std::string& remark) {
-    KnownEnd known{.last_word = last_word_of(store_, lease_), .end = end};
+    KnownEnd known{.last_word = last_word_of(store_, lease_.run, lease_.ordinal), .end = end};
     if (const RunRow run = store_.read_run(lease_.run); run.progress) known.step = run.progress->step;
     const StopWish wish = requested_stop(folder_, lease_.ordinal);
     if (wish != StopWish::none) known.asked = StopCause::command;
@@ -254,12 +245,23 @@ class LaunchedRun {
 
 }  // namespace
 
+std::optional<Ended> last_word_of(Store& store, std::int64_t run, std::int64_t attempt) {
+  std::optional<Ended> last;
+  for (const EventRow& row : store.read_events(run, Ended::type))
+    if (row.attempt == attempt)
+      if (const std::optional<Event> event = read_event(row.body.dump()).event)
+        handle(*event, [&](const Ended& ended) { last = ended; });
+  return last;
+}
+
 std::vector<RunRow> settle_launched(Store& store) {
   std::vector<RunRow> ended;
   const std::vector<HeldByJob> all = store.attempts_of_jobs();
   const FinishedSubmissions finished(store);
   QueueView queue(store.runs_folder());
+  JobAccounts accounts(store);
   finished.want(queue);
+  accounts.want(queue);
   for (const HeldByJob& held : all)
     if (const std::optional<JobName> job = job_of(held.holder)) queue.want(*job);
   for (const HeldByJob& held : all) {
@@ -269,7 +271,8 @@ std::vector<RunRow> settle_launched(Store& store) {
       // Another control program has ended it meanwhile.
     }
   }
-  finished.remove(queue);
+  accounts.record(store, queue);
+  finished.remove(queue, accounts);
   return ended;
 }
 
@@ -294,7 +297,9 @@ void settle_launched_in_passing(const std::filesystem::path& database) {
     if (!std::filesystem::exists(database)) return;
     {
       Store looked(database, OpenMode::read);
-      if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty()) return;
+      if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty() &&
+          JobAccounts(looked).empty())
+        return;
     }
     Store store(database, OpenMode::write, std::chrono::seconds(1));
     settle_launched(store);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "record/events.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -15,8 +16,12 @@ namespace encore {
 /// worker's end is ended as if it had been followed. One whose keeper wrote no report between two looks of
 /// this machine, longest_silence apart or more, is lost; of a job of Slurm that is for Slurm to say, and an
 /// attempt in whose place the job has begun another is followed by that. Folders of submissions that nobody
-/// needs any more are removed (slurm/finished_submissions.hpp). Returns the runs that have ended.
+/// needs any more are removed (slurm/finished_submissions.hpp), and what jobs have used is noted
+/// (slurm/job_accounts.hpp). Returns the runs that have ended.
 std::vector<RunRow> settle_launched(Store& store);
+
+/// What the worker of an attempt has said of its end, as far as the store knows.
+std::optional<Ended> last_word_of(Store& store, std::int64_t run, std::int64_t attempt);
 
 /// What a scheduler says of a job.
 struct SchedulerNote {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/replace_all.hpp"
 #include "base/shell_word.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
@@ -19,11 +20,6 @@ using LaunchClock = std::chrono::steady_clock;
 constexpr auto report_patience = std::chrono::seconds(20);
 /// Reports are looked for so often; the spool is read more often.
 constexpr auto look_interval = std::chrono::milliseconds(250);
-
-void replace_all_in(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
 
 /// The last line of a log that is not empty.
 std::string last_line_of(const std::filesystem::path& log) {
@@ -108,8 +104,8 @@ ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
 std::string CommandLauncher::command_for(const std::string& host, const std::filesystem::path& order) const {
   const std::string job = "exec " + shell_word(exp_.string()) + " job " + shell_word(order.string());
   std::string line = command_;
-  replace_all_in(line, "{host}", host);
-  replace_all_in(line, "{command}", shell_word(job));
+  replace_all(line, "{host}", host);
+  replace_all(line, "{command}", shell_word(job));
   return line;
 }
 

@@ -41,6 +41,8 @@ class RunnerObserver {
   /// A place is free and no task waits for one: further tasks, which are numbered on. A search decides here,
   /// by what has ended, what is trained next.
   virtual std::vector<RunTask> more() { return {}; }
+  /// How the jobs of a scheduler stand, again and again, and how far the run is where there is but one.
+  virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
 };
 
 class Runner {

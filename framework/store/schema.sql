@@ -225,10 +225,10 @@ CREATE TABLE artifact (
   PRIMARY KEY (run, name, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and four that exp writes
+-- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and five that exp writes
 -- itself: plugin_change, when an attempt goes on with another plugin file than the one before; parent, when it starts from the
 -- weights of another run: {"run": its id, "name", "sha256"}, found by the settings model.from.run (an id) and
--- model.from.question; teacher, the same of the run that it learns from (distil.teacher.run, distil.teacher.question); and spool_damage, where its spool was found damaged or was refused. (Progress is in attempt.progress, measurements and digests are in tables of their own.)
+-- model.from.question; teacher, the same of the run that it learns from (distil.teacher.run, distil.teacher.question); spool_damage, where its spool was found damaged or was refused; and job_usage, what a scheduler's accounting says of the job that held it (store/job_usage.hpp). (Progress is in attempt.progress, measurements and digests are in tables of their own.)
 CREATE TABLE event (
   attempt   INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   sequence  INTEGER NOT NULL,          -- number of the record in the attempt's spool; from 0 downwards: written by exp itself

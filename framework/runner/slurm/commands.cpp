@@ -190,6 +190,62 @@ std::optional<std::vector<QueuedJob>> read_accounts(const std::vector<std::strin
   return parse_accounts(output->output);
 }
 
+namespace {
+
+/// "1234K" in bytes; nothing for what is no number, 0, or Slurm's sign of an unknown value.
+std::optional<double> amount_in(const std::string& text) {
+  constexpr double more_than_any = 1e18;
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number <= 0.0) return std::nullopt;
+  const std::string unit(end, text.data() + text.size());
+  constexpr std::string_view units = "KMGTP";
+  if (unit.size() == 1 && units.find(unit[0]) != std::string_view::npos)
+    for (std::size_t power = 0; power <= units.find(unit[0]); ++power) number *= 1024.0;
+  else if (!unit.empty())
+    return std::nullopt;
+  return number < more_than_any ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<AccountedJob> parse_usage(const std::string& lines) {
+  std::vector<AccountedJob> jobs;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    if (fields.size() < 5) continue;
+    const std::string id = fields[0].substr(0, fields[0].find('.'));
+    const bool step = id.size() < fields[0].size();
+    auto found = std::ranges::find_if(jobs, [&](const AccountedJob& one) { return one.job.id == id; });
+    if (found == jobs.end()) {
+      if (step) continue;
+      const std::size_t at = id.find('_');
+      jobs.push_back({.job = {.name = fields[1],
+                              .element = at == std::string::npos ? 0 : number_in(id.substr(at + 1)),
+                              .id = id}});
+      found = jobs.end() - 1;
+    }
+    // A job's energy is that of its steps already; a task's memory is known of steps alone.
+    if (!step) {
+      found->job.state = first_word(fields[2]);
+      if (const auto joules = amount_in(fields[3])) found->joules = found->joules.value_or(0.0) + *joules;
+    }
+    if (const auto bytes = amount_in(fields[4]))
+      found->peak_bytes = std::max(found->peak_bytes.value_or(0), static_cast<std::int64_t>(*bytes));
+  }
+  return jobs;
+}
+
+std::optional<std::vector<AccountedJob>> read_usage(const std::vector<std::string>& names) {
+  if (names.empty()) return std::vector<AccountedJob>();
+  const std::optional<ProgramOutput> output =
+      ask("sacct", {"--noheader", "--parsable2", "--duplicates", "--noconvert", "--starttime=now-30days",
+                    "--name=" + list_of(names), "--format=JobID,JobName,State,ConsumedEnergyRaw,MaxRSS"});
+  if (!output || !output->end.success()) return std::nullopt;
+  return parse_usage(output->output);
+}
+
 SubmitAnswer parse_submit(int exit_code, const std::string& output, const std::string& errors) {
   SubmitAnswer answer;
   // "12" or "12;cluster"

@@ -2,6 +2,7 @@
 // Slurm. A command that does not answer is no error here: Slurm may be down for an hour while its jobs go on.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -41,6 +42,17 @@ std::optional<std::vector<QueuedJob>> read_queue(const std::vector<std::string>&
 std::optional<std::vector<QueuedJob>> read_accounts(const std::vector<std::string>& names);
 /// Lines of "id|name|state|nodes" of sacct.
 std::vector<QueuedJob> parse_accounts(const std::string& lines);
+
+/// What the accounting says that a job has used, its beginnings and steps together.
+struct AccountedJob {
+  QueuedJob job = {};                           ///< without a reason; the state of its last beginning
+  std::optional<double> joules = {};            ///< the sum; nothing where no node is measured
+  std::optional<std::int64_t> peak_bytes = {};  ///< resident, of the task that had most
+};
+/// Lines of "id|name|state|joules|resident memory" of sacct, a job's before those of its steps.
+std::vector<AccountedJob> parse_usage(const std::string& lines);
+/// Nothing where a site keeps none.
+std::optional<std::vector<AccountedJob>> read_usage(const std::vector<std::string>& names);
 
 struct SubmitAnswer {
   std::string id = {};       ///< of the job; empty: it was not taken

@@ -68,11 +68,11 @@ void FinishedSubmissions::want(QueueView& queue) const {
   for (const std::string& name : names_) queue.want({.submission = name});
 }
 
-void FinishedSubmissions::remove(QueueView& queue) const {
+void FinishedSubmissions::remove(QueueView& queue, const JobAccounts& accounts) const {
   std::error_code ignored;
   for (const std::filesystem::path& folder : removed_) std::filesystem::remove_all(folder, ignored);
   for (const std::string& name : names_) {
-    if (!queue.is_over(name)) continue;
+    if (!queue.is_over(name) || accounts.waits_for(name)) continue;
     const std::filesystem::path aside = folder_ / (name + std::string(removed_suffix));
     std::error_code failed;
     std::filesystem::rename(folder_ / name, aside, failed);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/slurm/job_accounts.hpp"
 #include "runner/slurm/queue_view.hpp"
 #include "store/store.hpp"
 
@@ -21,10 +22,11 @@ class FinishedSubmissions {
   bool empty() const { return names_.empty() && removed_.empty(); }
   /// Before the first look of `queue`.
   void want(QueueView& queue) const;
-  /// Removes those of which Slurm says that no job waits or works; where Slurm does not answer, none. A
+  /// Removes those of which Slurm says that no job waits or works, and for which no accounts are waited for;
+  /// where Slurm does not answer, none. A
   /// folder is renamed first, so that one that is there under its own name is whole whenever this process is
   /// killed. Never throws for what cannot be removed: the next look tries again.
-  void remove(QueueView& queue) const;
+  void remove(QueueView& queue, const JobAccounts& accounts) const;
 
  private:
   const std::filesystem::path folder_;

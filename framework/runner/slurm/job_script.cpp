@@ -6,7 +6,7 @@
 namespace encore {
 
 std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string& name, int elements,
-                                        const std::filesystem::path& folder) {
+                                        int ranks, const std::filesystem::path& folder) {
   std::vector<std::string> options = {"--parsable", "--job-name=" + name};
   if (elements > 1) options.push_back("--array=0-" + std::to_string(elements - 1));
   options.push_back("--output=" + (folder / (elements > 1 ? "element-%a.out" : "element-0.out")).string());
@@ -21,6 +21,7 @@ std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string
   add("--time", site.time);
   add("--mem", site.memory);
   add("--gpus", site.gpus);
+  if (ranks > 1) options.push_back("--ntasks=" + std::to_string(ranks));
   if (site.cpus > 0) options.push_back("--cpus-per-task=" + std::to_string(site.cpus));
   options.insert(options.end(), site.options.begin(), site.options.end());
   return options;

@@ -45,6 +45,7 @@ void SlurmSubmitter::add(WorkOrder order, const WorkerPlace& place) {
   const JobName job = next_job();
   order.job = job.text();
   save_order(order, place);
+  open_->ranks = std::max(open_->ranks, place.ranks);
   const auto element = static_cast<std::size_t>(job.element);
   if (element == open_->elements.size()) open_->elements.emplace_back();
   open_->elements[element].push_back(order_file(order.run_folder, order.attempt));
@@ -111,7 +112,8 @@ void SlurmSubmitter::advance() {
     submission.tries.push_back(now_seconds());
     save_submission(runs_folder_, submission);
     const SubmitAnswer answer =
-        submit(sbatch_options(site_, submission.name, static_cast<int>(packed.elements.size()), folder),
+        submit(sbatch_options(site_, submission.name, static_cast<int>(packed.elements.size()), packed.ranks,
+                              folder),
                folder / "job.sh");
     if (!answer.id.empty()) {
       take(answer.id);

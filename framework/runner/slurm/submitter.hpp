@@ -43,6 +43,7 @@ class SlurmSubmitter {
   struct Packed {
     Submission submission;
     std::vector<std::vector<std::filesystem::path>> elements = {};
+    int ranks = 1;  ///< of the run that has most
   };
   bool may_submit();
   void beat();

@@ -93,7 +93,7 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
                        "--ranks 2 is started by no-such-launcher, which is not there"));
   EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "say how many with --ranks N"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}),
-                       "--ranks does not go with --launcher"));
+                       "--ranks goes with --launcher slurm alone"));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ void write_sweep(const Sandbox& sandbox, int runs) {
   sandbox.write("sweep.toml", text);
 }
 
-Cluster::Cluster(const std::vector<std::string>& lines, const std::string& table) {
+Cluster::Cluster(const std::vector<std::string>& lines, const std::string& table, bool real_worker)
+    : sandbox_(real_worker) {
   std::string command = quoted(script) + " start " + quoted(daemons().string());
   for (const std::string& line : lines) command += " " + quoted(line);
   const ProgramOutput started = sandbox_.shell(command + " </dev/null >daemons.log 2>&1");

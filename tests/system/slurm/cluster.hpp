@@ -34,8 +34,10 @@ inline constexpr const char* digests_query =
 
 class Cluster {
  public:
-  /// `lines` take the place of those of daemons.sh in slurm.conf; `site` is the table [slurm].
-  explicit Cluster(const std::vector<std::string>& lines = {}, const std::string& site = "");
+  /// `lines` take the place of those of daemons.sh in slurm.conf; `site` is the table [slurm]. Its runs are
+  /// trained by the scripted worker, or by the one of this build.
+  explicit Cluster(const std::vector<std::string>& lines = {}, const std::string& site = "",
+                   bool real_worker = false);
   ~Cluster();
 
   Sandbox& sandbox() { return sandbox_; }

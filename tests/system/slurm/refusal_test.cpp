@@ -31,9 +31,51 @@ TEST(SlurmRefusal, WhatCannotBeMeantIsRefusedBeforeAnythingIsStarted) {
   expect_refused({"--launcher", "slurm", "--hosts", "a"}, "--hosts names machines");
   expect_refused({"--launcher", "slurm", "--devices", "0"}, "--devices names GPUs of this machine");
   expect_refused({"--launcher", "slurm", "--step-timeout", "5"}, "--step-timeout does not go with");
-  expect_refused({"--launcher", "slurm", "--ranks", "2"}, "--ranks does not go with --launcher");
+  expect_refused({"--launcher", "ssh", "--hosts", "a", "--ranks", "2"},
+                 "--ranks goes with --launcher slurm alone");
   expect_refused({"--launcher", "slurm", "--site", "site.toml"}, "site.toml:2:1");
   expect_refused({"--launcher", "slurm", "--site", "nowhere.toml"}, "cannot read nowhere.toml");
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+}
+
+TEST(SlurmRefusal, RanksNeedALauncherOfTheSiteAndDivideTheShards) {
+  Sandbox sandbox;
+  write_commands(sandbox, "exit 1");
+  sandbox.write("mute.toml", "[slurm]\ncpus = 2\n");
+  sandbox.write("site.toml", "[slurm]\nmpi = \"srun --mpi=pmix -n {ranks}\"\n");
+  sandbox.write("wrong.toml", "[slurm]\nmpi = \"srun -n {rank}\"\n");
+  sandbox.write("own.toml", "[slurm]\noptions = [\"--ntasks=4\"]\n");
+  const auto expect_refused = [&](const std::string& site, const std::string& ranks,
+                                  const std::string& message) {
+    const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm", "--site", site,
+                                              "--ranks", ranks, "-S", "train.gradient_shards=4"});
+    EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  };
+  expect_refused("mute.toml", "2", "--ranks 2 with --launcher slurm needs what starts ranks inside a job");
+  expect_refused("site.toml", "3", "--ranks 3 does not divide train.gradient_shards = 4");
+  expect_refused("site.toml", "2", "was built without MPI");  // the scripted worker
+  expect_refused("wrong.toml", "2", "wrong.toml:2:7");
+  expect_refused("own.toml", "2", "is set by Encore itself; --ranks of exp run decides it");
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+}
+
+TEST(SlurmRefusal, ASearchIsNeitherDetachedNorGivenRanks) {
+  Sandbox sandbox;
+  write_commands(sandbox, "exit 1");
+  sandbox.write("site.toml", "[slurm]\nmpi = \"srun -n {ranks}\"\n");
+  sandbox.write("search.toml", tiny_experiment("tune") +
+                                   "[search]\ntrials = 2\n[search.space]\n\"model.dropout\" = { uniform = "
+                                   "[0.0, 0.5] }\n");
+  const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
+    words.insert(words.begin(), {"run", "search.toml", "--launcher", "slurm", "--site", "site.toml"});
+    const ProgramOutput output = sandbox.exp(words);
+    EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  };
+  expect_refused({"--detach"}, "a search decides by what has ended: exp run stays");
+  expect_refused({"--ranks", "2"}, "--ranks is for runs of an experiment file");
+  expect_refused({"-j", "0"}, "-j 0 would run nothing");
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include <nlohmann/json.hpp>
+
 #include "system/slurm/cluster.hpp"
 
 namespace encore::system_test {
@@ -118,6 +120,27 @@ TEST_F(TwoSites, TheOtherClustersJobsAreNeitherTakenForLostNorCancelled) {
   })) << sandbox_.one(states_query);
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "north" / "cancelled"));
   expect_like_local();
+}
+
+TEST_F(TwoSites, WhatTheAccountingOfOneSaysOfItsJobsIsShownAndReported) {
+  sandbox_.write(
+      "north/sacct",
+      "#!/bin/sh\ncat $(dirname \"$0\")/job.*/[0-9] | while IFS='|' read -r id element name rest; do\n"
+      "echo \"${id}_$element|$name|COMPLETED|1240000|\"\n"
+      "echo \"${id}_$element.batch|batch|COMPLETED||2000K\"\ndone\n");
+  log_in("north");
+  ASSERT_EQ(sandbox_.exp(submit("north")).end.exit_code, 0);
+  ASSERT_TRUE(eventually([&] {
+    sandbox_.exp({"status"});
+    return sandbox_.one("SELECT count(*) FROM event WHERE type = 'job_usage'") == "6";
+  }));
+  const ProgramOutput shown = sandbox_.exp({"show", "s-s2"});
+  EXPECT_TRUE(contains(shown.output, "job 1_1: 1.24 MJ, at most 2.0 MB in a process")) << shown.output;
+  const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "s-s2", "--json"}).output);
+  EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("joules"), 1240000.0);
+  EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("resident_bytes"), 2048000);
+  ASSERT_EQ(sandbox_.exp({"report", "s", "--format", "md", "-o", "report.md"}).end.exit_code, 0);
+  EXPECT_TRUE(contains(sandbox_.read("report.md"), "for 6 jobs: 7.44 MJ")) << "each job counts once";
 }
 
 TEST_F(TwoSites, ARunThatIsStoppedFromTheOtherSiteIsStoppedAndNoForeignJobCancelled) {

@@ -38,6 +38,7 @@ modules = ["gcc/12", "cuda"]
 before = ["ulimit -c 0"]
 container = "apptainer exec e.sif"
 options = ["--qos=long", "--exclusive"]
+mpi = "srun --mpi=pmix -n {ranks} -c {cpus}"
 max_submits_per_minute = 5
 runs_per_job = 20
 max_array_size = 100
@@ -56,6 +57,7 @@ queue_seconds = 30
   EXPECT_EQ(site.before, (std::vector<std::string>{"ulimit -c 0"}));
   EXPECT_EQ(site.container, "apptainer exec e.sif");
   EXPECT_EQ(site.options, (std::vector<std::string>{"--qos=long", "--exclusive"}));
+  EXPECT_EQ(site.mpi, "srun --mpi=pmix -n {ranks} -c {cpus}");
   EXPECT_EQ(site.max_submits_per_minute, 5);
   EXPECT_EQ(site.runs_per_job, 20);
   EXPECT_EQ(site.max_array_size, 100);
@@ -76,11 +78,17 @@ TEST(SiteFile, mistakes_are_named_with_their_place) {
   expect("[slurm]\nruns_per_job = 0\n", "must be at least 1");
   expect("[slurm]\nruns_per_job = \"4\"\n", "must be an integer");
   expect("[slurm]\ntime = \"4h\"\n", "option \"time\" of [slurm] must be minutes");
+  expect("[slurm]\ntime = \"4h\"\n", "site.toml:2:8");
+  expect("[slurm]\noptions = [\"-J mine\"]\n", "site.toml:2:11");
   expect("[slurm]\nmemory = \"8GB\"\n", "as \"8G\", found \"8GB\"");
   expect("[slurm]\npartition = \"a b\"\n", "must be one word without quotes");
   expect("[slurm]\noptions = [\"qos=long\"]\n", "is no option of sbatch");
   expect("[slurm]\noptions = [\"--array=0-3\"]\n", "`runs_per_job` of [slurm] decides it");
   expect("[slurm]\noptions = [\"-J mine\"]\n", "is set by Encore itself");
+  expect("[slurm]\noptions = [\"-n 4\"]\n", "is set by Encore itself; --ranks of exp run decides it");
+  expect("[slurm]\noptions = [\"--wrap=a\"]\n", "is set by Encore itself; `before` of [slurm] decides it");
+  for (const std::string command : {"-n {ranks}", "srun -n {rank}", "{ranks}"})
+    expect("[slurm]\nmpi = \"" + command + "\"\n", "option \"mpi\" of [slurm] must be a command");
   expect("[slurm\n", "site.toml:1:");
   expect("[slurm]\nmax_submits_per_minute = -1\n", "site.toml:2:26");
 }

@@ -47,6 +47,27 @@ TEST(SlurmCommands, the_queue_is_read_element_by_element) {
   EXPECT_EQ(accounts[0].nodes, "");
 }
 
+TEST(SlurmCommands, what_jobs_have_used_is_read_from_their_beginnings_and_steps) {
+  const std::vector<AccountedJob> jobs = parse_usage(
+      "12_3|encore-0123456789ab|REQUEUED|1000|\n"
+      "12_3.batch|batch|CANCELLED||2048K\n"
+      "12_3|encore-0123456789ab|COMPLETED|500|\n"
+      "12_3.batch|batch|COMPLETED||1024K\n"
+      "12_3.0|encore-worker|COMPLETED|400|3M\n"
+      "13|encore-0123456789ac|RUNNING|0|\n"
+      "13.batch|batch|RUNNING|18446744073709551614|\n"
+      "14.0|worker of a job that is not listed|COMPLETED|7|7K\nnonsense\n");
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].job.id, "12_3");
+  EXPECT_EQ(jobs[0].job.element, 3);
+  EXPECT_EQ(jobs[0].job.state, "COMPLETED");
+  EXPECT_EQ(jobs[0].joules, 1500.0);
+  EXPECT_EQ(jobs[0].peak_bytes, 3 * 1024 * 1024);
+  EXPECT_FALSE(jobs[1].job.is_over());
+  EXPECT_FALSE(jobs[1].joules || jobs[1].peak_bytes) << "0 and Slurm's sign of what is not known";
+  EXPECT_TRUE(parse_usage("").empty());
+}
+
 TEST(SlurmCommands, what_sbatch_says_is_final_or_for_later) {
   EXPECT_EQ(parse_submit(0, "42\n", "").id, "42");
   EXPECT_EQ(parse_submit(0, "42;cluster\n", "").id, "42");
@@ -85,14 +106,18 @@ TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
   EXPECT_NE(script.find("< '/a b/it'\\''s'/\"${SLURM_ARRAY_TASK_ID:-0}\".orders"), std::string::npos)
       << script;
   EXPECT_NE(script.find("scontrol requeue"), std::string::npos);
-  const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, "/f");
+  const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, 1, "/f");
   const auto has = [&](const char* text) { return std::ranges::find(options, text) != options.end(); };
   EXPECT_TRUE(has("--array=0-6") && has("--time=10") && has("--qos=long") && has("--requeue") &&
               has("--signal=B:USR2@120"));
   site.requeue = false;
   EXPECT_EQ(script_text(site, "/a", "/exp").find("scontrol requeue"), std::string::npos);
-  for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, "/f"))
-    EXPECT_FALSE(option.starts_with("--array"));
+  for (const std::string& option : sbatch_options(site, "encore-0123456789ab", 1, 1, "/f"))
+    EXPECT_FALSE(option.starts_with("--array") || option.starts_with("--ntasks"));
+  site.cpus = 3;
+  const std::vector<std::string> joined = sbatch_options(site, "encore-0123456789ab", 2, 4, "/f");
+  EXPECT_TRUE(std::ranges::find(joined, "--ntasks=4") != joined.end() &&
+              std::ranges::find(joined, "--cpus-per-task=3") != joined.end());
 }
 
 TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {

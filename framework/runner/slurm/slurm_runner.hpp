@@ -1,0 +1,85 @@
+// SlurmRunner: works on many runs as jobs of Slurm until each has ended: the loop behind `exp run --launcher
+// slurm`, as Runner (runner.hpp) is behind the workers of this machine. It takes the leases of runs in the
+// name of jobs, submits these, and learns from their files and from Slurm how they end. Nothing depends on
+// its staying: whatever looks into the database later brings the ends of runs there (launched_runs.hpp).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/runner.hpp"
+#include "runner/slurm/submitter.hpp"
+#include "runner/stop_request.hpp"
+
+namespace encore {
+
+struct SlurmSettings {
+  WorkerPlace place = {};   ///< of each worker
+  int retries = 0;          ///< further attempts at a run that is lost
+  bool fail_fast = false;   ///< the first run that ends badly ends all
+  bool detach = false;      ///< leave as soon as all is submitted
+  std::size_t at_once = 0;  ///< most runs in the hands of Slurm; 0: all
+  /// Runs that jobs of an earlier control program hold are followed, and not left alone.
+  bool adopt = false;
+  /// What another process has asked for, for all of it.
+  std::function<StopWish()> stop_wish = [] { return StopWish::none; };
+};
+
+/// Called from the control program's thread.
+class SlurmRunner {
+ public:
+  /// `stop_requests`: the first asks the workers to checkpoint and end and cancels what waits, the second
+  /// kills. `observer` is told of no begin: it is a job's.
+  SlurmRunner(Store& store, CodeVersion code, SlurmSubmitter submitter, SlurmSettings settings,
+              const std::atomic<int>& stop_requests, RunnerObserver& observer)
+      : store_(store),
+        code_(std::move(code)),
+        submitter_(std::move(submitter)),
+        settings_(std::move(settings)),
+        stop_requests_(stop_requests),
+        observer_(observer) {}
+
+  /// Returns how many were not given to Slurm.
+  std::size_t run(std::vector<RunTask> tasks);
+  /// Runs that jobs hold: those of a runner that has detached.
+  std::size_t held() const { return open_.size(); }
+  std::size_t submitted() const { return submitter_.submitted(); }
+
+ private:
+  void add(std::vector<RunTask> tasks);
+  void ask_for_more();
+  std::size_t most() const;
+  void begin_what_can();
+  bool waits(std::size_t task) const;
+  bool begin(std::size_t task);
+  void leave_or_adopt(std::size_t task);
+  void settle();
+  void take_end(const RunRow& run);
+  void tell_end(std::size_t task, const RunRow& run, bool paused);
+  void pass_on_requests();
+  void stop_all(const std::string& why, StopWish wish);
+  void notice_waiting();
+  void show();
+
+  Store& store_;
+  CodeVersion code_;
+  SlurmSubmitter submitter_;
+  const SlurmSettings settings_;
+  const std::atomic<int>& stop_requests_;
+  RunnerObserver& observer_;
+  std::vector<RunTask> tasks_;
+  std::vector<int> retried_;                  ///< by task
+  std::vector<std::size_t> waiting_;          ///< tasks that were not begun yet
+  std::map<std::int64_t, std::size_t> open_;  ///< number of a run that a job holds, its task
+  std::set<std::size_t> adopted_;             ///< of these tasks, those that an earlier program gave to Slurm
+  std::set<std::size_t> over_;                ///< tasks for which nothing more is done
+  std::string told_;
+  int passed_on_ = 0;
+  bool stopping_ = false;  ///< nothing new is begun
+};
+
+}  // namespace encore

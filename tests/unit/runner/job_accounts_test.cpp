@@ -1,0 +1,116 @@
+// What Slurm's accounting says of energy and memory: noted with every attempt of the job, once, and never
+// spoken of where there is none.
+#include "runner/slurm/job_accounts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/job_usage.hpp"
+#include "unit/runner/slurm_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+class JobAccountsTest : public SlurmRunsTest {
+ protected:
+  std::filesystem::path submission() { return submission_folder(store().runs_folder(), job_.submission); }
+  /// Its run has ended, and its job is over.
+  void over(double seconds_ago) {
+    submission_.stage = SubmissionStage::submitted;
+    submission_.job = "12";
+    submission_.tries = {now_seconds() - seconds_ago};
+    save();
+    { SpoolWriter(spool_of(lease_), lease_.ordinal).event(Ended{.ending = Ending::completed}); }
+    store().finish_attempt(lease_, RunState::completed, "");
+    in_queue("COMPLETED", "None", "n1");
+  }
+  void accounts(const std::string& lines) {
+    std::ofstream(programs() / "accounts") << lines;
+    command("sacct", "echo asked >> '" + (programs() / "asked").string() + "'; cat '" +
+                         (programs() / "accounts").string() + "'");
+  }
+  int times_asked() {
+    std::ifstream in(programs() / "asked");
+    int count = 0;
+    for (std::string line; std::getline(in, line);) ++count;
+    return count;
+  }
+  std::string row(const std::string& state) {
+    return "12_3|" + job_.submission + "|" + state + "|1240000|\n12_3.batch|batch|" + state + "||2000K\n";
+  }
+  std::string noted() {
+    std::string text;
+    for (const auto& [attempt, usage] : read_job_usage(store(), run_))
+      text += std::to_string(attempt) + ", " + usage.job + ", " + std::to_string(usage.joules.value_or(0.0)) +
+              " J, " + std::to_string(usage.peak_bytes.value_or(0)) + " bytes";
+    return text;
+  }
+};
+
+TEST_F(JobAccountsTest, are_noted_once_when_the_job_is_over) {
+  over(30.0);
+  accounts(row("COMPLETED"));
+  settle();
+  EXPECT_EQ(noted(), "1, 12_3, 1240000.000000 J, 2048000 bytes");
+  settle();
+  EXPECT_EQ(times_asked(), 1);
+}
+
+TEST_F(JobAccountsTest, are_waited_for_while_the_job_works_or_the_accounting_lags) {
+  over(600.0);
+  accounts(row("COMPLETED"));
+  in_queue("RUNNING", "None", "n1");
+  settle();
+  EXPECT_EQ(times_asked(), 0);
+  in_queue("COMPLETED", "None", "n1");
+  for (const std::string& lagging : {std::string(), row("RUNNING")}) {
+    accounts(lagging);
+    settle();
+    EXPECT_EQ(noted(), "");
+    EXPECT_TRUE(std::filesystem::exists(submission())) << "who would ask then?";
+  }
+  accounts(row("COMPLETED"));
+  settle();
+  EXPECT_NE(noted(), "");
+  EXPECT_FALSE(std::filesystem::exists(submission()));
+}
+
+TEST_F(JobAccountsTest, are_waited_for_no_longer_than_an_hour) {
+  over(2.0 * 3600.0);
+  accounts("");
+  settle();
+  EXPECT_EQ(noted(), "");
+  EXPECT_FALSE(std::filesystem::exists(submission()));
+}
+
+TEST_F(JobAccountsTest, of_a_site_that_keeps_none_are_asked_for_once) {
+  over(30.0);
+  command("sacct", "echo asked >> '" + (programs() / "asked").string() + "'; echo disabled >&2; exit 1");
+  for (int look = 0; look < 3; ++look) settle();
+  EXPECT_EQ(noted(), "");
+  EXPECT_EQ(times_asked(), 1);
+}
+
+TEST_F(JobAccountsTest, that_measure_nothing_say_nothing) {
+  over(30.0);
+  accounts("12_3|" + job_.submission + "|COMPLETED|0|\n12_3.batch|batch|COMPLETED||\n");
+  settle();
+  EXPECT_EQ(noted(), "");
+}
+
+TEST_F(JobAccountsTest, belong_to_all_attempts_of_a_job) {
+  Specification other = specification_of('b');
+  const std::int64_t second = store().add_run(other).run.number;
+  const Lease lease = *store().begin_attempt(second, holder_of(job_));
+  { SpoolWriter(spool_of(lease), lease.ordinal).event(Ended{.ending = Ending::completed}); }
+  store().finish_attempt(lease, RunState::completed, "");
+  over(30.0);
+  accounts(row("COMPLETED"));
+  settle();
+  const auto usage = read_job_usage(store(), second);
+  ASSERT_EQ(usage.size(), 1u);
+  EXPECT_EQ(usage.front().second.attempts, 2);
+  EXPECT_EQ(read_job_usage(store(), run_).front().second, usage.front().second);
+}
+
+}  // namespace
+}  // namespace encore::testing
