@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "bundle/spool_agreement.hpp"
 #include "archive/tar.hpp"
+#include "bundle/spool_agreement.hpp"
 #include "record/run_paths.hpp"
 
 namespace encore {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "bundle/ro_crate.hpp"
 #include "archive/scratch_folder.hpp"
-#include "bundle/spool_agreement.hpp"
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
+#include "bundle/ro_crate.hpp"
+#include "bundle/spool_agreement.hpp"
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"

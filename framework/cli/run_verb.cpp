@@ -89,8 +89,7 @@ int run_verb(const Arguments& arguments) {
     if (line.flag("detach"))
       throw UsageError(
           "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in "
-          "tmux, "
-          "say), and when it is stopped or killed the same command goes on");
+          "tmux, say), and when it is stopped or killed the same command goes on");
     if (line.integer("ranks") > 1)
       throw UsageError(
           "--ranks is for runs of an experiment file, and this one has [search]: its trials run "
