@@ -1,7 +1,7 @@
 // A bundle on the disk of whoever looks at it: unpacked into a folder of its own, every file held against the
 // list of the bundle while it is written. The archive is untrusted: what is not exactly as a bundle is made
 // ends it, with a reason and without a trace. Place in the flow: first this, then bundle/check_bundle.hpp, or
-// an Engine on one of its runs (library/bundled_run.hpp).
+// an Engine on one of its runs (bundled_run.hpp).
 #pragma once
 
 #include <cstdint>

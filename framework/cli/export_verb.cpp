@@ -107,14 +107,16 @@ int export_verb(const Arguments& arguments) {
         {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"},
         {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"},
         {"exp export quickstart --format onnx -o names-onnx",
-         "model.onnx for onnxruntime and others, and how to ask it"}}});
+         "model.onnx for onnxruntime and others, and how to ask it"},
+        {"exp export quickstart --format encore -o quickstart-model",
+         "for exp serve quickstart-model on another machine, or a program of C"}}});
   line.options()("output,o", po::value<std::string>()->value_name("DIR"),
                  "the folder to write; it must not be there yet, or be empty");
   line.options()(
       "format", po::value<std::string>()->value_name("FORMAT")->default_value(hugging_face),
       "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it, another model is refused; onnx: a "
-      "graph of ONNX, opset 17, of any model without a decoder; encore: for programs that embed the model "
-      "with libencore_infer.so");
+      "graph of ONNX, opset 17, of any model without a decoder; encore: for exp serve DIR elsewhere, and "
+      "programs that embed the model with libencore_infer.so");
   line.options()(
       "dtype", po::value<std::string>()->value_name("TYPE"),
       "huggingface: round the weights to float32, bfloat16 or float16 (default: as the run has them)");

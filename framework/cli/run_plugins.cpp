@@ -170,10 +170,17 @@ std::vector<std::string> worker_arguments(const CommandLine& line, const Trained
                                           const std::string& verb, const std::vector<std::string>& more) {
   Store store(line.database(), OpenMode::read);
   const RunRow row = store.find_run(run.name);
-  std::vector<std::string> arguments = {verb, "--run-folder", run.folder.string()};
-  for (const std::string& folder :
-       run_plugin_folders(line, store, row, Specification::load(run.folder),
-                          line.has("backend") ? line.text("backend") : row.backend))
+  return worker_arguments(line, run.folder,
+                          run_plugin_folders(line, store, row, Specification::load(run.folder),
+                                             line.has("backend") ? line.text("backend") : row.backend),
+                          verb, more);
+}
+
+std::vector<std::string> worker_arguments(const CommandLine& line, const fs::path& run_folder,
+                                          const std::vector<std::string>& plugin_folders,
+                                          const std::string& verb, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {verb, "--run-folder", run_folder.string()};
+  for (const std::string& folder : plugin_folders)
     arguments.insert(arguments.end(), {"--plugin-folder", folder});
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto asks = [&](const char* option) { return line.has(option) && line.flag(option); };

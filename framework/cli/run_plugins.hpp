@@ -44,6 +44,10 @@ TrainedRuns find_trained_runs(const CommandLine& line, const RunSelection& selec
 /// then `more`. The backend is that of --backend, else the run's. Throws as run_plugin_folders.
 std::vector<std::string> worker_arguments(const CommandLine& line, const TrainedRun& run,
                                           const std::string& verb, const std::vector<std::string>& more);
+/// The same for a folder whose plugins are searched in these.
+std::vector<std::string> worker_arguments(const CommandLine& line, const std::filesystem::path& run_folder,
+                                          const std::vector<std::string>& plugin_folders,
+                                          const std::string& verb, const std::vector<std::string>& more);
 
 /// Remembers what the runs of an experiment file load from outside the build: whoever runs the file has
 /// chosen them, and evaluates or predicts later without being asked.

@@ -1,19 +1,18 @@
-// serve: the models of runs behind HTTP, until a signal ends it.
+// serve: models behind HTTP, until a signal ends it. Which they are is in served_models.hpp.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
 
-#include "cli/access.hpp"
 #include "cli/command_line.hpp"
+#include "cli/held_signals.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
+#include "cli/served_models.hpp"
 #include "cli/verbs.hpp"
 #include "data/file.hpp"
 #include "record/cores.hpp"
-#include "runner/places.hpp"
 #include "serve/serve.hpp"
 
 namespace encore {
@@ -97,68 +96,10 @@ ServeOptions options_of(const CommandLine& line) {
   return options;
 }
 
-/// Two, so that one goes on while the other is started again: as processes of one thread they also do more
-/// than one of two threads. A GPU is not shared.
-int default_workers(const Cores& cores, const std::string& backend) {
-  return backend == "openmp" ? std::min(2, default_threads(cores, {})) : 1;
-}
-
-/// The share of each worker. Threads are not pinned: this program needs a core now and then, and the workers
-/// of several models share them.
-std::vector<WorkerPlace> places_of(const CommandLine& line, const std::string& backend) {
-  const Cores cores = usable_cores();
-  const int asked = line.integer("workers");
-  std::vector<WorkerPlace> places =
-      make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
-                          .threads = line.integer("threads"),
-                          .wishes = openmp_wishes(),
-                          .backend = backend});
-  for (WorkerPlace& place : places)
-    for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
-  return places;
-}
-
-/// What the workers of a run are started with.
-ServedRun served(const CommandLine& line, const TrainedRun& run, const std::string& id,
-                 const std::string& backend) {
-  return {.name = run.name,
-          .worker = run.worker,
-          .arguments = worker_arguments(line, run, "serve", {}),
-          .places = places_of(line, backend),
-          .id = id,
-          .folder = run.folder};
-}
-
-void require_no_namesakes(const std::vector<ServedRun>& runs) {
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    for (std::size_t k = 0; k < i; ++k)
-      if (runs[i].name == runs[k].name) throw UsageError("run " + runs[i].name + " is named twice");
-}
-
-/// The runs that the command line chooses now.
-std::vector<ServedRun> served_runs(const CommandLine& line, const RunSelection& selection) {
-  std::vector<ServedRun> runs;
-  {
-    Store store(line.database(), OpenMode::read);
-    for (const RunRow& row : selected_runs(line, store, selection).runs) {
-      const std::string backend = line.has("backend") ? line.text("backend") : row.backend;
-      runs.push_back(served(line, find_trained_run(store, row, backend), row.id, backend));
-    }
-  }
-  require_no_namesakes(runs);
-  return runs;
-}
-
-std::string names_of(const std::vector<ServedRun>& runs) {
-  std::string names;
-  for (const ServedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
-  return names;
-}
-
 CommandLine make_serve_line() {
   CommandLine line(
       "serve",
-      {"serve RUN... [options]",
+      {"serve RUN|FOLDER|BUNDLE... [options]",
        "Answers requests over HTTP with the best models of runs, until Ctrl-C or SIGTERM: POST /v1/predict "
        "for "
        "any\ntask, POST /v1/embeddings and /v1/completions where the model fits, and a page to try them at "
@@ -169,6 +110,9 @@ CommandLine make_serve_line() {
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
         {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
+        {"exp serve quickstart.tar.zst", "the model in a bundle, without a database"},
+        {"exp serve shakespeare quickstart-model",
+         "a run, and a folder that exp export --format encore has written"},
         {"exp serve quickstart --monitor=0.1",
          "keep numbers of a tenth of the requests, for exp monitor quickstart"},
         {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
@@ -205,6 +149,12 @@ CommandLine make_serve_line() {
   add_model_options(line);
   add_weights_option(line);
   add_run_arguments(line);
+  line.explain(
+      "FOLDER is what exp export --format encore writes, or the folder of a run; ./NAME where a run is "
+      "called so, too.\n"
+      "BUNDLE is NAME.tar.zst of exp bundle; NAME.tar.zst:ID, with the beginning of an id, where it holds "
+      "several\nruns. Neither needs a database. Their plugins are looked for in the build and "
+      "--plugin-path.");
   return line;
 }
 
@@ -213,21 +163,24 @@ CommandLine make_serve_line() {
 int serve_verb(const Arguments& arguments) {
   CommandLine line = make_serve_line();
   if (!line.parse(arguments)) return exit_done;
-  const RunSelection selection = selection_from(line);
   require_threads(line.integer("threads"));
   count_of(line, "workers", 0, 256);
   ServeOptions options = options_of(line);
-  options.runs = served_runs(line, selection);
-  std::string names = names_of(options.runs);
-  options.listening = [](const std::string& url) { std::cout << "listening on " << url << std::endl; };
+  HeldSignals signals;  // bundles are unpacked into folders that must not stay
+  std::vector<ServedRun> models = served_models(line);
+  std::string names = names_of(models);
+  options.listening = [&](const std::string& url) {
+    signals.release();
+    std::cout << "listening on " << url << std::endl;
+  };
   options.ready = [&] { std::cout << "serving " << names << std::endl; };
   if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end
     options.runs_now = [&] {
-      std::vector<ServedRun> runs = served_runs(line, selection);
-      names = names_of(runs);
-      return runs;
+      std::vector<ServedRun> now = served_models(line);
+      names = names_of(now);
+      return now;
     };
-  if (serve(options)) return exit_done;
+  if (serve(options, std::move(models))) return exit_done;
   std::cerr << "exp: ended before every request was answered\n";
   return exit_failed;
 }

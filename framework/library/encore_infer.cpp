@@ -18,9 +18,10 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "archive/bundled_run.hpp"
 #include "infer/engine.hpp"
-#include "library/bundled_run.hpp"
 #include "record/cores.hpp"
+#include "record/run_paths.hpp"
 #include "tasks/prediction_file.hpp"
 
 using encore::Engine;
@@ -132,24 +133,11 @@ encore::Weights weights_of(int integer_bits) {
                              : encore::Weights::chosen;
 }
 
-/// What a folder holds that is no run's, as far as it can be told.
-void require_run(const std::string& folder) {
-  if (fs::exists(fs::path(folder) / "specification.json")) return;
-  std::string why =
-      ": it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp show "
-      "RUN says it), what exp export --format encore has written, or a bundle";
-  if (!fs::exists(folder))
-    why = ": there is no such folder";
-  else if (fs::exists(fs::path(folder) / "config.json"))
-    why = ": this is a model of transformers; make a run of it first (exp import DIR)";
-  throw encore::Error(folder + why);
-}
-
 /// `path`: a folder or a bundle. What is said about a bundle does not name the folder aside.
 std::unique_ptr<encore_model> loaded(const std::string& path, const encore_options& wishes) {
   const std::string run = wishes.run == nullptr ? "" : wishes.run;
   const auto load = [&](const std::string& folder) {
-    require_run(folder);
+    encore::require_run_folder(folder);
     open_kokkos(wishes.threads);
     return std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
                                           weights_of(wishes.integer_bits), wishes.truncate != 0);
@@ -158,7 +146,7 @@ std::unique_ptr<encore_model> loaded(const std::string& path, const encore_optio
     require(run.empty(), "encore_options.run chooses among the runs of a bundle, and this is none");
     return load(path);
   }
-  const encore::BundledRun bundled(path, run);
+  const encore::BundledRun bundled(path, run, "say which in encore_options.run");
   try {
     return load(bundled.folder().string());
   } catch (const encore::Error& error) {

@@ -50,6 +50,19 @@ std::filesystem::path path_below(const std::filesystem::path& folder, const std:
   return folder / relative;
 }
 
+void require_run_folder(const std::filesystem::path& folder) {
+  std::error_code unreadable;
+  if (std::filesystem::exists(folder / "specification.json", unreadable)) return;
+  std::string why =
+      ": it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp show "
+      "RUN says it), what exp export --format encore has written, or a bundle";
+  if (!std::filesystem::exists(folder, unreadable))
+    why = ": there is no such folder";
+  else if (std::filesystem::exists(folder / "config.json", unreadable))
+    why = ": this is a model of transformers; make a run of it first (exp import DIR)";
+  throw Error(folder.string() + why);
+}
+
 bool is_own_folder(const std::filesystem::path& path) {
   std::error_code failure;
   return std::filesystem::is_directory(std::filesystem::symlink_status(path, failure));

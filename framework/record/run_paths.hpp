@@ -24,6 +24,9 @@ std::string run_of_folder(const std::filesystem::path& folder);
 /// holds a NUL, or climbs out ("..").
 std::filesystem::path path_below(const std::filesystem::path& folder, const std::string& name);
 
+/// Throws Error where the folder holds no run: it says what it is instead, as far as that can be told.
+void require_run_folder(const std::filesystem::path& folder);
+
 /// A folder itself, not a symbolic link to one: what is removed is looked for in such folders only.
 bool is_own_folder(const std::filesystem::path& path);
 

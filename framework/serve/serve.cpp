@@ -3,9 +3,11 @@
 
 #include <sys/resource.h>
 
+#include <future>
 #include <iostream>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <encore/error.hpp>
@@ -33,9 +35,9 @@ std::string url_of(const std::string& host, std::uint16_t port) {
 /// One call of serve().
 class Serving {
  public:
-  explicit Serving(const ServeOptions& options)
+  Serving(const ServeOptions& options, const std::vector<ServedRun>& runs)
       : options_(options),
-        service_(loop_, options),
+        service_(loop_, options, runs),
         server_(
             loop_, options.host, options.port,
             {.connections = options.connections,
@@ -50,7 +52,7 @@ class Serving {
         hangups_(loop_),
         patience_(loop_) {
     service_.watch(server_);
-    if (options.runs_now) hangups_.add(SIGHUP);
+    (options.runs_now ? hangups_ : signals_).add(SIGHUP);
   }
 
   bool run() {
@@ -79,25 +81,43 @@ class Serving {
   void wait_for_hangup() {
     hangups_.async_wait([this](const boost::system::error_code& stopped, int) {
       if (stopped) return;
-      if (!draining_) replace_models();
+      if (!draining_) choose_models();
       wait_for_hangup();
     });
   }
 
   /// What cannot be loaded is said, and what was served before is served on.
-  void replace_models() {
-    const auto refuse = [](const std::string& why) {
-      std::cerr << "exp: the models stay as they are: " << why << '\n';
-    };
-    if (service_.is_replacing() || !service_.loaded()) return refuse("others are being loaded");
-    try {
-      service_.replace(options_.runs_now(), [this, refuse](const std::string& why) {
-        if (!why.empty()) return refuse(why);
-        if (options_.ready) options_.ready();
+  static void refuse(const std::string& why) {
+    std::cerr << "exp: the models stay as they are: " << why << '\n';
+  }
+
+  /// On another thread: requests are answered while a bundle is unpacked.
+  void choose_models() {
+    if (choosing_ || service_.is_replacing() || !service_.loaded()) return refuse("others are being loaded");
+    choosing_ = true;
+    chooser_ = std::async(std::launch::async, [this] {
+      std::vector<ServedRun> runs;
+      std::string failure;
+      try {
+        runs = options_.runs_now();
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      boost::asio::post(loop_, [this, runs = std::move(runs), failure] {
+        choosing_ = false;
+        if (!failure.empty()) return refuse(failure);
+        if (!draining_) replace_models(runs);
       });
-    } catch (const std::exception& error) {
-      refuse(error.what());
-    }
+    });
+  }
+
+  void replace_models(const std::vector<ServedRun>& runs) try {
+    service_.replace(runs, [this](const std::string& why) {
+      if (!why.empty()) return refuse(why);
+      if (options_.ready) options_.ready();
+    });
+  } catch (const std::exception& error) {
+    refuse(error.what());
   }
 
   void drain() {
@@ -120,14 +140,17 @@ class Serving {
   boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer patience_;
   std::string failure_;
-  bool draining_ = false, all_answered_ = false;
+  bool draining_ = false, all_answered_ = false, choosing_ = false;
+  std::future<void> chooser_;  // last: whoever waits for it has all else still
 };
 
 }  // namespace
 
-bool serve(const ServeOptions& options) {
+bool serve(const ServeOptions& options, std::vector<ServedRun> runs) {
   raise_descriptor_limit();
-  return Serving(options).run();
+  Serving serving(options, runs);
+  runs.clear();  // what a pool starts it holds itself, until it is replaced
+  return serving.run();
 }
 
 }  // namespace encore

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,12 @@ struct ServedRun {
   std::filesystem::path worker;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
   std::vector<WorkerPlace> places;
-  std::string id = {};                ///< of the run, for what is kept of its requests
-  std::filesystem::path folder = {};  ///< the run's own
+  std::string id = {};                     ///< of the run, for what is kept of its requests
+  std::filesystem::path folder = {};       ///< the run's own
+  std::shared_ptr<const void> files = {};  ///< what keeps the folder there, as long as a worker may start
 };
 
 struct ServeOptions {
-  std::vector<ServedRun> runs;
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;  ///< 0: any that is free
   std::string token = {};     ///< "": none is asked for
@@ -42,7 +43,8 @@ struct ServeOptions {
   double monitor_text_days = 0.0;  ///< for so many days their texts and answers too
   std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
-  /// The runs to serve from now on, asked for at SIGHUP; it may throw. Empty: SIGHUP ends the process.
+  /// The runs to serve from now on, asked for at SIGHUP on a thread of its own, one call at a time; it may
+  /// throw. Empty: SIGHUP is as SIGTERM.
   std::function<std::vector<ServedRun>()> runs_now = {};
 };
 
@@ -53,6 +55,6 @@ bool is_loopback(const std::string& host);
 /// the models of options.runs_now() and answers with them once all are there, without a request that is lost.
 /// True: every request that had come was answered. Throws Error where the address cannot be had, or a model
 /// cannot be loaded.
-bool serve(const ServeOptions& options);
+bool serve(const ServeOptions& options, std::vector<ServedRun> runs);
 
 }  // namespace encore

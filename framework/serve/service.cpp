@@ -24,7 +24,7 @@ const Refusal::Fields asks_for_token = {{"WWW-Authenticate", "Bearer"}};
 std::vector<ServeWorkerStart> seats_of(const ServedRun& run) {
   std::vector<ServeWorkerStart> seats;
   for (const WorkerPlace& place : run.places)
-    seats.push_back({.program = run.worker, .arguments = run.arguments, .place = place});
+    seats.push_back({.program = run.worker, .arguments = run.arguments, .place = place, .files = run.files});
   return seats;
 }
 
@@ -64,11 +64,12 @@ const Route& route_of(const HttpRequest& request) {
 
 }  // namespace
 
-Service::Service(boost::asio::io_context& loop, const ServeOptions& options)
+Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
+                 const std::vector<ServedRun>& runs)
     : loop_(loop),
       options_(options),
       session_(random_digits(session_digits)),
-      pools_(make_pools(options.runs)),
+      pools_(make_pools(runs)),
       loopback_(is_loopback(options.host)) {}
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {

@@ -25,7 +25,7 @@ namespace encore {
 
 class Service {
  public:
-  Service(boost::asio::io_context& loop, const ServeOptions& options);
+  Service(boost::asio::io_context& loop, const ServeOptions& options, const std::vector<ServedRun>& runs);
 
   /// Starts the workers of every model. `cannot`: one has no worker that could load it.
   void start(const std::function<void(const std::string& why)>& cannot);

@@ -22,6 +22,7 @@ struct ServeWorkerStart {
   std::filesystem::path program;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
   WorkerPlace place = {};
+  std::shared_ptr<const void> files = {};  ///< what keeps the folder there (serve.hpp)
 };
 
 /// What a link tells; each call comes from the loop.

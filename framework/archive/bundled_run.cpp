@@ -1,5 +1,5 @@
 // Which run is meant is read from the list of the bundle alone, before anything is unpacked.
-#include "library/bundled_run.hpp"
+#include "archive/bundled_run.hpp"
 
 #include <set>
 
@@ -23,7 +23,7 @@ std::set<std::string> runs_with_parameters(const BundleIndex& index) {
 }
 
 /// The folder of the run that is meant, with a slash at its end.
-std::string chosen_folder(const fs::path& archive, const std::string& wanted) {
+std::string chosen_folder(const fs::path& archive, const std::string& wanted, const std::string& choice) {
   const std::set<std::string> runs = runs_with_parameters(list_bundle(archive));
   const std::string where = archive.string();
   if (runs.empty())
@@ -36,16 +36,19 @@ std::string chosen_folder(const fs::path& archive, const std::string& wanted) {
   }
   if (meant.size() == 1) return bundle_runs + *meant.begin() + "/";
   if (wanted.empty())
-    throw Error(where + " holds " + std::to_string(runs.size()) + " runs with parameters (" + all +
-                "); say which in encore_options.run (exp bundle show has their names)");
+    throw Error(where + " holds " + std::to_string(runs.size()) + " runs with parameters (" + all + "); " +
+                choice + " (exp bundle show has their names)");
   throw Error(where + " holds " + (meant.empty() ? "no run" : "more than one run") +
               " whose id begins with \"" + wanted + "\"; it has " + all);
 }
 
 }  // namespace
 
-BundledRun::BundledRun(const fs::path& archive, const std::string& wanted)
-    : archive_(archive), below_(chosen_folder(archive, wanted)), unpacked_(archive, {}, below_) {}
+BundledRun::BundledRun(const fs::path& archive, const std::string& wanted, const std::string& choice,
+                       const UnpackedBundle::Progress& progress)
+    : archive_(archive),
+      below_(chosen_folder(archive, wanted, choice)),
+      unpacked_(archive, progress, below_) {}
 
 std::string BundledRun::named(std::string message) const {
   const std::string aside = unpacked_.folder().string() + "/", name = archive_.string() + "/";
