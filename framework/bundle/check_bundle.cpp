@@ -6,7 +6,7 @@
 #include <set>
 
 #include "bundle/spool_agreement.hpp"
-#include "bundle/tar.hpp"
+#include "archive/tar.hpp"
 #include "record/run_paths.hpp"
 
 namespace encore {

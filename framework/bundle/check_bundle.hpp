@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/unpack_bundle.hpp"
+#include "archive/unpack_bundle.hpp"
 #include "store/store.hpp"
 
 namespace encore {

@@ -5,8 +5,8 @@
 
 #include <encore/error.hpp>
 
-#include "bundle/bundle_index.hpp"
-#include "bundle/tar.hpp"
+#include "archive/bundle_index.hpp"
+#include "archive/tar.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/run_paths.hpp"
 

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "bundle/ro_crate.hpp"
-#include "bundle/scratch_folder.hpp"
+#include "archive/scratch_folder.hpp"
 #include "bundle/spool_agreement.hpp"
-#include "bundle/tar.hpp"
-#include "bundle/zstd_file.hpp"
+#include "archive/tar.hpp"
+#include "archive/zstd_file.hpp"
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/bundle_index.hpp"
+#include "archive/bundle_index.hpp"
 #include "bundle/packed_files.hpp"
 #include "store/store.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "bundle/bundle_index.hpp"
+#include "archive/bundle_index.hpp"
 #include "bundle/found_data.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/content_hash.hpp"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "bundle/bundle_index.hpp"
+#include "archive/bundle_index.hpp"
 #include "store/store.hpp"
 
 namespace encore {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/unpack_bundle.hpp"
+#include "archive/unpack_bundle.hpp"
 #include "cli/terminal.hpp"
 #include "store/store.hpp"
 

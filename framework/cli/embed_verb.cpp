@@ -12,6 +12,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
+#include "config/json_text.hpp"
 #include "data/file.hpp"
 #include "document/quantity.hpp"
 #include "record/cores.hpp"
@@ -155,10 +156,16 @@ int embed_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::read);
   const RunRow row = selected_run(line, store, selection);
   const TrainedRun run = find_trained_run(store, row, line.text("backend"));
-  Json answer = worker_answer(
+  const EmbedRequest request = request_of(line, corpus);
+  const std::string text = worker_answer_text(
       run.worker,
       worker_arguments(line, run, "embed", {"--threads", std::to_string(line.integer("threads"))}),
-      request_of(line, corpus).text());
+      request.text());
+  if (line.flag("json") && request.asks_for_vectors()) {  // millions of numbers, written as the worker has
+    std::cout << "{\"run\":" << Json(row.name) << ',' << std::string_view(text).substr(1);
+    return exit_done;
+  }
+  Json answer = parse_json<Json>(text);
   if (answer.contains("nearest")) name_places(answer["nearest"], corpus);
   if (line.flag("json")) {
     Json named = {{"run", row.name}};

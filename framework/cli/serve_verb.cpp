@@ -185,8 +185,10 @@ CommandLine make_serve_line() {
       "workers", count(0),
       "processes for each model, which share the cores; 0: two on a processor with two cores, one on a GPU");
   line.options()("batch", count(32), "texts that are computed together at most");
-  line.options()("batch-wait", real(1.0, "MS", "1"),
-                 "milliseconds that a text may wait for others while a worker has nothing to do");
+  line.options()(
+      "batch-wait", real(0.0, "MS", "0"),
+      "milliseconds that a text waits for others while a worker has nothing to do; 0: texts come together "
+      "while workers are at work");
   line.options()("queue", count(1024), "texts that may wait; more are refused with 429");
   line.options()("timeout", real(30.0, "S", "30"), "seconds from a request to its answer at most");
   line.options()("body-kib", count(1024), "KiB of a request's body at most");

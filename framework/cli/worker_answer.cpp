@@ -53,8 +53,8 @@ std::string_view without_progress(std::string_view output) {
 
 }  // namespace
 
-nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments, const std::string& input) {
+std::string worker_answer_text(const std::filesystem::path& worker, const std::vector<std::string>& arguments,
+                               const std::string& input) {
   ProgramOutput answer;
   {
     AnswerWatch watch;
@@ -64,7 +64,12 @@ nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));
   std::cerr << answer.errors;
-  return parse_json<nlohmann::ordered_json>(without_progress(answer.output));
+  return std::string(without_progress(answer.output));
+}
+
+nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
+                                     const std::vector<std::string>& arguments, const std::string& input) {
+  return parse_json<nlohmann::ordered_json>(worker_answer_text(worker, arguments, input));
 }
 
 }  // namespace encore

@@ -1,6 +1,8 @@
 #include "config/json_text.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +76,19 @@ Json json_or_null(std::string_view text) {
   } catch (const JsonError&) {
     return nullptr;
   }
+}
+
+std::string json_list(std::span<const float> numbers) {
+  std::string list = "[";
+  for (const float number : numbers) {
+    char digits[32];
+    if (list.size() > 1) list += ',';
+    if (std::isfinite(number))
+      list.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+    else
+      list += "null";
+  }
+  return list + ']';
 }
 
 template nlohmann::json parse_json(std::string_view text);

@@ -1,8 +1,10 @@
 // How every JSON text is parsed that comes from a file, a database or another program: what nests too deep is
-// refused before anything recurses over it, and what is no JSON is reported with its line and column.
+// refused before anything recurses over it, and what is no JSON is reported with its line and column. And how
+// long lists of numbers are written.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,9 @@ Json parse_json(std::string_view text);
 /// null where the text is empty, no JSON, or nests too deep.
 template <class Json = nlohmann::json>
 Json json_or_null(std::string_view text);
+
+/// [a,b,...] with as many digits as float32 tells apart; null for what is not finite.
+std::string json_list(std::span<const float> numbers);
 
 extern template nlohmann::json parse_json(std::string_view text);
 extern template nlohmann::ordered_json parse_json(std::string_view text);

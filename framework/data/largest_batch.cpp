@@ -2,6 +2,7 @@
 #include "data/largest_batch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
 
@@ -19,6 +20,19 @@ constexpr std::int64_t most_examples_seen = 100'000'000;
 RowSetSize at_least(const RowSetSize& a, const RowSetSize& b) {
   return {std::max(a.tokens, b.tokens), std::max(a.sequences, b.sequences), std::max(a.squares, b.squares),
           std::max(a.longest, b.longest)};
+}
+
+std::int64_t rounded_up(std::int64_t size) {
+  if (size <= 1) return size;
+  const auto value = static_cast<std::uint64_t>(size);
+  const std::uint64_t step = value <= 64 ? std::bit_ceil(value) : std::bit_floor(value) / 8;
+  return static_cast<std::int64_t>((value + step - 1) / step * step);
+}
+
+RowSetSize bucket_of(const RowSetSize& size) {
+  const auto squares = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.squares)));
+  return {rounded_up(size.tokens), rounded_up(size.sequences), size.squares == 0 ? 0 : squares,
+          rounded_up(size.longest)};
 }
 
 /// Every example as a batch of its own.
@@ -112,14 +126,15 @@ class ExampleSizes {
   std::int64_t longest_example_ = 0;
 };
 
+constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+
 void require_countable_rows(const BatchSize& bound, const BatchOptions& options) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const std::int64_t rows = std::max(bound.tokens, bound.target.tokens);
-  if (rows <= most) return;
+  if (rows <= most_rows) return;
   const bool by_tokens = options.batch_tokens > 0;
   throw Error("a batch of " + std::to_string(by_tokens ? options.batch_tokens : options.batch_size) +
               (by_tokens ? " tokens" : " examples") + " could have " + std::to_string(rows) +
-              " rows, and a step counts to " + std::to_string(most) + "; lower train.batch_" +
+              " rows, and a step counts to " + std::to_string(most_rows) + "; lower train.batch_" +
               (by_tokens ? "tokens" : "size") + " or data.max_length");
 }
 
@@ -161,6 +176,10 @@ BatchSize at_least(const BatchSize& a, const BatchSize& b) {
           at_least(a.target, b.target), std::max(a.picked, b.picked)};
 }
 
+BatchSize bucket_of(const BatchSize& size) {
+  return {bucket_of(static_cast<const RowSetSize&>(size)), bucket_of(size.target), rounded_up(size.picked)};
+}
+
 BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, const Packing& packing,
                         std::int64_t shards, std::int64_t first_epoch, std::int64_t epochs) {
   ENCORE_REQUIRE(options.batch_size >= 1, "a batch holds at least one example");
@@ -192,7 +211,9 @@ BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& op
                                    EvaluationOrder order) {
   const ExampleLengths lengths = example_lengths(set);
   ExampleSizes examples(set, {});
-  require_countable_rows(examples.bound(lengths, options), options);
+  if (static_cast<std::int64_t>(std::max(set.rows(Space::tokens), set.rows(Space::target))) > most_rows)
+    require_countable_rows(examples.bound(lengths, options),
+                           options);  // else all examples would not be too many
   LargestBatch largest(set, examples, {}, 1);
   for (const std::vector<std::int32_t>& members : plan_evaluation(lengths, options, order))
     largest.add(members);

@@ -24,4 +24,9 @@ BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& op
 /// Each size the larger of the two.
 BatchSize at_least(const BatchSize& a, const BatchSize& b);
 
+/// The bucket of a batch, for who plans memory while batches come that nobody has seen: each size rounded up,
+/// to a power of two up to 64, above to an eighth of one, so at most an eighth more; squares, which grow
+/// twice as fast, to a power of two.
+BatchSize bucket_of(const BatchSize& size);
+
 }  // namespace encore

@@ -45,14 +45,6 @@ std::string duration_text(double seconds) {
   return print("%lldd %02lldh", whole / 86400, whole / 3600 % 24);
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  const auto count = static_cast<double>(bytes);
-  if (count < 1e3) return print("%.0f B", count);
-  if (count < 1e6) return print("%.1f kB", count / 1e3);
-  if (count < 1e9) return print("%.1f MB", count / 1e6);
-  return print("%.2f GB", count / 1e9);
-}
-
 std::string energy_text(double joules) {
   if (joules < 1e3) return print("%.0f J", joules);
   if (joules < 1e6) return print("%.1f kJ", joules / 1e3);

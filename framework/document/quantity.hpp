@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/bytes_text.hpp"
+
 namespace encore {
 
 /// "54.32": a fraction as percent with two digits; "-" without a value.
@@ -16,8 +18,6 @@ std::string number_text(double number);
 std::string count_text(double count);
 /// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
 std::string duration_text(double seconds);
-/// "4.2 MB"
-std::string bytes_text(std::uint64_t bytes);
 /// "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ"
 std::string energy_text(double joules);
 

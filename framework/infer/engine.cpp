@@ -6,9 +6,7 @@
 #include "data/encode.hpp"
 #include "data/file.hpp"
 #include "data/largest_batch.hpp"
-#include "data/packing.hpp"
 #include "infer/attention.hpp"
-#include "model/floats.hpp"
 
 namespace encore {
 namespace {
@@ -66,35 +64,35 @@ void Engine::decode_by(const DecodingWishes& wishes) {
 }
 
 void Engine::plan(const BatchSize& needed) {
-  const BatchSize largest = at_least(model_->evaluation_plan().largest, needed);
+  const StepPlan& planned = model_->evaluation_plan();
+  if (planned.arena_bytes > 0 && planned.holds(needed)) return;
+  BatchSize room = bucket_of(needed);
+  for (RowSetSize* rows : {static_cast<RowSetSize*>(&room), &room.target})
+    rows->longest = std::min(rows->longest, model_->max_length());
   evaluator_.reset();
-  model_->plan({}, largest);
+  embedder_.reset();
+  model_->plan({}, at_least(planned.largest, at_least(needed, room)));
 }
 
 Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch) {
   const BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
-  const BatchSize needed = largest_evaluation_batch(units, options, evaluation_order(*model_));
-  const StepPlan& planned = model_->evaluation_plan();
-  if (!evaluator_ || !planned.holds(needed)) {
-    plan(needed);
-    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options, texts_);
-  }
+  plan(largest_evaluation_batch(units, options, evaluation_order(*model_)));
+  if (!evaluator_)
+    evaluator_ = std::make_unique<Evaluator>(*model_, model_->evaluation_plan().largest, options, texts_);
   return evaluator_->run(units, watch);
 }
 
 double Engine::loss(const EncodedSet& set) {
   const BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
-  const BatchSize needed = largest_evaluation_batch(units, options, evaluation_order(*model_));
-  if (!model_->evaluation_plan().holds(needed)) plan(needed);
+  plan(largest_evaluation_batch(units, options, evaluation_order(*model_)));
   return Evaluator(*model_, model_->evaluation_plan().largest, options).run(units).loss;
 }
 
 std::vector<AttentionText> Engine::attention(const EncodedSet& set, const AttentionChoice& choice) {
   const ExampleSet single = set.set.by_sequence();
-  const BatchSize needed = largest_evaluation_batch(single, {.batch_size = 1}, EvaluationOrder::as_stored);
-  if (!model_->evaluation_plan().holds(needed)) plan(needed);
+  plan(largest_evaluation_batch(single, {.batch_size = 1}, EvaluationOrder::as_stored));
   std::vector<AttentionText> texts;
   for (std::size_t sequence = 0; sequence < single.size(); ++sequence)
     texts.push_back(attended(*model_, tokenizer(), single, sequence, choice));
@@ -139,34 +137,11 @@ std::string Engine::no_writing() const try {
 
 Vectors Engine::embed(const ExampleSet& set) {
   const BatchOptions options = batch_options(experiment().train);
-  const BatchSize needed = largest_evaluation_batch(set, options, EvaluationOrder::by_length);
-  if (!model_->evaluation_plan().holds(needed)) plan(needed);
-  BatchNeeds needs = model_->needs();  // of the encoder alone: its texts pick no rows and have no second text
-  needs.picked = needs.target = false;
-  needs.losses.clear();
-  Packer packer(set, needs);
-  DeviceBatch batch(model_->device(), needed, needs);
-  PackedBatch packed;
-  Vectors found;
-  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(set), options)) {
-    packer.pack(members, packed);
-    batch.upload(packed);
-    model_->encode(batch, [&](Tensor states) {  // (N, C)
-      const Vectors rows{static_cast<std::size_t>(states.extent(1)), floats_of(model_->device(), states)};
-      found.width = rows.width;
-      found.values.resize(set.size() * rows.width);
-      for (std::size_t s = 0; s + 1 < packed.offsets.size(); ++s) {
-        MeanVector mean(rows.width);
-        for (auto row = packed.offsets[s]; row < packed.offsets[s + 1]; ++row)
-          mean.add(rows[static_cast<std::size_t>(row)]);
-        Vectors one;
-        mean.append_to(one);
-        const auto place = static_cast<std::size_t>(packed.sequences[s]) * rows.width;
-        std::ranges::copy(one.values, found.values.begin() + static_cast<std::ptrdiff_t>(place));
-      }
-    });
-  }
-  return found;
+  plan(largest_evaluation_batch(set, options, EvaluationOrder::by_length));
+  if (!embedder_)
+    embedder_ = std::make_unique<Embedder>(*model_, model_->evaluation_plan().largest, options,
+                                           static_cast<std::size_t>(experiment().model.width));
+  return embedder_->run(set);
 }
 
 }  // namespace encore

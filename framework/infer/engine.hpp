@@ -17,6 +17,7 @@
 
 #include <encore/device.hpp>
 
+#include "infer/embedder.hpp"
 #include "infer/evaluator.hpp"
 #include "infer/generator.hpp"
 #include "infer/run_weights.hpp"
@@ -72,7 +73,8 @@ class Engine {
   /// From now on run() has texts written this way, in place of the task's own. Throws Error where the task
   /// measures by no such texts.
   void decode_by(const DecodingWishes& wishes);
-  /// Memory grows with the largest batch so far; the results do not depend on it.
+  /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a bucket that was seen
+  /// takes none for its pass. The results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
   /// The loss alone of a set whose truth is known: no text is written for it.
   double loss(const EncodedSet& set);
@@ -99,7 +101,7 @@ class Engine {
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
-  /// Room for such batches; what was planned before may be gone.
+  /// Room for such batches and for all of their bucket; nothing where it is there.
   void plan(const BatchSize& needed);
 
   Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device,
@@ -110,7 +112,8 @@ class Engine {
   TaskParts parts_;
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
   std::unique_ptr<Model> model_;
-  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Evaluator> evaluator_;  ///< this and the next are made anew with the plan
+  std::unique_ptr<Embedder> embedder_;
   std::optional<TextGeneration> texts_;  ///< what run() has written
   std::int64_t step_ = 0;
 };

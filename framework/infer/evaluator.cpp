@@ -16,8 +16,8 @@ DType type_of(const OutputRule& rule) {
 }
 
 /// Where the rows of each of the batch's sequences begin in a space, and where the last one's end.
-std::vector<std::int64_t> first_rows(const PackedBatch& batch, Space space) {
-  std::vector<std::int64_t> rows;
+void first_rows(const PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
+  rows.clear();
   for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
     const std::int64_t row = batch.offsets[s];
     rows.push_back(space == Space::tokens   ? row
@@ -27,7 +27,6 @@ std::vector<std::int64_t> first_rows(const PackedBatch& batch, Space space) {
                        : std::lower_bound(batch.picked.begin(), batch.picked.end(), row) -
                              batch.picked.begin());
   }
-  return rows;
 }
 
 void add(std::span<const double> values, std::vector<double>& to) {
@@ -189,10 +188,10 @@ void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
     host_.resize(outputs_[i].bytes());
     copy_to_host(model_.device(), outputs_[i], host_.data());
     const std::size_t row_bytes = static_cast<std::size_t>(values.rule.width) * sizeof(std::int32_t);
-    const std::vector<std::int64_t> rows = first_rows(packed_, space);
+    first_rows(packed_, space, first_rows_);
     for (std::size_t s = 0; s < packed_.sequences.size(); ++s) {
       const std::span<std::byte> to = bytes_of(values, set, static_cast<std::size_t>(packed_.sequences[s]));
-      std::memcpy(to.data(), host_.data() + static_cast<std::size_t>(rows[s]) * row_bytes, to.size());
+      std::memcpy(to.data(), host_.data() + static_cast<std::size_t>(first_rows_[s]) * row_bytes, to.size());
     }
   }
 }

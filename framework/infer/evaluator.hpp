@@ -81,6 +81,7 @@ class Evaluator {
   std::vector<DeviceBuffer> memory_;  ///< of the outputs of one batch
   std::vector<Tensor> outputs_;
   std::vector<std::byte> host_;
+  std::vector<std::int64_t> first_rows_;
 };
 
 }  // namespace encore

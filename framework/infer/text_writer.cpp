@@ -9,7 +9,6 @@
 #include <encore/error.hpp>
 
 #include "infer/next_piece.hpp"
-#include "model/floats.hpp"
 
 namespace encore {
 namespace {
@@ -96,7 +95,7 @@ void TextWriter::run() {
 /// Of each row of the feed, as the pieces that the text has already change them.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
-  const std::vector<float> all = floats_of(model_.device(), logits);
+  const std::span<const float> all = reader_.read(model_.device(), logits);
   std::vector<std::vector<float>> rows;
   for (std::size_t i = 0; i < feed_.rows().size(); ++i) {
     const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * logits.extent(1);

@@ -15,6 +15,7 @@
 #include "infer/best_pieces.hpp"
 #include "infer/generator.hpp"
 #include "infer/text_feed.hpp"
+#include "model/floats.hpp"
 
 namespace encore {
 
@@ -85,6 +86,7 @@ class TextWriter {
   std::vector<Prompt> prompts_;
   TextFeed feed_;
   BestPieces best_;
+  FloatReader reader_;
   std::vector<Generation::TextCopy> copies_;  ///< that the next pieces ask for
 };
 

@@ -34,9 +34,10 @@ void MeanVector::add(std::span<const float> row) {
   rows_ += 1.0;
 }
 
-void MeanVector::append_to(Vectors& vectors) const {
-  vectors.width = sums_.size();
-  for (const double sum : sums_) vectors.values.push_back(static_cast<float>(sum / std::max(rows_, 1.0)));
+void MeanVector::finish(std::span<float> to) {
+  for (std::size_t i = 0; i < sums_.size(); ++i) to[i] = static_cast<float>(sums_[i] / std::max(rows_, 1.0));
+  sums_.assign(sums_.size(), 0.0);
+  rows_ = 0.0;
 }
 
 std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c) {

@@ -28,7 +28,8 @@ class MeanVector {
  public:
   explicit MeanVector(std::size_t width) : sums_(width) {}
   void add(std::span<const float> row);
-  void append_to(Vectors& vectors) const;
+  /// The mean, into as many numbers; the next row is the first of another mean.
+  void finish(std::span<float> to);
 
  private:
   std::vector<double> sums_;

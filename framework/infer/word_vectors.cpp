@@ -46,7 +46,9 @@ std::vector<std::int32_t> WordVectors::pieces(std::string_view word) const {
 void WordVectors::append(std::string_view word, Vectors& to) const {
   MeanVector mean(table_.width);
   for (const std::int32_t piece : pieces(word)) mean.add(row(piece));
-  mean.append_to(to);
+  to.width = table_.width;
+  to.values.resize(to.values.size() + to.width);
+  mean.finish(std::span(to.values).last(to.width));
 }
 
 std::size_t WordVectors::number_of(std::int32_t piece) const {

@@ -19,11 +19,13 @@
 #include <nlohmann/json.hpp>
 
 #include "infer/engine.hpp"
+#include "library/bundled_run.hpp"
 #include "record/cores.hpp"
 #include "tasks/prediction_file.hpp"
 
 using encore::Engine;
 
+/// A bundle's folder is gone once the Engine is there: files that it maps live on without a name.
 struct encore_model {
   encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::Weights weights,
                bool cuts)
@@ -135,14 +137,33 @@ void require_run(const std::string& folder) {
   if (fs::exists(fs::path(folder) / "specification.json")) return;
   std::string why =
       ": it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp show "
-      "RUN says it), or what exp export --format encore has written";
+      "RUN says it), what exp export --format encore has written, or a bundle";
   if (!fs::exists(folder))
     why = ": there is no such folder";
-  else if (fs::path(folder).extension() == ".zst")
-    why = ": a bundle is an archive; unpack it (tar -xf), and name encore-bundle/encore.db.runs/ID";
   else if (fs::exists(fs::path(folder) / "config.json"))
     why = ": this is a model of transformers; make a run of it first (exp import DIR)";
   throw encore::Error(folder + why);
+}
+
+/// `path`: a folder or a bundle. What is said about a bundle does not name the folder aside.
+std::unique_ptr<encore_model> loaded(const std::string& path, const encore_options& wishes) {
+  const std::string run = wishes.run == nullptr ? "" : wishes.run;
+  const auto load = [&](const std::string& folder) {
+    require_run(folder);
+    open_kokkos(wishes.threads);
+    return std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
+                                          weights_of(wishes.integer_bits), wishes.truncate != 0);
+  };
+  if (!fs::is_regular_file(path)) {
+    require(run.empty(), "encore_options.run chooses among the runs of a bundle, and this is none");
+    return load(path);
+  }
+  const encore::BundledRun bundled(path, run);
+  try {
+    return load(bundled.folder().string());
+  } catch (const encore::Error& error) {
+    throw encore::Error(bundled.named(error.what()));
+  }
 }
 
 char* copied(const std::string& text) {
@@ -225,21 +246,21 @@ const char* encore_last_error(void) {
 }
 
 encore_options encore_default_options(void) {
-  return {
-      .size = sizeof(encore_options), .plugin_path = nullptr, .threads = 0, .integer_bits = 0, .truncate = 0};
+  return {.size = sizeof(encore_options),
+          .plugin_path = nullptr,
+          .threads = 0,
+          .integer_bits = 0,
+          .truncate = 0,
+          .run = nullptr};
 }
 
-encore_status encore_open(const char* folder, const encore_options* options, encore_model** model) {
+encore_status encore_open(const char* path, const encore_options* options, encore_model** model) {
   return guarded(ENCORE_BAD_MODEL, [&] {
-    require(folder != nullptr && model != nullptr, "folder or model is NULL");
+    require(path != nullptr && model != nullptr, "path or model is NULL");
     const encore_options wishes = options_of(options);
     require(wishes.threads >= 0 && wishes.threads <= encore::most_threads,
             "encore_options.threads is from 0 to 512");
-    require_run(folder);
-    open_kokkos(wishes.threads);
-    *model = std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
-                                            weights_of(wishes.integer_bits), wishes.truncate != 0)
-                 .release();
+    *model = loaded(path, wishes).release();
   });
 }
 

@@ -27,7 +27,7 @@ extern "C" {
 typedef enum encore_status {
   ENCORE_OK = 0,
   ENCORE_BAD_ARGUMENT = 1, /* a null pointer, or an option that cannot be */
-  ENCORE_BAD_MODEL = 2, /* the folder holds no model, or a damaged one, or needs a plugin that is not there */
+  ENCORE_BAD_MODEL = 2, /* the path holds no model, or a damaged one, or needs a plugin that is not there */
   ENCORE_BAD_TEXT = 3,  /* the model cannot answer to a text, or is not asked such things at all */
   ENCORE_NO_MEMORY = 4,
   ENCORE_FAILED = 5 /* anything else */
@@ -41,6 +41,7 @@ typedef struct encore_options {
   int threads;             /* of the processor; 0: one for each core. The first model of a process decides */
   int integer_bits;        /* 8 or 4: the weights that `exp quantize` has written; 0: those of training */
   int truncate;            /* 1: of a text longer than the model reads its beginning counts; 0: it is refused */
+  const char* run;         /* of a bundle: the id of a run or its beginning; NULL: the one with parameters */
 } encore_options;
 
 /* "0.1.0"; the pointer stays valid. */
@@ -52,9 +53,11 @@ const char* encore_last_error(void);
 
 encore_options encore_default_options(void);
 
-/* Loads the best model of a run. folder: that of the run ("encore.db.runs/ID"), or one that
-   `exp export --format encore` wrote. options: NULL for the defaults. */
-encore_status encore_open(const char* folder, const encore_options* options, encore_model** model);
+/* Loads the best model of a run. path: the run's folder ("encore.db.runs/ID"), one that
+   `exp export --format encore` wrote, or a bundle (NAME.tar.zst), whose every file is held against its list
+   while the run is unpacked under $TMPDIR; what was unpacked is gone when the call returns. options: NULL for
+   the defaults. */
+encore_status encore_open(const char* path, const encore_options* options, encore_model** model);
 /* NULL is nothing. */
 void encore_close(encore_model* model);
 

@@ -1,5 +1,8 @@
-// See floats.hpp.
+// From the element type of a tensor to the one that is asked for, over memory that may be kept.
 #include "model/floats.hpp"
+
+#include <cstring>
+#include <type_traits>
 
 #include <encore/bfloat16.hpp>
 
@@ -8,27 +11,44 @@
 namespace encore {
 namespace {
 
-template <class To, class T>
-std::vector<To> converted(const Device& device, Tensor tensor) {
-  std::vector<T> elements(static_cast<std::size_t>(tensor.size()));
-  copy_to_host(device, tensor, elements.data());
-  std::vector<To> numbers;
-  numbers.reserve(elements.size());
-  for (const T element : elements) numbers.push_back(static_cast<To>(element));
-  return numbers;
+/// `elements`: memory for them where they are of another type.
+template <class T, class To>
+void convert_from(const Device& device, Tensor tensor, std::vector<std::byte>& elements,
+                  std::vector<To>& numbers) {
+  numbers.resize(static_cast<std::size_t>(tensor.size()));
+  if constexpr (std::is_same_v<T, To>) {
+    copy_to_host(device, tensor, numbers.data());
+  } else {
+    elements.resize(tensor.bytes());
+    copy_to_host(device, tensor, elements.data());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      T element;
+      std::memcpy(&element, elements.data() + i * sizeof(T), sizeof(T));
+      numbers[i] = static_cast<To>(element);
+    }
+  }
+}
+
+template <class To>
+void convert(const Device& device, Tensor tensor, std::vector<std::byte>& elements,
+             std::vector<To>& numbers) {
+  switch (tensor.dtype) {
+    case DType::bfloat16:
+      return convert_from<bfloat16>(device, tensor, elements, numbers);
+    case DType::float64:
+      return convert_from<double>(device, tensor, elements, numbers);
+    default:
+      ENCORE_REQUIRE(tensor.dtype == DType::float32, "a tensor of floating-point numbers");
+      return convert_from<float>(device, tensor, elements, numbers);
+  }
 }
 
 template <class To>
 std::vector<To> numbers_of(const Device& device, Tensor tensor) {
-  switch (tensor.dtype) {
-    case DType::bfloat16:
-      return converted<To, bfloat16>(device, tensor);
-    case DType::float64:
-      return converted<To, double>(device, tensor);
-    default:
-      ENCORE_REQUIRE(tensor.dtype == DType::float32, "a tensor of floating-point numbers");
-      return converted<To, float>(device, tensor);
-  }
+  std::vector<std::byte> elements;
+  std::vector<To> numbers;
+  convert(device, tensor, elements, numbers);
+  return numbers;
 }
 
 }  // namespace
@@ -39,6 +59,11 @@ std::vector<float> floats_of(const Device& device, Tensor tensor) {
 
 std::vector<double> doubles_of(const Device& device, Tensor tensor) {
   return numbers_of<double>(device, tensor);
+}
+
+std::span<const float> FloatReader::read(const Device& device, Tensor tensor) {
+  convert(device, tensor, elements_, floats_);
+  return floats_;
 }
 
 }  // namespace encore

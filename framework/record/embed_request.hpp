@@ -21,6 +21,7 @@ struct EmbedRequest {
   std::vector<std::string> texts = {};
   std::size_t count = 0;  ///< of neighbours; 0: no neighbours, vectors
 
+  bool asks_for_vectors() const { return of == Of::texts && count == 0; }
   std::string text() const;
   /// Throws Error when it is none.
   static EmbedRequest parse(const std::string& text);

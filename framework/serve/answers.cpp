@@ -1,9 +1,9 @@
 // JSON of workers is put into bodies as it is.
 #include "serve/answers.hpp"
 
-#include <charconv>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
 #include <encore/base64.hpp>
 #include <nlohmann/json.hpp>
@@ -34,17 +34,10 @@ std::string with_list(const Json& object, const char* name, const std::string& t
   return body + (body.size() > 1 ? ",\"" : "\"") + name + "\":[" + texts + "]}";
 }
 
-/// With as many digits as float32 tells apart.
 std::string vector_json(std::string_view bytes) {
-  std::string list = "[";
-  for (std::size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
-    float value = 0;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-    char digits[32];
-    if (at > 0) list += ',';
-    list.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  }
-  return list + ']';
+  std::vector<float> numbers(bytes.size() / sizeof(float));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
+  return json_list(numbers);
 }
 
 std::int64_t pieces_of(const Job& job) {

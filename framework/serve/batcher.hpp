@@ -16,9 +16,9 @@
 namespace encore {
 
 struct BatchRules {
-  std::size_t texts = 32;                                         ///< of a full batch
-  std::chrono::microseconds wait = std::chrono::milliseconds(1);  ///< of the oldest text, at most
-  std::size_t queue = 1024;                                       ///< texts that may wait
+  std::size_t texts = 32;             ///< of a full batch
+  std::chrono::microseconds wait{0};  ///< of the oldest text while a worker is idle, at most
+  std::size_t queue = 1024;           ///< texts that may wait
 };
 
 /// One text of a job.

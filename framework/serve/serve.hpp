@@ -34,7 +34,7 @@ struct ServeOptions {
   std::string version = {};   ///< of Encore
   std::size_t batch_texts = 32, queue_texts = 1024, body_bytes = std::size_t{1} << 20, connections = 1024;
   std::int64_t max_tokens = 4096;
-  std::chrono::microseconds batch_wait = std::chrono::milliseconds(1);
+  std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
   std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it is to end
   std::chrono::milliseconds receiving = std::chrono::seconds(10);

@@ -34,13 +34,18 @@ Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
   return all;
 }
 
-ordered_json vectors_json(const Vectors& vectors, const std::vector<std::string>& texts) {
-  ordered_json list = ordered_json::array();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::span<const float> vector = vectors[i];
-    list.push_back({{"text", texts[i]}, {"vector", std::vector<float>(vector.begin(), vector.end())}});
-  }
-  return list;
+std::string dumped(const ordered_json& answer) {
+  return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// A line for each text: exp hands it on as it is.
+void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
+  const Vectors vectors = embed_all(engine, texts);
+  std::cout << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    std::cout << (i > 0 ? ",\n" : "\n") << "{\"text\":" << dumped(texts[i])
+              << ",\"vector\":" << json_list(vectors[i]) << '}';
+  std::cout << "\n]}\n";
 }
 
 ordered_json neighbours_json(const std::vector<Neighbour>& neighbours,
@@ -56,10 +61,6 @@ ordered_json neighbours_json(const std::vector<Neighbour>& neighbours,
 ordered_json texts_answer(Engine& engine, const EmbedRequest& request) {
   const Vectors queries = embed_all(engine, request.queries);
   ordered_json answer = {{"width", queries.width}};
-  if (request.count == 0) {
-    answer["vectors"] = vectors_json(queries, request.queries);
-    return answer;
-  }
   const Vectors texts = embed_all(engine, request.texts);
   for (std::size_t i = 0; i < queries.size(); ++i)
     answer["nearest"].push_back(
@@ -108,10 +109,14 @@ int embed_verb(const TrainedRunArguments& run) {
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
   engine.make_batch_invariant();
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
+  if (request.asks_for_vectors()) {
+    write_vectors(engine, request.queries);
+    return 0;
+  }
   ordered_json answer = {{"step", engine.step()}};
   answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)
                                                       : words_answer(engine, request));
-  std::cout << answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  std::cout << dumped(answer) << '\n';
   return 0;
 }
 

@@ -1,18 +1,22 @@
 """What serve_load.py and serve_faults.py share: a server of their own, and a client of HTTP on asyncio without any package."""
-import asyncio, json, os, re, signal, subprocess, tempfile, time
+import asyncio, json, os, re, signal, subprocess, sys, tempfile, time
 
 
 class Server:
     """`exp serve RUN` on a port of its own."""
 
     def __init__(self, exp, db, run, options):
+        self.start([exp, "serve", run, "--db", db, "--port", "0", *options], "serving ")
+
+    def start(self, command, ready, times=1):
+        """Until its output has a port and so many lines with `ready`."""
         self.log = tempfile.NamedTemporaryFile("r", prefix="serve-", suffix=".txt")
         self.begin = time.monotonic()
         with open(self.log.name, "w") as out:
-            self.process = subprocess.Popen([exp, "serve", run, "--db", db, "--port", "0", *options], stdout=out, stderr=out)
-        said = self.wait_for(r"listening on http://127\.0\.0\.1:(\d+)")
+            self.process = subprocess.Popen(command, stdout=out, stderr=out)
+        said = self.wait_for(r"(?:listening|running) on http://127\.0\.0\.1:(\d+)")
         self.port = int(said[1])
-        self.wait_for("serving ")
+        self.wait_for(rf"(?s)(?:{ready}.*?){{{times}}}")
         self.ready_seconds = time.monotonic() - self.begin
 
     def wait_for(self, pattern):
@@ -44,6 +48,15 @@ class Server:
         return self.process.wait(60)
 
 
+class OnnxServer(Server):
+    """serve_onnx.py on a port of its own."""
+
+    def __init__(self, model, processes, threads):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "serve_onnx.py")
+        command = [sys.executable, script, "--model", model, "--port", "0", "--processes", str(processes), "--threads", str(threads)]
+        self.start(command, r"startup complete", processes)
+
+
 def post(path, body):
     data = json.dumps(body).encode()
     return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
@@ -61,7 +74,7 @@ class Connection:
             reader, writer = self.streams
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
-            length = int(re.search(rb"Content-Length: (\d+)", head)[1])
+            length = int(re.search(rb"(?i)content-length: (\d+)", head)[1])
             body = await reader.readexactly(length)
             if b"Connection: close" in head:
                 self.close()

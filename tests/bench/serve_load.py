@@ -1,19 +1,31 @@
 #!/usr/bin/env python3
-"""What `exp serve` bears: time to the first answer, capacity, latency at a share of it, and the Engine's own throughput beside it.
+"""What `exp serve` bears: time to the first answer, capacity, latency at a share of it, the Engine's own throughput beside it, and the same
+model in ONNX Runtime behind uvicorn.
 
     python3 tests/bench/serve_load.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt
-    python3 tests/bench/serve_load.py ... --route /v1/embeddings --seconds 60 --options "--workers 2" --json samples.json
+    python3 tests/bench/serve_load.py ... --route /v1/embeddings --seconds 600 --peer quickstart-onnx --json figures.json
 
 Requests of one text each come at random moments of a given mean rate whether or not earlier ones are answered (an open loop), so that a
-server that is too slow cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is the highest rate at which 99 of 100 answers come within 200 ms, found
-by bisection; then --share of it is held for --seconds. Each answer is compared with what `exp predict` or `exp embed` says of its
-text. The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns each. Client and server
-share the machine. It is no test: a machine's speed is not the code's correctness.
+server that is too slow cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is the
+highest rate at which 99 of 100 answers come within 200 ms: found by bisection with short probes, then held for --confirm-seconds, at 5 % less
+until it is borne. Then --share of it is held for --seconds. Each answer is compared with what `exp predict` or `exp embed` says of its text.
+The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns
+each. --peer is a folder that `exp export --format onnx` wrote: serve_onnx.py serves it, once with a process for each core and once with one
+process of as many threads, and the same client looks for its capacity; the better of the two counts. Client and server share the machine.
+--json - prints the figures as one JSON object and everything else on standard error. It is no test: a machine's speed is not the code's
+correctness.
 """
-import argparse, asyncio, json, random, time
-from serve_client import Connection, Server, expected_answers, is_right, lines_of, once, request_for
+import argparse, asyncio, json, os, random, sys, time
+from serve_client import Connection, OnnxServer, Server, expected_answers, is_right, lines_of, once, request_for
+
+try:
+    import uvloop  # a client that takes less of the machine
+    uvloop.install()
+except ImportError:
+    pass
 
 BOUND = 0.2  # seconds, of 99 of 100 answers
+STEP = 1.05  # of rates that are told apart
 
 
 def quantile(values, share):
@@ -21,58 +33,136 @@ def quantile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("inf")
 
 
-async def hold(server, route, texts, wanted, rate, seconds, seed):
+class Asked:
+    """Texts with what is right to answer, and the first right answer to each as bytes: those that equal it need no other look."""
+
+    def __init__(self, route, texts, wanted):
+        self.route, self.wanted, self.seen = route, wanted, {}
+        self.requests = [request_for(route, text) for text in texts]
+
+    def is_right(self, number, body):
+        if self.seen.get(number) == body:
+            return True
+        right = is_right(self.route, body, self.wanted[number])
+        if right:
+            self.seen[number] = body
+        return right
+
+
+async def hold(server, asked, rate, seconds, seed):
     """Latencies of right answers, and how many answers were refused, lost or wrong, at a mean rate."""
     draw, latencies, counts = random.Random(seed), [], {"refused": 0, "lost": 0, "wrong": 0}
-    free, tasks, answers = [], [], []
+    free, waiting, sent = [], set(), 0
 
     async def ask(number, due):
         connection = free.pop() if free else Connection(server.port)
-        status, body = await connection.ask(request_for(route, texts[number]))
+        status, body = await connection.ask(asked.requests[number])
         latency = time.monotonic() - due
         free.append(connection)
-        answers.append((number, status, body, latency))
-
-    begin = due = time.monotonic()
-    while due < begin + seconds:
-        if len(tasks) - len(answers) > 2 * rate * BOUND + 200:  # nobody could bear more; the rest would only wait
-            counts["refused"] += 1
-            break
-        await asyncio.sleep(max(0.0, due - time.monotonic()))
-        tasks.append(asyncio.create_task(ask(draw.randrange(len(texts)), due)))
-        due += draw.expovariate(rate)
-    await asyncio.gather(*tasks)
-    taken = time.monotonic() - begin
-    for connection in free:
-        connection.close()
-    for number, status, body, latency in answers:  # not before: the client shares the machine
-        if status == 200 and is_right(route, body, wanted[number]):
+        if status == 200 and asked.is_right(number, body):
             latencies.append(latency)
         else:
             counts["wrong" if status == 200 else "lost" if status == 0 else "refused"] += 1
-    return {"rate": rate, "answered_per_second": len(latencies) / taken, "p50": quantile(latencies, 0.5), "p95": quantile(latencies, 0.95), "p99": quantile(latencies, 0.99), "answers": len(latencies), **counts}
+
+    begin = due = time.monotonic()
+    while due < begin + seconds:
+        if len(waiting) > 2 * rate * BOUND + 200:  # nobody could bear more; the rest would only wait
+            counts["refused"] += 1
+            break
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        task = asyncio.create_task(ask(draw.randrange(len(asked.requests)), due))
+        waiting.add(task)
+        task.add_done_callback(waiting.discard)
+        sent += 1
+        due += draw.expovariate(rate)
+    await asyncio.gather(*waiting)
+    taken = time.monotonic() - begin
+    for connection in free:
+        connection.close()
+    return {"rate": rate, "seconds": taken, "answered_per_second": len(latencies) / taken, "p50": quantile(latencies, 0.5), "p95": quantile(latencies, 0.95), "p99": quantile(latencies, 0.99), "sent": sent, "answers": len(latencies), **counts}
 
 
 def bears(result):
     return result["p99"] <= BOUND and result["refused"] + result["lost"] + result["wrong"] == 0
 
 
-def find_capacity(server, arguments, texts, wanted, first):
-    """Doubles or halves, then bisects to a tenth."""
-    results, low, high, rate = [], 0.0, None, first
-    while len(results) < 9 and (high is None or low == 0 or high / low > 1.1):
-        results.append(asyncio.run(hold(server, arguments.route, texts, wanted, rate, arguments.probe_seconds, len(results))))
-        print(line_of("probe", results[-1]), flush=True)
-        if bears(results[-1]):
-            low = rate
-        else:
-            high = rate
-        rate = low * 2 if high is None else high / 2 if low == 0 else (low * high) ** 0.5
-    return low, results
+class Measured:
+    """One server under the client of this script; every probe is kept."""
+
+    def __init__(self, name, server, arguments):
+        self.name, self.server, self.arguments, self.probes = name, server, arguments, []
+
+    def hold(self, asked, rate, seconds, what):
+        result = asyncio.run(hold(self.server, asked, rate, seconds, len(self.probes)))
+        self.probes.append({"what": what, **result})
+        say(line_of(f"{self.name} {what}", result))
+        return result
+
+    def capacity(self, asked, first):
+        """Doubles or halves, bisects, then holds what it has found for longer."""
+        low, high, rate, probes = 0.0, None, first, 0
+        while probes < 12 and (high is None or low == 0 or high / low > STEP):
+            if bears(self.hold(asked, rate, self.arguments.probe_seconds, "probe")):
+                low = rate
+            else:
+                high = rate
+            rate = low * 2 if high is None else high / 2 if low == 0 else (low * high) ** 0.5
+            probes += 1
+        for _ in range(8):
+            if low == 0 or bears(self.hold(asked, low, self.arguments.confirm_seconds, "confirm")):
+                return low
+            low /= STEP
+        return 0.0
+
+
+def say(line):
+    print(line, file=say.to, flush=True)
+
+
+say.to = sys.stdout
 
 
 def line_of(name, r):
-    return f"{name:8} {r['rate']:8.1f} requests/s  p50 {r['p50'] * 1000:6.1f} ms  p95 {r['p95'] * 1000:6.1f} ms  p99 {r['p99'] * 1000:6.1f} ms  {r['answers']} answers  {r['refused']} refused  {r['lost']} lost  {r['wrong']} wrong"
+    return f"{name:16} {r['rate']:8.1f} requests/s  p50 {r['p50'] * 1000:6.1f} ms  p95 {r['p95'] * 1000:6.1f} ms  p99 {r['p99'] * 1000:6.1f} ms  {r['answers']} answers  {r['refused']} refused  {r['lost']} lost  {r['wrong']} wrong"
+
+
+def engine_throughput(arguments, texts):
+    """Texts per second, and what is right to answer."""
+    by_verb = lambda some: expected_answers(arguments.exp, arguments.db, arguments.run, some, arguments.route)
+    turns = [(by_verb(texts), by_verb(texts[: len(texts) // 10])) for _ in range(3)]
+    # What disturbs a turn only makes it longer.
+    seconds = min(all_of[1] for all_of, _ in turns) - min(few[1] for _, few in turns)
+    return (len(texts) - len(texts) // 10) / seconds, turns[0][0][0]
+
+
+class Anything(Asked):
+    """Of a peer, whose numbers are rounded otherwise: how many of its answers are right is counted, and nothing else asked of them."""
+
+    def __init__(self, route, texts, wanted):
+        super().__init__(route, texts, wanted)
+        self.right = self.all = 0
+
+    def is_right(self, number, body):
+        if number not in self.seen:
+            self.seen[number] = body
+            self.all += 1
+            self.right += 1 if is_right(self.route, body, self.wanted[number]) else 0
+        return True
+
+
+def measure_peers(arguments, texts, wanted, first):
+    """Of each setting its capacity; the settings that a user would try."""
+    cores = len(os.sched_getaffinity(0))
+    found = []
+    for processes, threads in dict.fromkeys([(cores, 1), (1, cores)]):
+        server = OnnxServer(arguments.peer, processes, threads)
+        measured, asked = Measured(f"onnx {processes}x{threads}", server, arguments), Anything(arguments.route, texts, wanted)
+        measured.hold(asked, first / 2, 2, "warm")
+        capacity = measured.capacity(asked, first)
+        server.stop()
+        say(f"onnx {processes}x{threads}: capacity {capacity:.1f} requests/s; of the answers to {asked.all} texts {asked.right} are those of exp")
+        found.append({"processes": processes, "threads": threads, "capacity": capacity, "texts": asked.all, "texts_answered_alike": asked.right, "probes": measured.probes})
+    return found
 
 
 def main():
@@ -85,34 +175,45 @@ def main():
     parser.add_argument("--route", default="/v1/predict", choices=["/v1/predict", "/v1/embeddings"])
     parser.add_argument("--options", default="", help="of exp serve")
     parser.add_argument("--probe-seconds", type=float, default=8)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--confirm-seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="that the share of the capacity is held")
     parser.add_argument("--share", type=float, default=0.7, help="of the capacity that is held")
-    parser.add_argument("--json", help="a file for every figure")
+    parser.add_argument("--peer", help="the same model as a folder of ONNX")
+    parser.add_argument("--json", help="a file for every figure; -: standard output")
     arguments = parser.parse_args()
+    if arguments.json == "-":
+        say.to = sys.stderr
     texts = lines_of(arguments.texts, arguments.count)
-    by_verb = lambda some: expected_answers(arguments.exp, arguments.db, arguments.run, some, arguments.route)
-    turns = [(by_verb(texts), by_verb(texts[: len(texts) // 10])) for _ in range(3)]
-    wanted = turns[0][0][0]
-    # What disturbs a turn only makes it longer.
-    seconds = min(all_of[1] for all_of, _ in turns) - min(few[1] for _, few in turns)
-    engine = (len(texts) - len(texts) // 10) / seconds
-    print(f"engine   {engine:8.1f} texts/s over {len(texts)} texts of {arguments.texts}", flush=True)
+    engine, wanted = engine_throughput(arguments, texts)
+    say(f"engine   {engine:8.1f} texts/s over {len(texts)} texts of {arguments.texts}")
 
+    asked = Asked(arguments.route, texts, wanted)
     server = Server(arguments.exp, arguments.db, arguments.run, arguments.options.split())
-    status, _ = asyncio.run(once(server.port, request_for(arguments.route, texts[0])))
+    status, _ = asyncio.run(once(server.port, asked.requests[0]))
     first = time.monotonic() - server.begin
-    print(f"start    {server.ready_seconds:8.3f} s to ready, {first:.3f} s to the first answer ({status})", flush=True)
-    asyncio.run(hold(server, arguments.route, texts, wanted, engine / 4, 2, 99))  # memory for the largest batches
-    capacity, probes = find_capacity(server, arguments, texts, wanted, engine / 2)
-    held = asyncio.run(hold(server, arguments.route, texts, wanted, max(1.0, capacity * arguments.share), arguments.seconds, 100))
-    print(line_of("held", held))
-    print(f"capacity {capacity:8.1f} requests/s, {capacity / engine:.2f} of the Engine's own")
+    say(f"start    {server.ready_seconds:8.3f} s to ready, {first:.3f} s to the first answer ({status})")
+    ours = Measured("exp", server, arguments)
+    ours.hold(asked, engine / 4, 2, "warm")  # memory for the largest batches, and a look at each answer
+    capacity = ours.capacity(asked, engine / 2)
+    held = ours.hold(asked, max(1.0, capacity * arguments.share), arguments.seconds, "held")
+    say(f"capacity {capacity:8.1f} requests/s, {capacity / engine:.2f} of the Engine's own")
     resident = server.resident_bytes()
     code = server.stop()
-    print(f"exp      {resident / 2**20:8.1f} MiB resident; ended with {code}")
-    if arguments.json:
+    say(f"exp      {resident / 2**20:8.1f} MiB resident; ended with {code}")
+    figures = {"run": arguments.run, "route": arguments.route, "texts": len(texts), "engine_texts_per_second": engine, "ready_seconds": server.ready_seconds, "first_answer_seconds": first, "capacity": capacity, "capacity_of_engine": capacity / engine, "held": held, "resident_bytes": resident, "exit_code": code}
+    if arguments.peer:
+        figures["peers"] = measure_peers(arguments, texts, wanted, max(1.0, capacity / 4))
+        best = max(each["capacity"] for each in figures["peers"])
+        figures["capacity_of_best_peer"] = capacity / best if best else None
+        say(f"capacity {capacity:8.1f} requests/s against {best:.1f} of ONNX Runtime: {capacity / best if best else float('inf'):.2f}")
+    figures["probes"] = ours.probes
+    if arguments.json == "-":
+        print(json.dumps(figures, indent=1))
+    elif arguments.json:
         with open(arguments.json, "w") as out:
-            json.dump({"engine": engine, "ready_seconds": server.ready_seconds, "first_answer_seconds": first, "capacity": capacity, "probes": probes, "held": held, "resident_bytes": resident}, out, indent=1)
+            json.dump(figures, out, indent=1)
+    sys.exit(0 if held["refused"] + held["lost"] + held["wrong"] == 0 else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
 // Bundles: the archive is mutated before it is compressed, as its list (JSON, with a size that fits again),
 // as a head of an entry (with a checksum that fits again), or as bytes.
-#include "bundle/tar.hpp"
-#include "bundle/unpack_bundle.hpp"
-#include "bundle/zstd_file.hpp"
+#include "archive/tar.hpp"
+#include "archive/unpack_bundle.hpp"
+#include "archive/zstd_file.hpp"
 #include "data/hash.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"

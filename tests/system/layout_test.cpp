@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
-const Names shared_folders = {"base", "config", "data", "record", "pretrained"};
+const Names shared_folders = {"base", "config", "data", "record", "pretrained", "archive"};
 const Names control_folders = {"plan",   "store",  "monitor", "runner", "document",
                                "report", "bundle", "serve",   "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
@@ -62,7 +62,7 @@ const std::map<std::string, std::set<std::string>> owners = {
     {"sentencepiece", {}},  // a tokenizer that is a plugin
     {"oneapi/dnnl/", {"kernels"}},   {"KokkosBlas", {"kernels"}},
     {"mpi.h", {"distributed"}},      {"boost/program_options", {"cli", "worker"}},
-    {"boost/math/", {"report"}},     {"zstd.h", {"bundle"}},
+    {"boost/math/", {"report"}},     {"zstd.h", {"archive"}},
     {"boost/asio/", {"serve"}},      {"boost/beast/", {"serve"}},
 };
 

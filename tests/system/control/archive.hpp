@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundle/bundle_index.hpp"
-#include "bundle/tar.hpp"
-#include "bundle/zstd_file.hpp"
+#include "archive/bundle_index.hpp"
+#include "archive/tar.hpp"
+#include "archive/zstd_file.hpp"
 #include "data/hash.hpp"
 
 namespace encore::system_test {

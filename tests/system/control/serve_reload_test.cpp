@@ -76,7 +76,7 @@ TEST_F(ServeReload, EveryRequestIsAnsweredByOneModelOrTheOther) {
   EXPECT_EQ(served_now(), "other");
   EXPECT_TRUE(sandbox_.wait_until([&] { return sandbox_.workers().size() == 2; }))
       << "those replaced have ended";
-  EXPECT_EQ(metric("encore_workers_ready{model=\"other\"}"), 2U);
+  EXPECT_TRUE(sandbox_.wait_until([&] { return metric("encore_workers_ready{model=\"other\"}") == 2U; }));
   EXPECT_EQ(metric("encore_workers_ready{model=\"tiny\"}"), 0U);
 }
 

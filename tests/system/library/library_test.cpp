@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/places.hpp"
+#include "system/control/archive.hpp"
 #include "system/control/sandbox.hpp"
 #include "system/outside/workshop.hpp"
 
@@ -102,12 +103,11 @@ TEST_F(Library, SaysWhatIsWrong) {
   const std::string said = must("./probe model other folder");
   EXPECT_EQ(line_of(said, "version"), "0.1.0 1");
   EXPECT_EQ(line_of(said, "before"), "\"\"");
-  EXPECT_EQ(line_of(said, "no folder"), "1 folder or model is NULL");
+  EXPECT_EQ(line_of(said, "no folder"), "1 path or model is NULL");
   EXPECT_EQ(line_of(said, "missing"), "2 /nowhere: there is no such folder");
   EXPECT_EQ(line_of(said, "other"),
             "2 other: it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp "
-            "show RUN "
-            "says it), or what exp export --format encore has written");
+            "show RUN says it), what exp export --format encore has written, or a bundle");
   EXPECT_EQ(line_of(said, "transformers"),
             "2 folder: this is a model of transformers; make a run of it first (exp import DIR)");
   EXPECT_EQ(line_of(said, "threads"), "1 encore_options.threads is from 0 to 512");
@@ -132,6 +132,110 @@ TEST_F(Library, SaysWhatIsWrong) {
   EXPECT_GT(facts.at("vector_width"), 0);
   EXPECT_EQ("1 " + must("exp predict tiny --json 'Anna lives in Lund .'"), line_of(said, "together") + "\n")
       << said;
+}
+
+/// Bundles are opened with a folder for temporary files of their own.
+struct BundleInALibrary : Library {
+  void SetUp() override {
+    Library::SetUp();
+    if (IsSkipped()) return;
+    shop_.write("bundle.c", content(ENCORE_SOURCE_DIR "/tests/system/library/bundle.c"));
+    compile("bundle");
+    must("mkdir aside && exp bundle tiny -o tiny.tar.zst");
+    id_ = must("ls encore.db.runs | tr -d '\\n'");
+    honest_ = Archive::load(shop_.folder() / "tiny.tar.zst");
+  }
+  /// What the program says; nothing stays behind.
+  std::string said_of(const std::string& arguments) {
+    const std::string said = must("TMPDIR=$PWD/aside ./bundle " + arguments);
+    EXPECT_TRUE(fs::is_empty(shop_.folder() / "aside")) << said;
+    EXPECT_EQ(said.find("/aside"), std::string::npos) << "the place aside says nothing: " << said;
+    return said;
+  }
+  std::string said_of(const Archive& archive) {
+    archive.save(shop_.folder() / "evil.tar.zst");
+    return said_of("evil.tar.zst");
+  }
+  void expect_refused(const std::string& said, const std::string& reason) {
+    EXPECT_TRUE(said.starts_with("2 evil.tar.zst")) << said;
+    EXPECT_NE(said.find(reason), std::string::npos) << "wanted: " << reason << "\ngot: " << said;
+  }
+
+  std::string id_;
+  Archive honest_;
+};
+
+TEST_F(BundleInALibrary, AnswersWhatItsRunAnswers) {
+  const std::string wanted = "0 " + must("exp predict tiny --json 'Anna lives in Lund .'");
+  must("mkdir away && mv encore.db* model away");
+  EXPECT_EQ(said_of("tiny.tar.zst"), wanted);
+  EXPECT_EQ(said_of("tiny.tar.zst " + id_.substr(0, 4)), wanted);
+  EXPECT_EQ(said_of("tiny.tar.zst - old"), wanted) << "a program that knows no runs";
+  EXPECT_EQ(said_of("tiny.tar.zst nothing"),
+            "2 tiny.tar.zst holds no run whose id begins with \"nothing\"; it has " + id_ + "\n");
+  EXPECT_EQ(said_of("away/model " + id_),
+            "1 encore_options.run chooses among the runs of a bundle, and this is none\n");
+}
+
+TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {
+  const std::string wanted = "0 " + must("exp predict tiny --json 'Anna lives in Lund .'");
+  must("exp run tiny.toml -q -S name=other -S seed=2 && exp bundle all -o two.tar.zst");
+  const std::string said = said_of("two.tar.zst");
+  EXPECT_TRUE(said.starts_with("2 two.tar.zst holds 2 runs with parameters (")) << said;
+  EXPECT_NE(said.find(id_), std::string::npos) << said;
+  EXPECT_EQ(said_of("two.tar.zst " + id_), wanted);
+  must("exp bundle tiny --weights none -o none.tar.zst");
+  EXPECT_EQ(said_of("none.tar.zst"),
+            "2 none.tar.zst holds no run with its parameters; make the bundle without --weights none\n");
+}
+
+TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
+  const std::string bytes = content(shop_.folder() / "tiny.tar.zst");
+  for (const std::size_t length : {std::size_t{0}, std::size_t{3}, bytes.size() / 2, bytes.size() - 1}) {
+    shop_.write("evil.tar.zst", bytes.substr(0, length));
+    expect_refused(said_of("evil.tar.zst"), length < 4 ? "is not compressed by zstd" : "cut off");
+  }
+  shop_.write("evil.tar.zst", bytes + "more");
+  expect_refused(said_of("evil.tar.zst"), "has bytes behind its compressed content");
+  shop_.write("evil.tar.zst", "a text that is no archive at all");
+  expect_refused(said_of("evil.tar.zst"), "is not compressed by zstd");
+  Archive archive = honest_;
+  archive.ends = false;
+  expect_refused(said_of(archive), "its archive has no end");
+  archive = honest_;
+  archive.content("encore.db") += "x";  // a file that is not even unpacked
+  expect_refused(said_of(archive), "encore.db has");
+  archive = honest_;
+  archive.content("encore.db").back() ^= 1;
+  expect_refused(said_of(archive), "is not the file that its list names: it has another SHA-256");
+  archive = honest_;
+  archive.content("weights.safetensors").back() ^= 1;
+  expect_refused(said_of(archive), "is not the file that its list names: it has another SHA-256");
+}
+
+TEST_F(BundleInALibrary, RefusesWhatIsMadeToDoHarm) {
+  for (const auto& [head, reason] : std::vector<std::pair<std::string, std::string>>{
+           {Archive::head("../evil", '0'), "leads out of its folder"},
+           {Archive::head("/etc/evil", '0'), "is absolute"},
+           {Archive::head("encore-bundle/evil", '2', 0, "/etc/passwd"), "is a symbolic link"},
+           {Archive::head("encore-bundle/more", '0'), "which its list does not have"}}) {
+    Archive archive = honest_;
+    archive.more = head;
+    expect_refused(said_of(archive), reason);
+  }
+  Archive archive = honest_;  // from here on with a list that fits
+  archive.content("weights.safetensors").back() ^= 1;
+  archive.list_again();
+  expect_refused(said_of(archive), "weights.safetensors");
+  archive = honest_;
+  archive.content("specification.json") = "{\"run\": [";
+  archive.list_again();
+  expect_refused(said_of(archive), "specification.json");
+  archive = honest_;
+  archive.content("labels.txt") = "nothing\n";
+  archive.list_again();
+  expect_refused(said_of(archive), "labels.txt");
+  EXPECT_FALSE(fs::exists(shop_.folder() / "evil"));
 }
 
 TEST_F(Library, ShowsNothingButItsHeader) {

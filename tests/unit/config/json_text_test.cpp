@@ -1,6 +1,9 @@
 // JSON from outside: how deep it may nest, and where it is said to be wrong.
 #include "config/json_text.hpp"
 
+#include <cmath>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -57,6 +60,13 @@ TEST(JsonText, IsNullWhereNothingCanBeRead) {
   EXPECT_EQ(json_or_null("[1]"), nlohmann::json({1}));
   for (const std::string& text : {std::string(), std::string("{"), nested(100000), std::string("1e999")})
     EXPECT_TRUE(json_or_null(text).is_null()) << text.substr(0, 10);
+}
+
+TEST(JsonList, KeepsAllDigitsAndIsJsonForNumbersThatAreNone) {
+  const std::vector<float> numbers = {0.1F, -0.0F, 1.0F / 3.0F, 1e-42F, 3.4e38F};
+  EXPECT_EQ(nlohmann::json::parse(json_list(numbers)).get<std::vector<float>>(), numbers);
+  EXPECT_EQ(json_list(std::vector<float>{0.5F, NAN, -INFINITY}), "[0.5,null,null]");
+  EXPECT_EQ(json_list({}), "[]");
 }
 
 }  // namespace

@@ -151,4 +151,23 @@ TEST(LargestBatch, CountsSecondTextsAndPickedRows) {
   EXPECT_EQ(many.picked, 3);
 }
 
+TEST(LargestBatch, ABucketHoldsWhatIsInItAndLittleMore) {
+  std::int64_t buckets = 0, last = -1;
+  for (std::int64_t rows = 0; rows <= 10'000; ++rows) {
+    const BatchSize size = {
+        {.tokens = rows, .sequences = rows, .squares = rows, .longest = rows}, {.tokens = rows + 1}, rows};
+    const BatchSize bucket = encore::bucket_of(size);
+    expect_holds(bucket, size);
+    EXPECT_GE(bucket.target.tokens, rows + 1);
+    EXPECT_LE(bucket.squares, 2 * rows);
+    EXPECT_EQ(bucket.picked, bucket.tokens);
+    EXPECT_EQ(encore::bucket_of(bucket).tokens, bucket.tokens) << "it is the largest of its bucket";
+    EXPECT_LE(bucket.tokens, rows <= 64 ? 2 * rows : rows + rows / 8) << rows;
+    EXPECT_GE(bucket.tokens, last);
+    buckets += bucket.tokens != last ? 1 : 0;
+    last = bucket.tokens;
+  }
+  EXPECT_LT(buckets, 70);
+}
+
 }  // namespace

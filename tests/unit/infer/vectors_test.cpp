@@ -44,9 +44,12 @@ TEST(Vectors, AMeanAddsRowsInDouble) {
   mean.add(std::vector<float>{1e8F, 1});
   mean.add(std::vector<float>{1, 2});
   mean.add(std::vector<float>{-1e8F, 6});
-  Vectors vectors;
-  mean.append_to(vectors);
-  EXPECT_EQ(vectors.values, (std::vector<float>{static_cast<float>(1.0 / 3.0), 3}));
+  std::vector<float> found(2);
+  mean.finish(found);
+  EXPECT_EQ(found, (std::vector<float>{static_cast<float>(1.0 / 3.0), 3}));
+  mean.add(std::vector<float>{4, 5});
+  mean.finish(found);
+  EXPECT_EQ(found, (std::vector<float>{4, 5})) << "the next mean begins anew";
 }
 
 TEST(Vectors, AnAnalogyAddsDirectionsNotLengths) {

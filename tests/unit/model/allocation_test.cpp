@@ -1,72 +1,20 @@
 // A training step of a shape seen before allocates nothing that grows with the batch or the model, and makes
-// no oneDNN primitive. Every heap allocation of the process goes through the hooks below, also those of
+// no oneDNN primitive. Every heap allocation of the process goes through hooks, also those of
 // libraries; Kokkos memory is watched too. What remains are the names of kernels and the arguments of
 // oneDNN's calls, a few words each. A program of its own, for the hooks replace malloc.
 #include <gtest/gtest.h>
-
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
 
 #include <encore/kernels.hpp>
 #include <encore/space.hpp>
 
 #include "kernels/gemm.hpp"
+#include "support/counted_allocations.hpp"
 #include "support/growing_texts.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* old, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-}
-
-namespace {
-constexpr std::size_t large = 1024;  // bytes
-std::atomic<long> large_allocations = 0;
-std::atomic<long> allocations = 0;
-
-void count(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (bytes >= large) large_allocations.fetch_add(1, std::memory_order_relaxed);
-}
-}  // namespace
-
-extern "C" {
-void* malloc(std::size_t bytes) {
-  count(bytes);
-  return __libc_malloc(bytes);
-}
-void* calloc(std::size_t number, std::size_t bytes) {
-  count(number * bytes);
-  return __libc_calloc(number, bytes);
-}
-void* realloc(void* old, std::size_t bytes) {
-  count(bytes);
-  return __libc_realloc(old, bytes);
-}
-void* memalign(std::size_t alignment, std::size_t bytes) {
-  count(bytes);
-  return __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return memalign(alignment, bytes);
-}
-int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
-  *memory = memalign(alignment, bytes);
-  return *memory == nullptr ? ENOMEM : 0;
-}
-}
 
 namespace encore {
 namespace {
 
 using namespace encore::testing;
-
-int kokkos_allocations = 0;
-void count_kokkos_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) {
-  ++kokkos_allocations;
-}
 
 struct Allocation : ::testing::TestWithParam<Precision> {
   void SetUp() override {

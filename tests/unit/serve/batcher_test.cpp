@@ -38,6 +38,16 @@ TEST_F(BatcherTest, ABatchLeavesWhenItIsFullOrItsOldestTextHasWaited) {
   EXPECT_EQ(taken(0, 12), 2U) << "the rest waits from its own arrival";
 }
 
+TEST_F(BatcherTest, WithoutAWaitAnIdleWorkerTakesWhatIsThere) {
+  batcher_ = Batcher({.texts = 4, .queue = 10});
+  add(1, 0);
+  EXPECT_EQ(batcher_.due(), time(0));
+  EXPECT_EQ(taken(0, 0), 1U) << "one text waits for no other";
+  add(3, 1);
+  EXPECT_EQ(taken(1, 2), 0U) << "its worker is at work";
+  EXPECT_EQ(taken(0, 2), 3U) << "what came meanwhile goes together";
+}
+
 TEST_F(BatcherTest, AWorkerAtWorkGetsOnlyAFullBatchAndOneOfThem) {
   add(3, 0);
   EXPECT_EQ(taken(4, 100), 0U);

@@ -1,15 +1,15 @@
-// The metadata, then each file in its order; see unpack_bundle.hpp.
-#include "bundle/unpack_bundle.hpp"
+// The metadata, then each file in its order; what is not wanted is held against the list all the same.
+#include "archive/unpack_bundle.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "bundle/tar.hpp"
-#include "bundle/zstd_file.hpp"
+#include "archive/tar.hpp"
+#include "archive/zstd_file.hpp"
+#include "base/bytes_text.hpp"
 #include "data/hash.hpp"
-#include "document/quantity.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {
@@ -25,9 +25,8 @@ constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
 
 class Unpacking {
  public:
-  Unpacking(const fs::path& archive, const fs::path& folder)
+  explicit Unpacking(const fs::path& archive)
       : origin_(archive.string()),
-        folder_(folder),
         compressed_(archive),
         tar_([this](std::span<char> to) { return compressed_.read(to); }, origin_) {}
 
@@ -37,15 +36,23 @@ class Unpacking {
       throw Error(origin_ + " is no bundle: its first file is not " + bundle_root + bundle_metadata);
     if (entry->bytes > most_metadata_bytes)
       throw Error(origin_ + ": " + bundle_metadata + " is larger than " + bytes_text(most_metadata_bytes));
-    std::string metadata(static_cast<std::size_t>(entry->bytes), '\0');
-    tar_.read(metadata);
-    BundleIndex index = read_bundle_index(metadata, origin_);
-    require_room(index.bytes());
-    save(bundle_metadata, metadata);
-    return index;
+    metadata_.resize(static_cast<std::size_t>(entry->bytes));
+    tar_.read(metadata_);
+    return read_bundle_index(metadata_, origin_);
   }
 
-  void unpack(const BundleFile& file) {
+  /// Before the first file: where they go.
+  void begin(const fs::path& folder, const BundleIndex& index, const std::string& below) {
+    folder_ = folder;
+    std::uint64_t wanted = 0;
+    for (const BundleFile& file : index.files) wanted += file.path.starts_with(below) ? file.bytes : 0;
+    require_room(index.bytes(), std::min(wanted, index.bytes()));
+    const FileDescriptor out =
+        open_file(folder_ / bundle_metadata, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    write_all(out.get(), std::as_bytes(std::span(metadata_)), folder_ / bundle_metadata);
+  }
+
+  void unpack(const BundleFile& file, bool wanted) {
     const std::optional<TarEntry> entry = tar_.next();
     if (!entry) throw Error(origin_ + ": " + file.path + " is listed, but not there");
     if (entry->name != bundle_root + file.path)
@@ -54,13 +61,16 @@ class Unpacking {
       throw Error(origin_ + ": " + file.path + " has " + std::to_string(entry->bytes) +
                   " bytes, and its list says " + std::to_string(file.bytes));
     const fs::path target = folder_ / file.path;
-    make_folder(target.parent_path());
-    const FileDescriptor out = open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    std::optional<FileDescriptor> out;
+    if (wanted) {
+      make_folder(target.parent_path());
+      out = open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    }
     Sha256 hash;
     while (const std::size_t count = tar_.read(piece_)) {
       const auto bytes = std::as_bytes(std::span(piece_).first(count));
       hash.add(bytes);
-      write_all(out.get(), bytes, target);
+      if (out) write_all(out->get(), bytes, target);
     }
     if (hash.hex() != file.sha256)
       throw Error(origin_ + ": " + file.path +
@@ -74,38 +84,40 @@ class Unpacking {
   }
 
  private:
-  void require_room(std::uint64_t bytes) const {
+  /// `wanted`: of all bytes those that are written.
+  void require_room(std::uint64_t bytes, std::uint64_t wanted) const {
     const std::uint64_t packed = compressed_.compressed_bytes();
     if (bytes > always_allowed && bytes / largest_ratio > packed)
       throw Error(origin_ + " would become " + bytes_text(bytes) + " from " + bytes_text(packed) +
                   ": no bundle packs so well, so it is made to fill the disk");
     std::error_code failure;
     const fs::space_info space = fs::space(folder_, failure);
-    if (!failure && space.available < bytes)
-      throw Error(origin_ + " needs " + bytes_text(bytes) + ", and " + bytes_text(space.available) +
+    if (!failure && space.available < wanted)
+      throw Error(origin_ + " needs " + bytes_text(wanted) + ", and " + bytes_text(space.available) +
                   " are free in " + folder_.parent_path().string() + "; $TMPDIR names another place");
-  }
-
-  void save(const std::string& name, const std::string& text) const {
-    const FileDescriptor out = open_file(folder_ / name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    write_all(out.get(), std::as_bytes(std::span(text)), folder_ / name);
   }
 
   std::string origin_;
   fs::path folder_;
   ZstdReader compressed_;
   TarReader tar_;
+  std::string metadata_;
   std::vector<char> piece_ = std::vector<char>(std::size_t{1} << 18);
 };
 
 }  // namespace
 
-UnpackedBundle::UnpackedBundle(const fs::path& archive, const Progress& progress) {
-  Unpacking unpacking(archive, folder());
+BundleIndex list_bundle(const fs::path& archive) {
+  return Unpacking(archive).read_index();
+}
+
+UnpackedBundle::UnpackedBundle(const fs::path& archive, const Progress& progress, const std::string& below) {
+  Unpacking unpacking(archive);
   index_ = unpacking.read_index();
+  unpacking.begin(folder(), index_, below);
   std::size_t done = 0;
   for (const BundleFile& file : index_.files) {
-    unpacking.unpack(file);
+    unpacking.unpack(file, file.path.starts_with(below));
     if (progress) progress(++done, index_.files.size());
   }
   unpacking.end();

@@ -1,5 +1,5 @@
 // From JSON-LD to a checked list of files; see bundle_index.hpp.
-#include "bundle/bundle_index.hpp"
+#include "archive/bundle_index.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "bundle/tar.hpp"
+#include "archive/tar.hpp"
 #include "config/json_text.hpp"
 #include "record/run_paths.hpp"
 

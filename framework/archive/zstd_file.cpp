@@ -1,5 +1,5 @@
 // Streams through libzstd; see zstd_file.hpp.
-#include "bundle/zstd_file.hpp"
+#include "archive/zstd_file.hpp"
 
 #include <zstd.h>
 

@@ -1,5 +1,5 @@
 // Blocks of 512 bytes; see tar.hpp. The places of the fields are those of the manual page tar(5).
-#include "bundle/tar.hpp"
+#include "archive/tar.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,47 @@
+// Batches by length; sums over rows in double and in their order.
+#include "infer/embedder.hpp"
+
+namespace encore {
+namespace {
+
+/// Of the encoder alone: its texts pick no rows and have no second text.
+BatchNeeds encoder_needs(BatchNeeds needs) {
+  needs.picked = needs.target = false;
+  needs.losses.clear();
+  return needs;
+}
+
+}  // namespace
+
+Embedder::Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width)
+    : model_(model),
+      width_(width),
+      options_(options),
+      needs_(encoder_needs(model.needs())),
+      batch_(model.device(), largest, needs_),
+      mean_(width) {}
+
+Vectors Embedder::run(const ExampleSet& texts) {
+  Packer packer(texts, needs_);
+  Vectors found{.width = width_};
+  found.values.resize(texts.size() * width_);
+  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(texts), options_)) {
+    packer.pack(members, packed_);
+    batch_.upload(packed_);
+    model_.encode(batch_, [&](Tensor states) { add_means(states, found); });
+  }
+  return found;
+}
+
+/// states: (N, C) of the packed batch.
+void Embedder::add_means(Tensor states, Vectors& found) {
+  const std::span<const float> rows = states_.read(model_.device(), states);
+  for (std::size_t s = 0; s + 1 < packed_.offsets.size(); ++s) {
+    for (auto row = packed_.offsets[s]; row < packed_.offsets[s + 1]; ++row)
+      mean_.add(rows.subspan(static_cast<std::size_t>(row) * width_, width_));
+    const auto place = static_cast<std::size_t>(packed_.sequences[s]) * width_;
+    mean_.finish(std::span(found.values).subspan(place, width_));
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,37 @@
+// Embedder: for each text of a set the mean of the encoder's last states over its rows, without the head.
+// Place in the flow: Engine::embed keeps one for as long as memory is planned for the same batches, as it
+// does the Evaluator; a pass takes no memory then.
+#pragma once
+
+#include "data/batch_plan.hpp"
+#include "data/packing.hpp"
+#include "infer/vectors.hpp"
+#include "model/device_batch.hpp"
+#include "model/floats.hpp"
+#include "model/model.hpp"
+
+namespace encore {
+
+class Embedder {
+ public:
+  /// largest: what the model was planned for, and a bound on every batch to come. The model outlives it and
+  /// has an encoder, whose states are `width` numbers wide (C).
+  Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width);
+
+  /// By text, in the order of the set; the result does not depend on how batches are formed.
+  Vectors run(const ExampleSet& texts);
+
+ private:
+  void add_means(Tensor states, Vectors& found);
+
+  Model& model_;
+  std::size_t width_;
+  BatchOptions options_;
+  BatchNeeds needs_;
+  DeviceBatch batch_;
+  PackedBatch packed_;
+  FloatReader states_;
+  MeanVector mean_;
+};
+
+}  // namespace encore
