@@ -80,20 +80,20 @@ TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
 
 TEST_F(Ranks, AreMeasuredStrongAndWeakAgainstOneProcess) {
   const nlohmann::json result =
-      nlohmann::json::parse(output_of({"bench", "tiny.toml", "--ranks", "1,2", "-t", "1", "--batch-size", "2",
+      nlohmann::json::parse(output_of({"bench", "tiny.toml", "--ranks", "1,2", "-t", "1", "--batch-size", "4",
                                        "--rounds", "2", "--batches", "1", "--json", "--quiet"}));
-  EXPECT_EQ(result.at("cases").size(), 5u) << "two machines, a batch of 2 on each, and one of 4 of two ranks";
+  EXPECT_EQ(result.at("cases").size(), 5u) << "two machines, a batch of 4 on each, and one of 8 of two ranks";
   ASSERT_EQ(result.at("rank_scaling").size(), 2u) << result.at("rank_scaling");
   EXPECT_EQ(result["rank_scaling"][0].at("scaling"), "strong");
   EXPECT_EQ(result["rank_scaling"][1].at("scaling"), "weak");
   for (const nlohmann::json& one : result["rank_scaling"]) {
     EXPECT_EQ(one.at("ranks"), 2);
-    EXPECT_EQ(one.at("against"), "float32, batch 2, openmp, 1 thread");
+    EXPECT_EQ(one.at("against"), "float32, batch 4, openmp, 1 thread");
     EXPECT_GT(one.at("efficiency").get<double>(), 0.0);
     EXPECT_GT(one.at("exchange_share").get<double>(), 0.0);
     EXPECT_LT(one.at("exchange_share").get<double>(), 1.0);
   }
-  EXPECT_EQ(result["rank_scaling"][1].at("name"), "float32, batch 4, openmp, 1 thread, 2 ranks");
+  EXPECT_EQ(result["rank_scaling"][1].at("name"), "float32, batch 8, openmp, 1 thread, 2 ranks");
   EXPECT_TRUE(contains(output_of({"bench", "show", "tiny"}), "EFFICIENCY %"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
       contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost times the sums"));
   EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "2", "--mpirun", "no-such-launcher"}),
                        "is started by no-such-launcher, which is not there"));
-  const ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "2",
+  const ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "4",
                                              "--rounds", "2", "--mpirun", "env COUNT={ranks}"});
   EXPECT_EQ(joined.end.exit_code, 1);
   EXPECT_TRUE(contains(joined.errors, "the launcher has started 1 rank where 2 were asked for"))
