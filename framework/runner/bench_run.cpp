@@ -10,6 +10,7 @@
 #include <encore/error.hpp>
 
 #include "record/spool_reader.hpp"
+#include "runner/attempt_end.hpp"
 #include "runner/machine_noise.hpp"
 
 namespace encore {
@@ -47,7 +48,8 @@ class Measuring {
       }
       if (stop_.load() > 0) throw Error("stopped; nothing was stored");
       if (ended_)
-        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")");
+        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")\n" +
+                    tail_of(log_));
       ended_ = process_->wait_for(std::chrono::milliseconds(5));  // what it wrote last is read once more
     }
   }
