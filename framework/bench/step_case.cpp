@@ -80,9 +80,10 @@ BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem:
 }
 
 StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
-                   std::int64_t batches, bool order_cost, const Device& device)
+                   std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks)
     : loaded_(std::move(loaded)),
       device_(device),
+      ranks_(ranks),
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
   if (loaded_.experiment.data.max_length == 0) take_max_length(loaded_.experiment, data.sets->max_length());
@@ -92,12 +93,14 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
+  // Before the states: with several ranks each has those of its own range.
+  update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
+                                           ranks_, shards);
   model_->plan(largest_, {});
   model_->parameters().make_states(optimizer_->states());
   model_->initialize(seed_);
   mark_all_tokens(data);
   uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
-  update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm);
   products_ =
       std::make_unique<BareProducts>(device_, *model_, loaded_.experiment.model, type_, largest_.tokens);
   if (order_cost)
@@ -163,7 +166,7 @@ void StepCase::mark_all_tokens(const BenchData& data) {
 }
 
 void StepCase::step(std::size_t batch) {
-  uploaded_->upload(batches_[batch]);
+  update_->upload(batches_[batch], *uploaded_);
   ++steps_;
   update_->compute_gradient(*uploaded_, {seed_, static_cast<std::uint64_t>(steps_)});
   // So small a rate that no number of rounds leads anywhere: the last one computes what the first did.
@@ -173,8 +176,10 @@ void StepCase::step(std::size_t batch) {
 Samples StepCase::measure(GemmLibrary& free_gemm) {
   Samples samples;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
+    update_->take_exchange_seconds();
     samples["step"] += seconds_of(device_, [&] { step(i); });
-    const std::int64_t tokens = batches_[i].size().tokens;
+    if (ranks_.size() > 1) samples["exchange"] += update_->take_exchange_seconds();
+    const std::int64_t tokens = own_tokens(batches_[i]);
     samples["matmul"] += seconds_of(device_, [&] { products_->run(free_gemm, tokens); });
     samples["gemm"] += seconds_of(device_, [&] { products_->run(device_.gemm(), tokens); });
     if (order_cost_)
@@ -208,7 +213,7 @@ void StepCase::watch(Samples& samples) {
       if (product)
         work = KernelWork{static_cast<double>(time.calls) * product->flops(),
                           static_cast<double>(time.calls) * product->bytes()};
-      else if (!within)
+      else if (!within && ranks_.size() == 1)
         work = work_of_kernel(label, shape, time.calls);
       if (work && (kernel.calls == 0 || kernel.work)) {
         const KernelWork before = kernel.work.value_or(KernelWork{});
@@ -246,7 +251,7 @@ nlohmann::json StepCase::facts() const {
     real += static_cast<double>(batch.real_tokens);
     rows += static_cast<double>(batch.size().tokens);
     sequences += static_cast<double>(batch.sequences.size());
-    flops += products_->flops(batch.size().tokens);
+    flops += products_->flops(own_tokens(batch));
   }
   const ParameterBlock& parameters = model_->parameters();
   nlohmann::json list = nlohmann::json::array();

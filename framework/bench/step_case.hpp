@@ -17,6 +17,7 @@
 #include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"
 #include "bench/order_cost.hpp"
+#include "distributed/communicator.hpp"
 #include "infer/setup.hpp"
 #include "record/bench_request.hpp"
 #include "train/training_step.hpp"
@@ -33,13 +34,16 @@ BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem:
 
 class StepCase {
  public:
-  /// `batches`: how many. Throws Error when the training set has no such batches.
+  /// `batches`: how many. Several `ranks` make, measure and ask for facts alike. Throws Error when the
+  /// training set has no such batches.
   StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
-           std::int64_t batches, bool order_cost, const Device& device);
+           std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks);
 
   /// Seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its matrix
   /// products alone, as the library likes best), "gemm" (the same through our interface), "watched_step" and
-  /// "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
+  /// "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp). With several ranks
+  /// all of it as this one sees it, its share of the tokens in the products, and "exchange": what it waited
+  /// for others and moved bytes in "step".
   Samples measure(GemmLibrary& free_gemm);
   /// What is known without a clock: batch sizes, tokens, parameters, memory, and for each kernel calls,
   /// operations and bytes; known after the first measure().
@@ -55,6 +59,8 @@ class StepCase {
   /// measurement would leave most of them untouched, which costs an update less than it does in a run.
   void mark_all_tokens(const BenchData& data);
   void step(std::size_t batch);
+  /// Of a batch, that this rank has a share of.
+  std::int64_t own_tokens(const PackedBatch& batch) const { return batch.size().tokens / ranks_.size(); }
   /// Runs a step of each batch under a watch.
   void watch(Samples& samples);
   nlohmann::json kernel_facts() const;
@@ -68,6 +74,7 @@ class StepCase {
 
   LoadedExperiment loaded_;
   const Device& device_;
+  Communicator& ranks_;
   DType type_;
   std::uint64_t seed_;
   std::vector<PackedBatch> batches_;

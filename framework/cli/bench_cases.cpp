@@ -9,6 +9,7 @@
 
 #include "cli/access.hpp"
 #include "cli/planned_runs.hpp"
+#include "cli/run_ranks.hpp"
 #include "config/nearest.hpp"
 #include "runner/check.hpp"
 #include "runner/places.hpp"
@@ -19,6 +20,7 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr int most_ranks = 4096;
 const std::vector<std::string> machine_precisions = {"float32", "bfloat16"};
 const std::vector<std::int64_t> host_sizes = {256, 512, 1024, 2048};
 const std::vector<std::int64_t> device_sizes = {512, 1024, 2048, 4096, 8192};
@@ -82,8 +84,9 @@ Case make_case(const Specification& specification, std::int64_t length) {
   return one;
 }
 
-/// Precisions, batch sizes and lengths, crossed, for one backend.
-std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) {
+/// Precisions, batch sizes and lengths, crossed, for one backend. With several ranks also the same with as
+/// many times the batch, of which each rank computes what one process does of the former.
+std::vector<Case> cases_on(const CommandLine& line, const std::string& backend, int ranks) {
   std::vector<std::string> precisions = parts_of(line, "precision");
   std::vector<std::int64_t> sizes = number_list(line, "batch-size", 1);
   std::vector<std::int64_t> lengths = number_list(line, "length", 1);
@@ -92,18 +95,30 @@ std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) 
   if (lengths.empty()) lengths = {0};
   std::vector<Case> cases;
   std::filesystem::path worker;
+  const auto add = [&](const std::vector<std::string>& more) {
+    const PlannedRuns planned = read_own_plan(line, backend, more);
+    worker = planned.worker;
+    const Specification specification = the_run(planned);
+    if (ranks > 1) require_ranks_divide(ranks, specification);
+    for (const std::int64_t length : lengths) {
+      require_length(specification, length);
+      Case one = make_case(specification, length);
+      const auto same = [&](const Case& other) { return other.request.name == one.request.name; };
+      if (std::ranges::none_of(cases, same)) cases.push_back(std::move(one));
+    }
+    return specification.config.at("train");
+  };
   for (const std::string& precision : precisions)
     for (const std::int64_t size : sizes) {
       std::vector<std::string> more;
       if (!precision.empty()) more.push_back("train.precision=" + precision);
       if (size > 0) more.push_back("train.batch_size=" + std::to_string(size));
-      const PlannedRuns planned = read_own_plan(line, backend, more);
-      worker = planned.worker;
-      const Specification specification = the_run(planned);
-      for (const std::int64_t length : lengths) {
-        require_length(specification, length);
-        cases.push_back(make_case(specification, length));
-      }
+      const nlohmann::json train = add(more);
+      if (ranks == 1) continue;
+      const char* name = train.contains("batch_tokens") ? "batch_tokens" : "batch_size";
+      more.push_back(std::string("train.") + name + "=" +
+                     std::to_string(ranks * train.at(name).get<std::int64_t>()));
+      add(more);
     }
   std::vector<const Specification*> specifications;
   for (const Case& one : cases) specifications.push_back(&one.request.specification);
@@ -112,9 +127,27 @@ std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) 
   return cases;
 }
 
-std::string worker_name(const std::string& backend, int threads) {
+std::string worker_name(const std::string& backend, int threads, int ranks) {
   if (backend != "openmp") return backend;
-  return backend + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  return backend + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+         (ranks == 1 ? "" : ", " + std::to_string(ranks) + " ranks");
+}
+
+/// --ranks, checked against everything that is known before a file is read. {1} where it was not given.
+std::vector<int> rank_list(const CommandLine& line) {
+  std::vector<int> ranks;
+  for (const std::int64_t number : number_list(line, "ranks", 1)) {
+    if (number > most_ranks)
+      throw UsageError("--ranks " + std::to_string(number) + " is too many; at most " +
+                       std::to_string(most_ranks));
+    ranks.push_back(static_cast<int>(number));
+  }
+  const bool several = std::ranges::any_of(ranks, [](int number) { return number > 1; });
+  if (line.has("mpirun") && !several)
+    throw UsageError("--mpirun says how ranks are started; say how many with --ranks 1,2");
+  if (several && line.flag("order-cost"))
+    throw UsageError("--order-cost times the sums of one process; leave it out, or --ranks");
+  return ranks.empty() ? std::vector<int>{1} : ranks;
 }
 
 }  // namespace
@@ -127,6 +160,11 @@ void add_bench_options(CommandLine& line) {
                  "search plugins here too (may be repeated)");
   line.options()("backend", list(), "openmp, cuda, hip: one or several (default: that of this exp)");
   line.options()("threads,t", list(), "numbers of threads, as 1,2 (default: all this process may use)");
+  line.options()(
+      "ranks", list(),
+      "numbers of processes that train together over MPI, as 1,2,4: how a step and the same with as "
+      "many times the batch scale, and what the exchange takes");
+  add_mpirun_option(line);
   line.options()("precision", list(), "float32, bfloat16: one or several (default: that of the file)");
   line.options()("batch-size", list(), "sequences in a step, as 8,32 (default: that of the file)");
   line.options()("length", list(),
@@ -175,36 +213,43 @@ std::vector<BenchWorker> bench_workers(const CommandLine& line) {
   if (*line.step("batches") < 1) throw UsageError("--batches must be at least 1");
 
   std::vector<BenchWorker> workers;
-  for (const std::string& backend : backends) {
-    const std::filesystem::path program = worker_program(programs, backend);
-    const std::vector<Case> cases = line.has("file") ? cases_on(line, backend) : std::vector<Case>();
-    std::vector<std::string> precisions = machine_precisions;
-    for (const Case& one : cases) {
-      const std::string precision = one.settings.at("precision").get<std::string>();
-      if (std::find(precisions.begin(), precisions.end(), precision) == precisions.end())
-        precisions.push_back(precision);
-    }
-    for (const std::int64_t number : backend == "openmp" ? threads : std::vector<std::int64_t>{0}) {
-      BenchWorker worker;
-      worker.backend = backend;
-      worker.program = program;
-      const auto places = make_places(
-          usable_cores(),
-          {.workers = 1, .threads = static_cast<int>(number), .wishes = openmp_wishes(), .backend = backend});
-      worker.place = places.front();
-      worker.name = worker_name(backend, worker.place.threads);
-      worker.request.rounds = *line.step("rounds");
-      worker.request.batches = *line.step("batches");
-      worker.request.order_cost = line.flag("order-cost");
-      worker.request.machine_precisions = precisions;
-      worker.request.machine_sizes = backend == "openmp" ? host_sizes : device_sizes;
+  const std::vector<int> wanted_ranks = rank_list(line);
+  for (const std::string& backend : backends)
+    for (const int ranks : wanted_ranks) {
+      const std::filesystem::path program = worker_program(programs, backend);
+      require_rank_backend(ranks, backend);
+      const std::vector<Case> cases = line.has("file") ? cases_on(line, backend, ranks) : std::vector<Case>();
+      if (ranks > 1) require_rank_programs(line, ranks, program);
+      std::vector<std::string> precisions = machine_precisions;
       for (const Case& one : cases) {
-        worker.request.cases.push_back(one.request);
-        worker.settings.push_back(one.settings);
+        const std::string precision = one.settings.at("precision").get<std::string>();
+        if (std::find(precisions.begin(), precisions.end(), precision) == precisions.end())
+          precisions.push_back(precision);
       }
-      workers.push_back(std::move(worker));
+      for (const std::int64_t number : backend == "openmp" ? threads : std::vector<std::int64_t>{0}) {
+        BenchWorker worker;
+        worker.backend = backend;
+        worker.program = program;
+        const auto places = make_places(usable_cores(), {.workers = 1,
+                                                         .threads = static_cast<int>(number),
+                                                         .wishes = openmp_wishes(),
+                                                         .backend = backend,
+                                                         .ranks = ranks});
+        worker.place = places.front();
+        worker.place.rank_launcher = rank_launcher(line, ranks);
+        worker.name = worker_name(backend, worker.place.threads, ranks);
+        worker.request.rounds = *line.step("rounds");
+        worker.request.batches = *line.step("batches");
+        worker.request.order_cost = line.flag("order-cost");
+        worker.request.machine_precisions = precisions;
+        worker.request.machine_sizes = backend == "openmp" ? host_sizes : device_sizes;
+        for (const Case& one : cases) {
+          worker.request.cases.push_back(one.request);
+          worker.settings.push_back(one.settings);
+        }
+        workers.push_back(std::move(worker));
+      }
     }
-  }
   return workers;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/format.hpp"
 #include "cli/table.hpp"
+#include "report/rank_scaling.hpp"
 
 namespace encore {
 
@@ -79,6 +80,26 @@ void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary
         << (gain.from == 1.0 ? " thread" : " threads") << "; its products alone gain "
         << fixed(gain.matmul, 2) << ", so that " << fixed(gain.step / gain.matmul, 2)
         << " of their gain is reached\n";
+}
+
+void print_ranks(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
+  const std::vector<RankScaling> all = rank_scaling(summary);
+  if (all.empty()) return;
+  Table table({{"SCALING"},
+               {"STEP"},
+               {"AGAINST", Align::left, true},
+               {"TOKENS/S", Align::right},
+               {"TIMES", Align::right},
+               {"EFFICIENCY %", Align::right},
+               {"EXCHANGE %", Align::right}});
+  for (const RankScaling& one : all)
+    table.add({one.weak ? "weak" : "strong", one.step->measured->name, one.base->measured->name,
+               fixed(one.step->tokens_per_second.median, 0), fixed(one.speedup, 2),
+               fixed(100.0 * one.efficiency, 1), fixed(100.0 * one.exchange.median, 1)});
+  out << '\n';
+  table.print(out, terminal);
+  out << "strong: the same batch, divided; weak: as many times the batch. Times the tokens a second of one "
+         "process, and that for each thread of both\n";
 }
 
 void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummary& step) {
@@ -162,6 +183,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
   if (summary.steps.empty()) return;
   out << '\n';
   print_steps(out, terminal, summary);
+  print_ranks(out, terminal, summary);
   for (const StepSummary& step : summary.steps) {
     print_heading(out, terminal, step.measured->name);
     print_kernels(out, terminal, step);

@@ -11,6 +11,7 @@
 #include "cli/format.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
+#include "report/rank_scaling.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"
 #include "store/benches.hpp"
@@ -119,7 +120,7 @@ BenchResult earlier(const CommandLine& line) {
 void require_sensible(const CommandLine& line) {
   threshold_of(line.text("threshold"));
   if (!line.has("file"))
-    for (const char* option : {"set", "precision", "batch-size", "length", "against", "svg"})
+    for (const char* option : {"set", "ranks", "precision", "batch-size", "length", "against", "svg"})
       if (line.has(option))
         throw UsageError("--" + std::string(option) + " is about a step; name an experiment file");
   if (!line.has("file") && line.flag("order-cost"))
@@ -191,6 +192,7 @@ int conclude(const CommandLine& line, const BenchResult& result, const std::opti
   if (line.flag("json")) {
     json all = result.to_json();
     all["summary"] = summary.to_json();
+    for (const RankScaling& scaling : rank_scaling(summary)) all["rank_scaling"].push_back(to_json(scaling));
     all["notes"] = noise_notes(result, summary);
     if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
     std::cout << all.dump(1) << '\n';

@@ -56,6 +56,11 @@ void add_rank_options(CommandLine& line) {
   line.options()("ranks", po::value<int>()->value_name("N")->default_value(1),
                  "so many processes train each run together over MPI; N divides train.gradient_shards, and "
                  "changes no bit of the result");
+  add_mpirun_option(line);
+}
+
+void add_mpirun_option(CommandLine& line) {
+  namespace po = boost::program_options;
   line.options()("mpirun", po::value<std::string>()->value_name("COMMAND"),
                  "what starts the ranks in place of mpirun, such as \"srun -n {ranks}\" (default: "
                  "$ENCORE_MPIRUN)");
@@ -72,17 +77,15 @@ void check_rank_options(const CommandLine& line) {
         "--ranks goes with --launcher slurm alone of all launchers; have --mpirun find the machines");
 }
 
-void require_rank_backend(const CommandLine& line, const std::string& backend) {
-  if (line.integer("ranks") > 1 && backend != "openmp")
+void require_rank_backend(int ranks, const std::string& backend) {
+  if (ranks > 1 && backend != "openmp")
     throw UsageError("--ranks computes on cores, and this is backend " + backend +
                      "; leave --ranks out, or choose --backend openmp");
 }
 
-std::vector<std::string> rank_launcher(const CommandLine& line) {
-  if (line.integer("ranks") == 1) return {};
-  const int ranks = line.integer("ranks");
-  std::vector<std::string> words =
-      launcher_words(wanted_launcher(line), ranks, std::max(1, line.integer("threads")));
+std::vector<std::string> rank_launcher(const CommandLine& line, int ranks) {
+  if (ranks == 1) return {};
+  std::vector<std::string> words = launcher_words(wanted_launcher(line), ranks, 1);
   return words.empty() ? open_mpi_launcher(std::to_string(ranks)) : words;
 }
 
@@ -100,8 +103,7 @@ std::vector<std::string> launcher_words(const std::string& command, int ranks, i
   return words;
 }
 
-void require_ranks_divide(const CommandLine& line, const Specification& specification) {
-  const int ranks = line.integer("ranks");
+void require_ranks_divide(int ranks, const Specification& specification) {
   const nlohmann::json shards =
       specification.config.value(nlohmann::json::json_pointer("/train/gradient_shards"), nlohmann::json(1));
   const auto count = shards.get<std::int64_t>();
@@ -114,14 +116,14 @@ void require_ranks_divide(const CommandLine& line, const Specification& specific
 }
 
 void require_ranks(const CommandLine& line, const PlannedRuns& planned) {
-  if (line.integer("ranks") == 1) return;
+  const int ranks = line.integer("ranks");
+  if (ranks == 1) return;
   for (const PlannedRun& run : planned.runs)
-    if (run.to_do()) require_ranks_divide(line, run.specification);
-  require_rank_programs(line, planned.worker);
+    if (run.to_do()) require_ranks_divide(ranks, run.specification);
+  require_rank_programs(line, ranks, planned.worker);
 }
 
-void require_rank_programs(const CommandLine& line, const std::filesystem::path& worker) {
-  const int ranks = line.integer("ranks");
+void require_rank_programs(const CommandLine& line, int ranks, const std::filesystem::path& worker) {
   const ProgramOutput version = run_program(worker, {"version"});
   const nlohmann::json answer = json_or_null(version.output);
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
@@ -129,7 +131,7 @@ void require_rank_programs(const CommandLine& line, const std::filesystem::path&
                      " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
                      "openmpi-bin) and build again (./exp setup), or train without --ranks");
   if (line.has("launcher")) return;  // that program is started on other machines
-  const std::string program = rank_launcher(line).front();
+  const std::string program = rank_launcher(line, ranks).front();
   if (!is_there(program))
     throw UsageError("--ranks " + std::to_string(ranks) + " is started by " + program +
                      ", which is not there; install it (Debian's package is openmpi-bin), or name what "

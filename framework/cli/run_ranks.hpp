@@ -14,14 +14,15 @@ namespace encore {
 
 /// --ranks, --mpirun.
 void add_rank_options(CommandLine& line);
+void add_mpirun_option(CommandLine& line);
 /// Throws UsageError where they cannot be meant.
 void check_rank_options(const CommandLine& line);
 /// Throws UsageError for several ranks of a backend that they do not compute with.
-void require_rank_backend(const CommandLine& line, const std::string& backend);
+void require_rank_backend(int ranks, const std::string& backend);
 
 /// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} replaced; else Open
 /// MPI's mpirun with what this machine needs. Empty for one rank.
-std::vector<std::string> rank_launcher(const CommandLine& line);
+std::vector<std::string> rank_launcher(const CommandLine& line, int ranks);
 /// The words of a command that starts `ranks` processes, with {ranks} and {cpus} replaced; one that does not
 /// count gets "-n RANKS".
 std::vector<std::string> launcher_words(const std::string& command, int ranks, int cpus);
@@ -30,8 +31,8 @@ std::vector<std::string> launcher_words(const std::string& command, int ranks, i
 /// there, or the ranks do not divide the gradient shards of a run.
 void require_ranks(const CommandLine& line, const PlannedRuns& planned);
 /// The last of these for one run.
-void require_ranks_divide(const CommandLine& line, const Specification& specification);
+void require_ranks_divide(int ranks, const Specification& specification);
 /// The others, for several ranks.
-void require_rank_programs(const CommandLine& line, const std::filesystem::path& worker);
+void require_rank_programs(const CommandLine& line, int ranks, const std::filesystem::path& worker);
 
 }  // namespace encore

@@ -232,7 +232,7 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
 
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
-  require_rank_backend(line, backend);
+  require_rank_backend(line.integer("ranks"), backend);
   if (line.has("launcher")) return launched_places(line);
   PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
@@ -252,7 +252,7 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
   wanted.ranks = line.integer("ranks");
   std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
-  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(line);
+  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(line, wanted.ranks);
   return places;
 }
 

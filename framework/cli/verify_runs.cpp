@@ -30,11 +30,11 @@ std::optional<std::int64_t> step_option(const CommandLine& line, const std::stri
 void take_ranks(const CommandLine& line, const std::string& backend, VerificationTask& task) {
   task.ranks = line.integer("ranks");
   if (task.ranks == 1) return;
-  require_rank_backend(line, backend);
+  require_rank_backend(task.ranks, backend);
   if (task.kill_at) throw UsageError("--kill-at kills one process; leave --ranks out, or --kill-at");
-  require_ranks_divide(line, task.specification);
-  require_rank_programs(line, task.worker);
-  task.rank_launcher = rank_launcher(line);
+  require_ranks_divide(task.ranks, task.specification);
+  require_rank_programs(line, task.ranks, task.worker);
+  task.rank_launcher = rank_launcher(line, task.ranks);
   const PlacesWanted wanted{
       .threads = task.threads, .wishes = openmp_wishes(), .backend = backend, .ranks = task.ranks};
   task.threads = make_places(usable_cores(), wanted).front().threads;

@@ -10,6 +10,7 @@
 #include <encore/error.hpp>
 
 #include "record/spool_reader.hpp"
+#include "runner/attempt_end.hpp"
 #include "runner/machine_noise.hpp"
 
 namespace encore {
@@ -27,6 +28,8 @@ class Measuring {
     std::vector<std::string> arguments = {"bench", "--run-folder", folder.string()};
     if (worker.place.threads > 0)
       arguments.insert(arguments.end(), {"--threads", std::to_string(worker.place.threads)});
+    if (worker.place.ranks > 1)
+      arguments.insert(arguments.end(), {"--ranks", std::to_string(worker.place.ranks)});
     process_.emplace(worker.program, std::move(arguments), log_, worker.place);
   }
 
@@ -45,7 +48,8 @@ class Measuring {
       }
       if (stop_.load() > 0) throw Error("stopped; nothing was stored");
       if (ended_)
-        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")");
+        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")\n" +
+                    tail_of(log_));
       ended_ = process_->wait_for(std::chrono::milliseconds(5));  // what it wrote last is read once more
     }
   }
@@ -68,7 +72,8 @@ void add_samples(BenchCase& one, const Samples& samples) {
 /// The machine first, then its cases, in the order of the request.
 std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted& started) {
   std::vector<BenchCase> cases;
-  const json settings = {{"backend", worker.backend}, {"threads", started.threads}};
+  json settings = {{"backend", worker.backend}, {"threads", started.threads}};
+  if (worker.place.ranks > 1) settings["ranks"] = worker.place.ranks;
   const auto add = [&](const std::string& name, bool machine, const json& of_case) {
     BenchCase& one = cases.emplace_back();
     one.name = name;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/step_case.hpp"
+#include "distributed/mpi_communicator.hpp"
 #include "kernels/gemm.hpp"
 #include "record/control_pipe.hpp"
 #include "record/spool.hpp"
@@ -22,6 +23,9 @@
 
 namespace encore {
 namespace {
+
+/// What all ranks find wrong, rank 0 reports; the others give it so long before they end it.
+constexpr auto time_for_first_rank = std::chrono::seconds(2);
 
 /// Whose turn it is.
 class Turns {
@@ -70,31 +74,44 @@ std::int64_t peak_memory() {
 
 class Bench {
  public:
-  Bench(const BenchArguments& arguments, SpoolWriter& spool)
+  Bench(const BenchArguments& arguments, Communicator& ranks)
       : arguments_(arguments),
-        spool_(spool),
+        ranks_(ranks),
         request_(BenchRequest::load(arguments.run_folder)),
-        machine_(device_, request_.machine_precisions, request_.machine_sizes),
         free_gemm_(make_free_gemm()) {
+    if (ranks.rank() == 0) machine_.emplace(device_, request_.machine_precisions, request_.machine_sizes);
     DataOfCases data(arguments.run_folder);
     for (const BenchCaseRequest& request : request_.cases) {
       LoadedExperiment loaded = load_experiment(request.specification);
       const BenchData& of_case = data.of(request.specification, loaded);
       cases_.push_back(std::make_unique<StepCase>(request, std::move(loaded), of_case, request_.batches,
-                                                  request_.order_cost, device_));
+                                                  request_.order_cost, device_, ranks_));
     }
   }
 
-  void run() {
+  /// Rank 0: waits for its turns, and writes what it has measured.
+  void lead(SpoolWriter& spool) {
     Turns turns(arguments_.control_fd);
-    spool_.event(started());
+    spool.event(started());
     // The first round is warm-up: primitives are made, pages touched, clocks brought up.
     for (std::int64_t round = 0; round <= request_.rounds; ++round) {
-      if (!turns.wait()) return finish(Ending::interrupted);
-      spool_.event(measure(round));
+      BenchRound measured{.round = round, .warm_up = round == 0, .machine = {}};
+      const bool goes_on = turns.wait();
+      if (goes_on) measured.machine = machine_->measure();
+      if (!is_next(goes_on)) return finish(spool, Ending::interrupted);
+      measure_cases(round, measured);
+      spool.event(measured);
     }
-    spool_.event(facts());
-    finish(Ending::completed);
+    spool.event(facts());
+    finish(spool, Ending::completed);
+  }
+
+  /// Another rank: computes its part of the cases.
+  void follow() {
+    for (std::int64_t round = 0; round <= request_.rounds && is_next(false); ++round) {
+      BenchRound unread;
+      measure_cases(round, unread);
+    }
   }
 
  private:
@@ -107,18 +124,23 @@ class Bench {
     return started;
   }
 
-  BenchRound measure(std::int64_t round) {
-    BenchRound measured{.round = round, .warm_up = round == 0, .machine = machine_.measure()};
+  /// What rank 0 says. The others sleep meanwhile: other workers may be measuring.
+  bool is_next(bool goes_on) {
+    if (ranks_.size() == 1) return goes_on;
+    ranks_.wait_for_all();
+    return from_first(ranks_, goes_on ? 1 : 0) == 1;
+  }
+
+  void measure_cases(std::int64_t round, BenchRound& measured) {
     // No case is always the one behind the machine's measurement.
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const std::size_t index = (k + static_cast<std::size_t>(round)) % cases_.size();
       measured.cases[request_.cases[index].name] = cases_[index]->measure(*free_gemm_);
     }
-    return measured;
   }
 
   BenchFacts facts() const {
-    BenchFacts facts{.machine = JsonText(machine_.facts()), .peak_bytes = peak_memory()};
+    BenchFacts facts{.machine = JsonText(machine_->facts()), .peak_bytes = peak_memory()};
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const StepCase& one = *cases_[k];
       const BenchCaseRequest& request = request_.cases[k];
@@ -131,16 +153,16 @@ class Bench {
     return facts;
   }
 
-  void finish(Ending ending) {
-    spool_.event(Ended{.ending = ending});
-    spool_.sync();
+  static void finish(SpoolWriter& spool, Ending ending) {
+    spool.event(Ended{.ending = ending});
+    spool.sync();
   }
 
   const BenchArguments& arguments_;
-  SpoolWriter& spool_;
+  Communicator& ranks_;
   BenchRequest request_;
   Device device_;
-  MachineBench machine_;
+  std::optional<MachineBench> machine_;
   std::unique_ptr<GemmLibrary> free_gemm_;
   std::vector<std::unique_ptr<StepCase>> cases_;
 };
@@ -148,15 +170,29 @@ class Bench {
 }  // namespace
 
 int bench_verb(const BenchArguments& arguments) {
+  const std::unique_ptr<Communicator> joined =
+      arguments.ranks > 1 ? join_ranks(arguments.ranks) : std::unique_ptr<Communicator>();
+  Communicator& ranks = joined ? *joined : only_rank();
   const int attempt = static_cast<int>(arguments.attempt);
-  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt);
+  std::optional<SpoolWriter> spool;
   try {
-    Bench(arguments, spool).run();
+    if (ranks.rank() == 0) spool.emplace(arguments.run_folder / spool_name(attempt), attempt);
+    Bench bench(arguments, ranks);
+    if (spool)
+      bench.lead(*spool);
+    else
+      bench.follow();
     return 0;
   } catch (const std::exception& error) {
-    spool.event(Ended{.ending = Ending::failed, .reason = error.what()});
-    spool.sync();
-    throw;
+    if (spool) {
+      spool->event(Ended{.ending = Ending::failed, .reason = error.what()});
+      spool->sync();
+    }
+    if (ranks.size() == 1) throw;
+    std::cerr << "encore-worker: rank " << ranks.rank() << ": " << error.what() << '\n';
+    if (!spool) std::this_thread::sleep_for(time_for_first_rank);
+    ranks.end_all(1);
+    return 1;
   }
 }
 

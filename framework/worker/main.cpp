@@ -49,6 +49,7 @@ constexpr const char* usage =
     "            --int8 or --int4 on those from predict to serve: with the weights that quantize has "
     "written\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
+    "            [--ranks N: started N times by mpirun]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
@@ -107,8 +108,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
          steps_of(values["save-at"].as<std::string>()), values["stop-after-epoch"].as<std::int64_t>(),
          values["pause-after-step"].as<std::int64_t>()});
   if (verb == "bench")
-    return bench_verb(
-        {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
+    return bench_verb({run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(),
+                       threads, static_cast<int>(values["ranks"].as<std::int64_t>())});
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>(),
                                    values["int8"].as<bool>()   ? Weights::int8
                                    : values["int4"].as<bool>() ? Weights::int4

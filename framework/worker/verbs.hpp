@@ -55,6 +55,7 @@ struct BenchArguments {
   std::int64_t attempt = 1;          ///< number of the spool
   int control_fd = -1;               ///< -1: every round at once, without being asked
   int threads = 1;
+  int ranks = 1;  ///< that a launcher of MPI has started together with this process
 };
 
 /// Trains, or goes on. 0 completed, 1 failed, 75 interrupted.

@@ -78,6 +78,45 @@ TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
                        "--kill-at kills one process"));
 }
 
+TEST_F(Ranks, AreMeasuredStrongAndWeakAgainstOneProcess) {
+  const nlohmann::json result =
+      nlohmann::json::parse(output_of({"bench", "tiny.toml", "--ranks", "1,2", "-t", "1", "--batch-size", "4",
+                                       "--rounds", "2", "--batches", "1", "--json", "--quiet"}));
+  EXPECT_EQ(result.at("cases").size(), 5u) << "two machines, a batch of 4 on each, and one of 8 of two ranks";
+  ASSERT_EQ(result.at("rank_scaling").size(), 2u) << result.at("rank_scaling");
+  EXPECT_EQ(result["rank_scaling"][0].at("scaling"), "strong");
+  EXPECT_EQ(result["rank_scaling"][1].at("scaling"), "weak");
+  for (const nlohmann::json& one : result["rank_scaling"]) {
+    EXPECT_EQ(one.at("ranks"), 2);
+    EXPECT_EQ(one.at("against"), "float32, batch 4, openmp, 1 thread");
+    EXPECT_GT(one.at("efficiency").get<double>(), 0.0);
+    EXPECT_GT(one.at("exchange_share").get<double>(), 0.0);
+    EXPECT_LT(one.at("exchange_share").get<double>(), 1.0);
+  }
+  EXPECT_EQ(result["rank_scaling"][1].at("name"), "float32, batch 8, openmp, 1 thread, 2 ranks");
+  EXPECT_TRUE(contains(output_of({"bench", "show", "tiny"}), "EFFICIENCY %"));
+}
+
+TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
+  const auto refused = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "bench");
+    return refusal_of(options);
+  };
+  EXPECT_TRUE(contains(refused({"--ranks", "2"}), "--ranks is about a step; name an experiment file"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1,3"}), "possible are 1, 2, 4"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "0"}), "--ranks \"0\" is no whole number from 1 on"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1", "--mpirun", "srun"}), "say how many with"));
+  EXPECT_TRUE(
+      contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost times the sums"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "2", "--mpirun", "no-such-launcher"}),
+                       "is started by no-such-launcher, which is not there"));
+  const ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "4",
+                                             "--rounds", "2", "--mpirun", "env COUNT={ranks}"});
+  EXPECT_EQ(joined.end.exit_code, 1);
+  EXPECT_TRUE(contains(joined.errors, "the launcher has started 1 rank where 2 were asked for"))
+      << joined.errors;
+}
+
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   const auto refused = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"run", "tiny.toml"});
