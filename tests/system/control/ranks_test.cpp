@@ -117,6 +117,16 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
       << joined.errors;
 }
 
+TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
+  sandbox_.write("worker.sh",
+                 "#!/bin/sh\n[ \"$1\" = version ] || exec " ENCORE_BUILD_DIR
+                 "/bin/encore-worker \"$@\"\n" ENCORE_BUILD_DIR
+                 "/bin/encore-worker version | sed 's/\"mpi\": *\"[^\"]*\"/\"mpi\":\"\"/'\n");
+  std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
+  sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
+  EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}), "was built without MPI"));
+}
+
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   const auto refused = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"run", "tiny.toml"});
