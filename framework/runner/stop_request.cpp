@@ -1,8 +1,14 @@
 // See stop_request.hpp.
 #include "runner/stop_request.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 #include <string>
 #include <system_error>
+
+#include <encore/error.hpp>
 
 #include "config/input_file.hpp"
 #include "record/atomic_file.hpp"
@@ -20,7 +26,12 @@ std::filesystem::path request_file(const std::filesystem::path& run_folder, int 
 }  // namespace
 
 void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish wish) {
-  save_file(request_file(run_folder, attempt), wish == StopWish::kill ? "kill\n" : "stop\n");
+  // Several processes may ask at the same moment: each writes a file of its own, and the last one stands.
+  const std::filesystem::path file = request_file(run_folder, attempt);
+  const std::filesystem::path own = file.string() + "." + std::to_string(::getpid());
+  save_file(own, wish == StopWish::kill ? "kill\n" : "stop\n");
+  if (std::rename(own.c_str(), file.c_str()) != 0) throw Error(system_message("write", file, errno));
+  sync_folder(run_folder);
 }
 
 StopWish requested_stop(const std::filesystem::path& run_folder, int attempt) {

@@ -1,6 +1,11 @@
 // A request to stop reaches the attempt that it names, however young that is, and no other.
 #include "runner/stop_request.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "unit/record/temporary_folder.hpp"
@@ -29,6 +34,29 @@ TEST(StopRequest, of_two_wishes_the_later_one_counts) {
   request_stop(folder.path(), 1, StopWish::checkpoint);
   request_stop(folder.path(), 1, StopWish::kill);
   EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::kill);
+}
+
+TEST(StopRequest, may_be_made_by_several_processes_at_once) {
+  const testing::TemporaryFolder folder;
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 4; ++i) {
+    processes.push_back(::fork());
+    if (processes.back() != 0) continue;
+    try {
+      for (int again = 0; again < 50; ++again) request_stop(folder.path(), 1, StopWish::kill);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  for (const pid_t process : processes) {
+    int status = -1;
+    ::waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::kill);
+  forget_stop_requests_before(folder.path(), 2);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing else is left";
 }
 
 }  // namespace
