@@ -236,7 +236,7 @@ std::vector<BenchWorker> bench_workers(const CommandLine& line) {
                                                          .backend = backend,
                                                          .ranks = ranks});
         worker.place = places.front();
-        worker.place.rank_launcher = rank_launcher(line, ranks);
+        worker.place.rank_launcher = rank_launcher(line, ranks, worker.place.threads);
         worker.name = worker_name(backend, worker.place.threads, ranks);
         worker.request.rounds = *line.step("rounds");
         worker.request.batches = *line.step("batches");

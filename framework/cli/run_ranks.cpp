@@ -83,9 +83,9 @@ void require_rank_backend(int ranks, const std::string& backend) {
                      "; leave --ranks out, or choose --backend openmp");
 }
 
-std::vector<std::string> rank_launcher(const CommandLine& line, int ranks) {
+std::vector<std::string> rank_launcher(const CommandLine& line, int ranks, int threads) {
   if (ranks == 1) return {};
-  std::vector<std::string> words = launcher_words(wanted_launcher(line), ranks, 1);
+  std::vector<std::string> words = launcher_words(wanted_launcher(line), ranks, threads);
   return words.empty() ? open_mpi_launcher(std::to_string(ranks)) : words;
 }
 
@@ -131,7 +131,7 @@ void require_rank_programs(const CommandLine& line, int ranks, const std::filesy
                      " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
                      "openmpi-bin) and build again (./exp setup), or train without --ranks");
   if (line.has("launcher")) return;  // that program is started on other machines
-  const std::string program = rank_launcher(line, ranks).front();
+  const std::string program = rank_launcher(line, ranks, 1).front();
   if (!is_there(program))
     throw UsageError("--ranks " + std::to_string(ranks) + " is started by " + program +
                      ", which is not there; install it (Debian's package is openmpi-bin), or name what "

@@ -20,9 +20,9 @@ void check_rank_options(const CommandLine& line);
 /// Throws UsageError for several ranks of a backend that they do not compute with.
 void require_rank_backend(int ranks, const std::string& backend);
 
-/// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} replaced; else Open
-/// MPI's mpirun with what this machine needs. Empty for one rank.
-std::vector<std::string> rank_launcher(const CommandLine& line, int ranks);
+/// The words in front of the worker: those of --mpirun or $ENCORE_MPIRUN, with {ranks} and, by the threads of
+/// each, {cpus} replaced; else Open MPI's mpirun with what this machine needs. Empty for one rank.
+std::vector<std::string> rank_launcher(const CommandLine& line, int ranks, int threads);
 /// The words of a command that starts `ranks` processes, with {ranks} and {cpus} replaced; one that does not
 /// count gets "-n RANKS".
 std::vector<std::string> launcher_words(const std::string& command, int ranks, int cpus);

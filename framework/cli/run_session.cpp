@@ -252,7 +252,7 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
   wanted.ranks = line.integer("ranks");
   std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
-  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(line, wanted.ranks);
+  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(line, wanted.ranks, place.threads);
   return places;
 }
 

@@ -34,10 +34,10 @@ void take_ranks(const CommandLine& line, const std::string& backend, Verificatio
   if (task.kill_at) throw UsageError("--kill-at kills one process; leave --ranks out, or --kill-at");
   require_ranks_divide(task.ranks, task.specification);
   require_rank_programs(line, task.ranks, task.worker);
-  task.rank_launcher = rank_launcher(line, task.ranks);
   const PlacesWanted wanted{
       .threads = task.threads, .wishes = openmp_wishes(), .backend = backend, .ranks = task.ranks};
   task.threads = make_places(usable_cores(), wanted).front().threads;
+  task.rank_launcher = rank_launcher(line, task.ranks, task.threads);
 }
 
 VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& run, const PlaceFiles& place) {

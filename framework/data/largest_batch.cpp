@@ -211,9 +211,9 @@ BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& op
                                    EvaluationOrder order) {
   const ExampleLengths lengths = example_lengths(set);
   ExampleSizes examples(set, {});
+  // Where all examples together are not too many, no batch is.
   if (static_cast<std::int64_t>(std::max(set.rows(Space::tokens), set.rows(Space::target))) > most_rows)
-    require_countable_rows(examples.bound(lengths, options),
-                           options);  // else all examples would not be too many
+    require_countable_rows(examples.bound(lengths, options), options);
   LargestBatch largest(set, examples, {}, 1);
   for (const std::vector<std::int32_t>& members : plan_evaluation(lengths, options, order))
     largest.add(members);

@@ -19,6 +19,11 @@ namespace {
 /// The files of jobs are looked at so often.
 constexpr auto look_interval = std::chrono::milliseconds(1000);
 
+/// Of a search, at one of its rungs.
+bool is_paused(const RunRow& run, const std::optional<Ended>& last_word) {
+  return run.state == RunState::interrupted && last_word && last_word->epochs;
+}
+
 }  // namespace
 
 std::size_t SlurmRunner::run(std::vector<RunTask> tasks) {
@@ -102,7 +107,7 @@ bool SlurmRunner::begin(std::size_t task) {
     over_.insert(task);
     if (lease) {
       store_.finish_attempt(*lease, RunState::interrupted, error.what());
-      tell_end(task, store_.read_run(now.run), false);
+      tell_end(task, store_.read_run(now.run), {});
       return true;
     }
     store_.note_waiting(now.run, error.what());
@@ -149,7 +154,7 @@ void SlurmRunner::take_end(const RunRow& run) {
   open_.erase(found);
   tasks_[task].seen_attempts = run.attempts;
   const std::optional<Ended> last_word = last_word_of(store_, run.number, run.attempts);
-  const bool paused = run.state == RunState::interrupted && last_word && last_word->epochs;
+  const bool paused = is_paused(run, last_word);
   const bool lost = run.state == RunState::lost && retried_[task] < settings_.retries;
   // The program that gave it to Slurm may have died before its job was submitted.
   const bool left = adopted_.erase(task) > 0 && !paused &&
@@ -166,18 +171,17 @@ void SlurmRunner::take_end(const RunRow& run) {
     return;
   }
   over_.insert(task);
-  tell_end(task, run, paused);
+  tell_end(task, run, last_word);
 }
 
-void SlurmRunner::tell_end(std::size_t task, const RunRow& run, bool paused) {
+void SlurmRunner::tell_end(std::size_t task, const RunRow& run, const std::optional<Ended>& last_word) {
   RunOutcome outcome;
   outcome.began = true;
   outcome.state = run.state;
   outcome.reason = run.reason;
-  outcome.paused = paused;
+  outcome.paused = is_paused(run, last_word);
   outcome.step = run.progress ? run.progress->step : 0;
-  if (const std::optional<Ended> last_word = last_word_of(store_, run.number, run.attempts))
-    outcome.step = std::max(outcome.step, last_word->step.value_or(0));
+  if (last_word) outcome.step = std::max(outcome.step, last_word->step.value_or(0));
   for (const AttemptRow& attempt : store_.read_attempts(run.number))
     outcome.seconds += attempt.finished ? *attempt.finished - attempt.started : 0.0;
   const bool bad = run.state == RunState::failed || run.state == RunState::lost;

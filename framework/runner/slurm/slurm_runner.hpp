@@ -59,7 +59,7 @@ class SlurmRunner {
   void leave_or_adopt(std::size_t task);
   void settle();
   void take_end(const RunRow& run);
-  void tell_end(std::size_t task, const RunRow& run, bool paused);
+  void tell_end(std::size_t task, const RunRow& run, const std::optional<Ended>& last_word);
   void pass_on_requests();
   void stop_all(const std::string& why, StopWish wish);
   void notice_waiting();

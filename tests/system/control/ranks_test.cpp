@@ -1,6 +1,7 @@
 // One run trained by several ranks over MPI: the bits of one process, whatever the ranks and threads; and
 // what is refused. Ranks that are killed, stopped or wrong: rank_faults_test.cpp.
 #include <signal.h>
+#include <unistd.h>
 
 #include "system/control/ranks.hpp"
 
@@ -118,10 +119,9 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
 }
 
 TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
-  sandbox_.write("worker.sh",
-                 "#!/bin/sh\n[ \"$1\" = version ] || exec " ENCORE_BUILD_DIR
-                 "/bin/encore-worker \"$@\"\n" ENCORE_BUILD_DIR
-                 "/bin/encore-worker version | sed 's/\"mpi\": *\"[^\"]*\"/\"mpi\":\"\"/'\n");
+  sandbox_.write("worker.sh", "#!/bin/sh\n[ \"$1\" = version ] || exec " ENCORE_BUILD_DIR
+                              "/bin/encore-worker \"$@\"\n" ENCORE_BUILD_DIR
+                              "/bin/encore-worker version | sed 's/\"mpi\": *\"[^\"]*\"/\"mpi\":\"\"/'\n");
   std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
   sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
   EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}), "was built without MPI"));
@@ -143,6 +143,15 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "say how many with --ranks N"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}),
                        "--ranks goes with --launcher slurm alone"));
+}
+
+TEST_F(Ranks, ALauncherIsToldRanksAndThreads) {
+  const std::string root = ::geteuid() == 0 ? " --allow-run-as-root" : "";
+  sandbox_.write("launch.sh",
+                 "echo \"$1 $2\" > said.txt\nranks=$1\nshift 2\nexec mpirun -n $ranks --oversubscribe" +
+                     root + " \"$@\"\n");
+  train({"--ranks", "2", "-t", "3", "--mpirun", "sh launch.sh {ranks} {cpus}"});
+  EXPECT_EQ(sandbox_.read("said.txt"), "2 3\n");
 }
 
 }  // namespace

@@ -98,13 +98,15 @@ TEST(SlurmSearch, OfFourTrialsAtOnceReplaysWhateverIsKilled) {
   Cluster cluster;
   write_search(cluster.sandbox(), "trials = 10\nstartup = 4\npruning = \"asha\"\neta = 2\n");
   std::mt19937 random(7);
+  int hits = 0;
   for (int kill = 0; kill < 6; ++kill) {
     const pid_t exp = cluster.start("search.toml", {"-j", "4"});
     std::this_thread::sleep_for(
         std::chrono::milliseconds(std::uniform_int_distribution<int>(200, 5000)(random)));
     ::kill(exp, SIGKILL);
-    Sandbox::wait(exp);
+    if (Sandbox::wait(exp)->signal == SIGKILL) ++hits;
   }
+  EXPECT_GT(hits, 0) << "the search was over before anything was killed";
   EXPECT_TRUE(eventually([&] { return cluster.run("search.toml", {"-j", "4"}).end.exit_code == 0; }));
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM search_trial"), "10");
   EXPECT_EQ(cluster.slurm("squeue -h -t all -o '%j %F' | sort -u | cut -d ' ' -f 1 | uniq -d"), "")
