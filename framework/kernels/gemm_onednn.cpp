@@ -148,6 +148,7 @@ class OneDnnGemm final : public GemmLibrary {
 
   static constexpr std::size_t most_primitives = 4096;
   static constexpr std::int64_t full_rows = 128;  // of a tile of x W^T
+  static constexpr std::int64_t least_tiles = 4;  // of a weight gradient
 
   /// A product with full tiles of rows, whose order of b is that in which the weight is laid out. It has no
   /// data of its own.
@@ -190,10 +191,21 @@ class OneDnnGemm final : public GemmLibrary {
     }
   };
 
+  /// A weight gradient of a small layer would be one tile, and so one thread's work: the longer side is
+  /// halved until there are a few.
+  static Plan cut_gradient(const Product& p) {
+    Tiling rows = equal_tiles(p.rows(), 192), columns = equal_tiles(p.columns(), 384);
+    while (rows.tiles() * columns.tiles() < least_tiles && std::max(rows.size, columns.size) > 64) {
+      Tiling& longer = columns.size >= rows.size ? columns : rows;
+      longer = equal_tiles(longer.count, longer.size / 2);
+    }
+    return {rows, columns, {}, false};
+  }
+
   /// Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
   /// of weights, and both sides of a weight gradient, are the model's and are cut evenly.
   static Plan cut(const Product& p) {
-    if (p.transpose_a) return {equal_tiles(p.rows(), 192), equal_tiles(p.columns(), 384), {}, false};
+    if (p.transpose_a) return cut_gradient(p);
     const bool strips = p.a.dtype == DType::bfloat16;
     Plan plan{
         {p.rows(), strips ? 64 : full_rows}, equal_tiles(p.columns(), strips ? p.columns() : 192), {}, false};

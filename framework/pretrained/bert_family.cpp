@@ -26,6 +26,10 @@ bool tells_next_text(const HeadPlan& head) {
   return has_parameter(head, "next.weight");
 }
 
+bool reads_tokens(const HeadPlan& head) {
+  return std::ranges::find(head.reads(), Space::tokens) != head.reads().end();
+}
+
 /// Without the family's name in front.
 PretrainedClass class_without_family(const HeadPlan& head, const std::string& type) {
   switch (pretrained_head_of(head)) {
@@ -35,8 +39,11 @@ PretrainedClass class_without_family(const HeadPlan& head, const std::string& ty
       if (tells_next_text(head)) return {.name = "ForPreTraining", .pipeline = "fill-mask"};
       return {.name = "ForMaskedLM", .pipeline = "fill-mask"};
     case PretrainedHead::classes:
-      if (std::ranges::find(head.reads(), Space::tokens) != head.reads().end())
-        return {.name = "ForTokenClassification", .pipeline = "token-classification"};
+      if (reads_tokens(head) && head.loss_space() == Space::sequences)
+        throw Error(
+            "model.head.pooling = \"mean\" cannot be written as a BERT, which classifies a text by its first "
+            "state; train with model.head.pooling = \"cls\" and model.head.pooler = true");
+      if (reads_tokens(head)) return {.name = "ForTokenClassification", .pipeline = "token-classification"};
       if (has_parameter(head, "pooler.weight"))
         return {.name = "ForSequenceClassification",
                 .pipeline = "text-classification",

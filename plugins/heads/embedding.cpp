@@ -19,45 +19,6 @@ namespace encore_embedding_head {
 
 using namespace encore;
 
-/// pooled (B, C): the mean of the rows of each sequence of x (N, C), summed in their order.
-template <class T>
-void pool_mean(const Device& device, const RowSet& rows, Tensor states, Tensor pooled) {
-  using S = Sum<T>;
-  const std::int64_t width = states.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
-  const T* x = elements<T>(states);
-  S* y = elements<S>(pooled);
-  for_rows(
-      device, "encore::pool_mean", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t begin = offsets[row.index], end = offsets[row.index + 1];
-        S* mean = y + row.index * width;
-        row.each(width, [&](std::int64_t c) { mean[c] = S(0); });
-        for (std::int64_t t = begin; t < end; ++t)
-          row.each(width, [&](std::int64_t c) { mean[c] += static_cast<S>(x[t * width + c]); });
-        const S share = end > begin ? S(1) / static_cast<S>(end - begin) : S(0);
-        row.each(width, [&](std::int64_t c) { mean[c] *= share; });
-      });
-}
-
-/// dx (N, C): each row of a sequence gets the sequence's row of dpooled (B, C) over its length.
-template <class T>
-void pool_mean_backward(const Device& device, const RowSet& rows, Tensor dpooled, Tensor dstates) {
-  using S = Sum<T>;
-  const std::int64_t width = dstates.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
-  const S* dy = elements<S>(dpooled);
-  T* dx = elements<T>(dstates);
-  for_rows(
-      device, "encore::pool_mean_backward", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t begin = offsets[row.index], end = offsets[row.index + 1];
-        const S share = end > begin ? S(1) / static_cast<S>(end - begin) : S(0);
-        for (std::int64_t t = begin; t < end; ++t)
-          row.each(width, [&](std::int64_t c) {
-            dx[t * width + c] = static_cast<T>(share * dy[row.index * width + c]);
-          });
-      });
-}
-
 /// units (B, C) = pooled / |pooled|, inverses (B) = 1 / |pooled|; both 0 where pooled is.
 template <class S>
 void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor inverses) {
@@ -280,8 +241,7 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
   void score(const HeadStep& step) override {
     const Tensor states = step.input(states_), pooled = step.buffer(pooled_);
     if (space_ == Space::tokens)
-      dispatch(states.dtype,
-               [&](auto type) { pool_mean<decltype(type)>(step.device(), step.rows(), states, pooled); });
+      kernels::mean_rows(step.device(), step.rows(), states, pooled);
     else
       kernels::copy(step.device(), states, pooled);
     dispatch_parameters(pooled.dtype, [&](auto type) {
@@ -315,8 +275,7 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
                                 step.buffer(log_sums_), step.buffer(inverses_), dpooled);
     });
     if (space_ == Space::tokens)
-      dispatch(dstates.dtype,
-               [&](auto type) { pool_mean_backward<decltype(type)>(device, step.rows(), dpooled, dstates); });
+      kernels::mean_rows_backward(device, step.rows(), dpooled, dstates);
     else
       kernels::copy(device, dpooled, dstates);
   }
@@ -326,14 +285,7 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
   }
 
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
-    OnnxValue pooled = inputs[0];
-    if (space_ == Space::tokens) {
-      const OnnxValue rows = graph.unsqueezed(graph.to_float(graph.mask()), {2});  // (batch, length, 1)
-      const auto sum = [&](const OnnxValue& x) {
-        return graph.node("ReduceSum", {x, graph.integers({1}, {1})}, {{"keepdims", std::int64_t{0}}});
-      };
-      pooled = graph.divide(sum(graph.multiply(inputs[0], rows)), sum(rows));
-    }
+    OnnxValue pooled = space_ == Space::tokens ? graph.mean_rows(inputs[0]) : inputs[0];
     if (normalize_)
       pooled =
           graph.divide(pooled, graph.node("ReduceL2", {pooled}, {{"axes", std::vector<std::int64_t>{1}}}));

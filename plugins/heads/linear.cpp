@@ -1,10 +1,10 @@
 // Head "linear": a class for each row by softmax over logits = x W^T + b, trained with cross-entropy and
 // optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
-// first row of each), or rows that it picks. With residual_norm the states go through LayerNorm(x + x Wmix^T
-// + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do before it classifies a sequence (Devlin
-// et al. 2019). Where the task weighs its targets, each row's loss counts by its weight, and their sum is
-// divided by that of the weights (torch.nn.CrossEntropyLoss(weight=)). With a teacher each row's loss is that
-// of kernels::distillation_loss.
+// first row of each, or with pooling the mean of its rows), or rows that it picks. With residual_norm the
+// states go through LayerNorm(x + x Wmix^T + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do
+// before it classifies a sequence (Devlin et al. 2019). Where the task weighs its targets, each row's loss
+// counts by its weight, and their sum is divided by that of the weights
+// (torch.nn.CrossEntropyLoss(weight=)). With a teacher each row's loss is that of kernels::distillation_loss.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -24,6 +24,8 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         .number("epsilon", 1e-5, {.help = "added to the variance by residual_norm", .min = 0.0, .max = 1.0})
         .boolean("pooler", false,
                  {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"})
+        .choice("pooling", "cls", {"cls", "mean"},
+                {.help = "what stands for a whole text: its first state ([CLS]), or the mean of all"})
         .number("dropout", 0.0,
                 {.help = "share of the states' channels that training drops right before the projection to "
                          "the classes",
@@ -39,6 +41,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         residual_norm_(options.flag("residual_norm")),
         epsilon_(options.number("epsilon")),
         pooler_(options.flag("pooler")),
+        mean_(options.text("pooling") == "mean"),
         dropout_(options.number("dropout")),
         weighed_(context.column(weights_column) != nullptr),
         distillation_(context.distillation) {
@@ -46,6 +49,9 @@ class LinearHead final : public Head, public HasOnnxOutputs {
       throw Error(
           "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
           "the weights out of [task]");
+    if (mean_ && space_ != Space::sequences)
+      throw OptionError("pooling",
+                        "this task has a target for each row, not for the text; set pooling = \"cls\"");
     if (dropout_ > 0.0 && space_ == Space::target)
       throw OptionError("dropout", "the rows of a second text are not dropped here; set dropout = 0");
   }
@@ -53,19 +59,25 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   void declare(HeadPlan& plan) override {
     const std::int64_t width = plan.width();
     const Extent rows = rows_of(space_);
-    states_ = plan.read(space_);
+    states_ = plan.read(mean_ ? Space::tokens : space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
     predictions_ = plan.output(classes_output, space_);
     scores_ = plan.output("logits", space_, ColumnType::numbers, classes_);
     if (weighed_) weights_ = plan.column(weights_column, space_, ColumnType::numbers);
     loss_ = plan.add_loss(weighed_ ? weights_ : targets_);
+    if (mean_) {
+      means_ = plan.buffer("means", {rows, width}, Lifetime::saved, Element::accumulate);
+      averaged_ = plan.buffer("averaged", {rows, width}, Lifetime::saved);
+      dmeans_ = plan.buffer("means_gradient", {rows, width}, Lifetime::backward, Element::accumulate);
+      daveraged_ = plan.buffer("averaged_gradient", {rows, width}, Lifetime::backward);
+    }
     if (residual_norm_) {
       mix_weight_ = plan.matrix("mix.weight", width, width);
       mix_bias_ = plan.bias("mix.bias", width);
       norm_gain_ = plan.gain("norm.gain", width);
       norm_bias_ = plan.bias("norm.bias", width);
       mixed_ = plan.buffer("mixed", {rows, width}, Lifetime::saved);
-      mean_ = plan.buffer("mean", {rows}, Lifetime::saved, Element::accumulate);
+      norm_mean_ = plan.buffer("mean", {rows}, Lifetime::saved, Element::accumulate);
       rstd_ = plan.buffer("rstd", {rows}, Lifetime::saved, Element::accumulate);
       normed_ = plan.buffer("normed", {rows, width}, Lifetime::saved);
       dmixed_ = plan.buffer("mixed_gradient", {rows, width}, Lifetime::backward);
@@ -90,12 +102,17 @@ class LinearHead final : public Head, public HasOnnxOutputs {
       normalizers_ = plan.buffer("normalizers", {rows, 5}, Lifetime::saved, Element::accumulate);
       plan.learn_from_teacher();
     }
-    plan.row_wise();
+    if (!mean_) plan.row_wise();
   }
 
   void score(const HeadStep& step) override {
     const Device& device = step.device();
     Tensor inputs = step.input(states_);  // (rows, C)
+    if (mean_) {
+      kernels::mean_rows(device, step.rows(), inputs, step.buffer(means_));
+      inputs = step.buffer(averaged_);
+      kernels::copy(device, step.buffer(means_), inputs);
+    }
     if (residual_norm_) {
       const Tensor states = inputs, mixed = step.buffer(mixed_);
       inputs = step.buffer(normed_);
@@ -103,7 +120,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
                       Activation::none, mixed);
       kernels::add(device, states, mixed);
       kernels::layer_norm(device, mixed, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
-                          inputs, step.buffer(mean_), step.buffer(rstd_));
+                          inputs, step.buffer(norm_mean_), step.buffer(rstd_));
     }
     if (pooler_) {
       const Tensor pooled = step.buffer(pooled_);  // (rows, C)
@@ -130,9 +147,35 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   }
 
   void backward(const HeadStep& step) override {
+    backward_to_states(step, mean_ ? step.buffer(averaged_) : step.input(states_),
+                       mean_ ? step.buffer(daveraged_) : step.input_gradient(states_));
+    if (!mean_) return;
+    kernels::copy(step.device(), step.buffer(daveraged_), step.buffer(dmeans_));
+    kernels::mean_rows_backward(step.device(), step.rows(), step.buffer(dmeans_),
+                                step.input_gradient(states_));
+  }
+
+  void decode(const HeadStep& step) override {
+    kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
+    kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
+  }
+
+  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
+    OnnxValue x = mean_ ? graph.mean_rows(inputs[0]) : inputs[0];
+    if (residual_norm_)
+      x = graph.layer_norm(graph.add(x, graph.linear(x, mix_weight_, mix_bias_)), norm_gain_, norm_bias_,
+                           epsilon_);
+    if (pooler_) x = graph.activation("tanh", graph.linear(x, pooler_weight_, pooler_bias_));
+    std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, classes_};
+    if (space_ == Space::sequences) shape = {OnnxGraph::batch, classes_};
+    graph.output("logits", graph.linear(x, weight_, bias_), shape);
+  }
+
+ private:
+  /// From the loss to the gradient of `states` (rows, C), each of which has a class.
+  void backward_to_states(const HeadStep& step, Tensor states, Tensor state_gradients) {
     const Device& device = step.device();
-    const Tensor states = step.input(states_), targets = step.column(targets_);       // (rows, C), (rows)
-    const Tensor state_gradients = step.input_gradient(states_);                      // (rows, C)
+    const Tensor targets = step.column(targets_);                                     // (rows)
     const Tensor dlogits = step.buffer(dlogits_);                                     // (rows, K)
     const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (rows, C)
     const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (rows, C)
@@ -169,32 +212,15 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     }
     if (!residual_norm_) return;
     const Tensor dmixed = step.buffer(dmixed_);  // (rows, C)
-    kernels::layer_norm_backward(device, step.buffer(mixed_), step.parameter(norm_gain_), step.buffer(mean_),
-                                 step.buffer(rstd_), dinputs, dmixed, step.gradient(norm_gain_),
-                                 step.gradient(norm_bias_));
+    kernels::layer_norm_backward(device, step.buffer(mixed_), step.parameter(norm_gain_),
+                                 step.buffer(norm_mean_), step.buffer(rstd_), dinputs, dmixed,
+                                 step.gradient(norm_gain_), step.gradient(norm_bias_));
     kernels::linear_backward_parameters(device, dmixed, states, step.gradient(mix_weight_),
                                         step.gradient(mix_bias_));
     kernels::linear_backward_input(device, dmixed, step.parameter(mix_weight_), state_gradients);
     kernels::add(device, dmixed, state_gradients);
   }
 
-  void decode(const HeadStep& step) override {
-    kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
-    kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
-  }
-
-  void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
-    OnnxValue x = inputs[0];
-    if (residual_norm_)
-      x = graph.layer_norm(graph.add(x, graph.linear(x, mix_weight_, mix_bias_)), norm_gain_, norm_bias_,
-                           epsilon_);
-    if (pooler_) x = graph.activation("tanh", graph.linear(x, pooler_weight_, pooler_bias_));
-    std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, classes_};
-    if (space_ == Space::sequences) shape = {OnnxGraph::batch, classes_};
-    graph.output("logits", graph.linear(x, weight_, bias_), shape);
-  }
-
- private:
   /// Of x (rows, C) to y; also its own backward.
   void drop(const HeadStep& step, Tensor x, Tensor y) const {
     kernels::dropout(step.device(), step.rows(), step.rows_of(space_), step.random(stream_), dropout_, x, y);
@@ -214,6 +240,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   bool residual_norm_;
   double epsilon_;
   bool pooler_;
+  bool mean_;  ///< of the rows of a text, in place of the first
   double dropout_;
   bool weighed_;  ///< the task says how much each target counts
   std::optional<Distillation> distillation_;
@@ -223,8 +250,8 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   HeadLoss loss_;
   HeadOutput predictions_, scores_;
   RandomStream stream_;
-  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_,
-      normalizers_;
+  Buffer means_, averaged_, dmeans_, daveraged_, mixed_, norm_mean_, rstd_, normed_, dmixed_, dnormed_,
+      pooled_, dpooled_, dropped_, logits_, dlogits_, normalizers_;
 };
 
 }  // namespace encore_linear_head

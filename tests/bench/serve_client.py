@@ -69,6 +69,8 @@ class Connection:
     async def ask(self, request):
         """Status and body; (0, b"") where the connection ended without an answer."""
         try:
+            if self.streams is not None and self.streams[0].at_eof():  # idle for so long that the server has closed it
+                self.close()
             if self.streams is None:
                 self.streams = await asyncio.open_connection("127.0.0.1", self.port)
             reader, writer = self.streams

@@ -12,7 +12,7 @@ until it is borne. Then --share of it is held for --seconds. Each answer is comp
 The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns
 each. --peer is a folder that `exp export --format onnx` wrote: serve_onnx.py serves it, once with a process for each core and once with one
 process of as many threads, and the same client looks for its capacity; the better of the two counts. Client and server share the machine.
---json - prints the figures as one JSON object and everything else on standard error. It is no test: a machine's speed is not the code's
+--rate holds a given rate and looks for no capacity. --json - prints the figures as one JSON object and everything else on standard error. It is no test: a machine's speed is not the code's
 correctness.
 """
 import argparse, asyncio, json, os, random, sys, time
@@ -178,9 +178,12 @@ def main():
     parser.add_argument("--confirm-seconds", type=float, default=60)
     parser.add_argument("--seconds", type=float, default=60, help="that the share of the capacity is held")
     parser.add_argument("--share", type=float, default=0.7, help="of the capacity that is held")
+    parser.add_argument("--rate", type=float, help="requests/s to hold, in place of a share of the capacity, which is not looked for")
     parser.add_argument("--peer", help="the same model as a folder of ONNX")
     parser.add_argument("--json", help="a file for every figure; -: standard output")
     arguments = parser.parse_args()
+    if arguments.rate is not None and (arguments.rate <= 0 or arguments.peer):
+        parser.error("--rate is above 0 and goes without --peer, which is compared by capacities")
     if arguments.json == "-":
         say.to = sys.stderr
     texts = lines_of(arguments.texts, arguments.count)
@@ -194,13 +197,14 @@ def main():
     say(f"start    {server.ready_seconds:8.3f} s to ready, {first:.3f} s to the first answer ({status})")
     ours = Measured("exp", server, arguments)
     ours.hold(asked, engine / 4, 2, "warm")  # memory for the largest batches, and a look at each answer
-    capacity = ours.capacity(asked, engine / 2)
-    held = ours.hold(asked, max(1.0, capacity * arguments.share), arguments.seconds, "held")
-    say(f"capacity {capacity:8.1f} requests/s, {capacity / engine:.2f} of the Engine's own")
+    capacity = None if arguments.rate else ours.capacity(asked, engine / 2)
+    held = ours.hold(asked, arguments.rate or max(1.0, capacity * arguments.share), arguments.seconds, "held")
+    if capacity is not None:
+        say(f"capacity {capacity:8.1f} requests/s, {capacity / engine:.2f} of the Engine's own")
     resident = server.resident_bytes()
     code = server.stop()
     say(f"exp      {resident / 2**20:8.1f} MiB resident; ended with {code}")
-    figures = {"run": arguments.run, "route": arguments.route, "texts": len(texts), "engine_texts_per_second": engine, "ready_seconds": server.ready_seconds, "first_answer_seconds": first, "capacity": capacity, "capacity_of_engine": capacity / engine, "held": held, "resident_bytes": resident, "exit_code": code}
+    figures = {"run": arguments.run, "route": arguments.route, "texts": len(texts), "engine_texts_per_second": engine, "ready_seconds": server.ready_seconds, "first_answer_seconds": first, "capacity": capacity, "capacity_of_engine": None if capacity is None else capacity / engine, "held": held, "resident_bytes": resident, "exit_code": code}
     if arguments.peer:
         figures["peers"] = measure_peers(arguments, texts, wanted, max(1.0, capacity / 4))
         best = max(each["capacity"] for each in figures["peers"])

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How serve_load.py looks for a capacity and looks at answers, with a server that is made up: no speed is measured."""
-import argparse, json, os, sys, unittest
+import argparse, asyncio, json, os, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serve_client
 import serve_load
 
 
@@ -35,6 +36,28 @@ class Capacity(unittest.TestCase):
     def test_is_none_where_an_answer_is_wrong_or_nothing_is_borne(self):
         self.assertEqual(MadeUp(100, 100, wrong=1).capacity(None, 50), 0)
         self.assertEqual(MadeUp(100, 1).capacity(None, 50), 0)
+
+
+class Connections(unittest.TestCase):
+    def test_that_the_server_closed_while_idle_are_opened_anew(self):
+        async def two_answers():
+            async def answer(reader, writer):
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                writer.close()
+
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            connection = serve_client.Connection(server.sockets[0].getsockname()[1])
+            request = b"GET / HTTP/1.1\r\n\r\n"
+            first = await connection.ask(request)
+            while not connection.streams[0].at_eof():
+                await asyncio.sleep(0)
+            second = await connection.ask(request)
+            connection.close()
+            server.close()
+            return first, second
+
+        self.assertEqual(asyncio.run(two_answers()), ((200, b"ok"), (200, b"ok")))
 
 
 class Answers(unittest.TestCase):

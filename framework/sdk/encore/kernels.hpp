@@ -263,6 +263,11 @@ void scale_rows(const Device& device, Tensor factors, Tensor x);
 /// Row n of x (N, C), at position i of its sequence, becomes row i of that sequence in y (R, C), the rows of
 /// `cache`: keys and values that later queries see (Step::cache). The other rows of y stay as they are.
 void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y);
+/// y (B, C) = the mean of each sequence's rows of x (N, C), summed in their order; 0 where it has none. y is
+/// in the type of sums.
+void mean_rows(const Device& device, const RowSet& rows, Tensor x, Tensor y);
+/// dx (N, C): each row of a sequence gets the sequence's row of dy (B, C) over its length.
+void mean_rows_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dx);
 void fill(const Device& device, double value, Tensor y);
 
 /// Fills a parameter; drawn at (0, row, column) of `key`, so independent of threads, device and the other parameters.

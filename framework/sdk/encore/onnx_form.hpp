@@ -116,6 +116,14 @@ class OnnxGraph {
   OnnxValue first_rows(const OnnxValue& x) {
     return node("Gather", {x, integer(0)}, {{"axis", std::int64_t{1}}});
   }
+  /// The mean of the rows of each text (batch, C) of x (batch, length, C), without those of padding.
+  OnnxValue mean_rows(const OnnxValue& x) {
+    const OnnxValue rows = unsqueezed(to_float(mask()), {2});  // (batch, length, 1)
+    const auto sum = [&](const OnnxValue& of) {
+      return node("ReduceSum", {of, integers({1}, {1})}, {{"keepdims", std::int64_t{0}}});
+    };
+    return divide(sum(multiply(x, rows)), sum(rows));
+  }
 };
 
 /// To be inherited beside Layer.

@@ -150,7 +150,7 @@ TEST_F(Export, RoundsToSixteenBitsOnce) {
   EXPECT_TRUE(folders_with("out").empty());
 }
 
-TEST_F(Export, OfTextsNeedsAPooler) {
+TEST_F(Export, OfTextsNeedsAPoolerOfTheFirstState) {
   std::string lines;
   for (int i = 0; i < 40; ++i)
     lines += std::string(i % 2 == 0 ? "a good film\tpositive\n" : "a bad film\tnegative\n");
@@ -166,6 +166,14 @@ TEST_F(Export, OfTextsNeedsAPooler) {
                "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a "
                "pooler between the first state and the classes; train with model.head.pooler = true"));
   EXPECT_TRUE(folders_with("out").empty()) << "nothing is written";
+  std::string averaged = text;
+  replace_first(averaged, "type = \"linear\"", "type = \"linear\"\npooler = true\npooling = \"mean\"");
+  replace_first(averaged, "\"texts\"", "\"averaged\"");
+  train("averaged", averaged);
+  EXPECT_TRUE(
+      contains(refusal_of({"export", "averaged", "-o", "out"}),
+               "model.head.pooling = \"mean\" cannot be written as a BERT, which classifies a text by its "
+               "first state; train with model.head.pooling = \"cls\" and model.head.pooler = true"));
   replace_first(text, "type = \"linear\"", "type = \"linear\"\npooler = true");
   replace_first(text, "\"texts\"", "\"pooled\"");
   train("pooled", text);

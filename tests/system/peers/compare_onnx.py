@@ -260,6 +260,7 @@ def main():
         comparison.equal &= same_chain(numpy, comparison, found, encoded, graph, spelled)
         bench.write("train.tsv", made.tsv(made.reviews(rng, 60)))
         comparison.add("texts", plain, task="classify", reader="tsv", head='type = "linear"\npooler = true')
+        comparison.add("averaged", plain, task="classify", reader="tsv", head='type = "linear"\npooling = "mean"')
         comparison.add("outside", plain, "--external-data", task="classify", reader="tsv")
         comparison.equal &= os.path.getsize(os.path.join(folder, "outside-onnx", "model.onnx.data")) > 4096
         bench.write("train.tsv", made.tsv(made.feelings(rng, 60)))

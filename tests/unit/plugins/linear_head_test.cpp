@@ -99,6 +99,55 @@ TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
       "the weights out of [task]");
 }
 
+/// Logits, the losses and the gradient of the states are those of the head on the means.
+TEST(LinearHead, TakesTheMeanOfATextsRows) {
+  const Device device;
+  const OwnedBatch batch({3, 1, 2});
+  const Values matrix = {1, 0.5, -1, 2, 0.25, -0.5}, bias = {0.1, -0.2, 0.3};  // (K, C), (K)
+  const std::vector<int> labels = {1, 0, 2};
+  const Values states = {0.5, -1, 2, 0.25, -0.75, 1.5, 0, 1, -2, 0.125, 3, 0.5};
+  const Values means = {(0.5 + 2 - 0.75) / 3, (-1 + 0.25 + 1.5) / 3, 0, 1, 0.5, 0.3125};
+  const std::vector<std::size_t> text = {0, 0, 0, 1, 2, 2};
+  const Values length = {3, 1, 2};
+  const auto head = make_built_in<Kind::head>("linear_head", "linear", {{"pooling", std::string("mean")}},
+                                              context(Space::sequences, false));
+  HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
+  EXPECT_EQ(memory.plan().reads(), std::vector{Space::tokens});
+  memory.memory().parameters()[0].set(matrix);
+  memory.memory().parameters()[1].set(bias);
+  memory.inputs()[0].set(states);
+  memory.columns()[0].set({1, 0, 2});
+  Values logits;
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t k = 0; k < 3; ++k)
+      logits.push_back(means[2 * row] * matrix[2 * k] + means[2 * row + 1] * matrix[2 * k + 1] + bias[k]);
+  const HeadStep step = memory.step(true, true);
+  head->score(step);
+  head->loss(step);
+  const Reference reference(logits, labels, {1, 1, 1});
+  const double scale = 0.25;
+  memory.scales().front() = scale;
+  head->backward(step);
+  device.fence();
+  const Values losses = memory.losses().front().values(), dstates = memory.input_gradients()[0].values();
+  for (std::size_t row = 0; row < 3; ++row) EXPECT_NEAR(losses[row], reference.losses[row], 1e-12) << row;
+  for (std::size_t row = 0; row < text.size(); ++row)
+    for (std::size_t c = 0; c < 2; ++c) {
+      double expected = 0.0;
+      for (std::size_t k = 0; k < 3; ++k)
+        expected += scale * reference.gradient[3 * text[row] + k] * matrix[2 * k + c] / length[text[row]];
+      EXPECT_NEAR(dstates[2 * row + c], expected, 1e-12) << row << ", " << c;
+    }
+}
+
+TEST(LinearHead, PoolsNoRowsThatHaveTargetsOfTheirOwn) {
+  EXPECT_EQ(testing::message_of<OptionError>([] {
+              make_built_in<Kind::head>("linear_head", "linear", {{"pooling", std::string("mean")}},
+                                        context(Space::tokens, false));
+            }),
+            "this task has a target for each row, not for the text; set pooling = \"cls\"");
+}
+
 /// The losses of a head that adds up the channels of each row, after dropout in training.
 Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
                     const std::vector<std::int64_t>& examples, bool training) {
