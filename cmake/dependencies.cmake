@@ -1,4 +1,4 @@
-# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, on a GPU, Kokkos Kernels, which are taken
+# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, for HIP, Kokkos Kernels, which are taken
 # from CMAKE_PREFIX_PATH if a site provides them, else from the cache, else built there by get_kokkos.sh.
 # Read next: targets.cmake.
 
@@ -41,12 +41,12 @@ else()
   message(STATUS "Kokkos of Encore's cache: ${kokkos_prefix}")
   set(ENCORE_OWN_KOKKOS ON CACHE INTERNAL "Kokkos comes from Encore's cache")
   set(Kokkos_DIR ${kokkos_prefix}/lib/cmake/Kokkos CACHE PATH "Kokkos" FORCE)
-  if(NOT ENCORE_BACKEND STREQUAL OPENMP)
+  if(ENCORE_BACKEND STREQUAL HIP)
     set(KokkosKernels_DIR ${kokkos_prefix}/lib/cmake/KokkosKernels CACHE PATH "Kokkos Kernels" FORCE)
   endif()
   find_package(Kokkos 4.7 CONFIG REQUIRED)
 endif()
-if(NOT ENCORE_BACKEND STREQUAL OPENMP)   # products on a GPU that no other library has
+if(ENCORE_BACKEND STREQUAL HIP)   # its products; those of the other backends come from elsewhere
   # No version is asked for: Kokkos Kernels 4.4 writes an empty one into its package file. 4.4 is the oldest that Encore is built with.
   find_package(KokkosKernels CONFIG REQUIRED)
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that Kokkos, and for GPUs Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
+# Makes sure that Kokkos, and for HIP Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
 # Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
 # Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,
 # processor), so a changed machine makes a second one beside the first instead of a subtly wrong program.
@@ -30,8 +30,8 @@ common=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_S
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN' -Wno-dev)
 kokkos_options=(-DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_DEPRECATION_WARNINGS=OFF -DKokkos_ENABLE_TESTS=OFF
                 -DKokkos_ENABLE_EXAMPLES=OFF -DKokkos_ENABLE_IMPL_VIEW_LEGACY=OFF)
-# Only the header-heavy parts of Kokkos Kernels that Encore calls, and no explicit instantiation: seconds instead of an hour. On the
-# host nothing calls it, and it is not built; its options are in the name of every prefix.
+# Only the header-heavy parts of Kokkos Kernels that Encore calls, and no explicit instantiation: seconds instead of an hour. Only HIP
+# calls it, and it is built for no other backend; its options are in the name of every prefix.
 kernels_options=(-DKokkosKernels_ENABLE_ALL_COMPONENTS=OFF -DKokkosKernels_ENABLE_COMPONENT_BLAS=ON
                  -DKokkosKernels_ENABLE_COMPONENT_BATCHED=ON -DKokkosKernels_ADD_DEFAULT_ETI=OFF
                  -DKokkosKernels_ENABLE_TESTS=OFF -DKokkosKernels_ENABLE_EXAMPLES=OFF -DKokkosKernels_ENABLE_PERFTESTS=OFF
@@ -55,8 +55,6 @@ case $backend in
     cuda_language=("-DCMAKE_CUDA_ARCHITECTURES=${gpu//[!0-9]/}" -DCMAKE_CUDA_FLAGS=-std=c++20 -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)
     kokkos_options+=("${cuda_language[@]}" -DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE=ON "-DKokkos_ARCH_$gpu=ON"
                      -DKokkos_ENABLE_CUDA_RELOCATABLE_DEVICE_CODE=OFF)
-    kernels_options+=("${cuda_language[@]}" -DKokkosKernels_ENABLE_TPL_CUBLAS=ON -DKokkosKernels_ENABLE_TPL_CUSPARSE=OFF
-                      -DKokkosKernels_ENABLE_TPL_CUSOLVER=OFF)
     if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then PATH=/usr/local/cuda/bin:$PATH; fi
     command -v nvcc >/dev/null || fail "the cuda backend needs nvcc (CUDA 12.2 or newer) on PATH"
     processor=$(nvcc --version | tail -n 1) ;;
@@ -168,14 +166,14 @@ step "configuring Kokkos $kokkos_version ($backend)" \
   cmake -S "$sources/kokkos" -B "$work/kokkos" "${common[@]}" "${install_prefix[@]}" "${kokkos_options[@]}"
 step "building Kokkos (about half a minute on two cores for openmp, two for a GPU)" cmake --build "$work/kokkos"
 step "installing Kokkos" cmake --install "$work/kokkos"
-if [ "$backend" != openmp ]; then
+if [ "$backend" = hip ]; then
   step "configuring Kokkos Kernels ($backend)" \
     cmake -S "$sources/kokkos-kernels" -B "$work/kernels" "${common[@]}" "${install_prefix[@]}" "${kernels_options[@]}"
   step "building Kokkos Kernels" cmake --build "$work/kernels"
   step "installing Kokkos Kernels" cmake --install "$work/kernels"
 fi
 
-{ echo "Kokkos $kokkos_version, for GPUs with Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"
+{ echo "Kokkos $kokkos_version, for HIP with Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"
   printf '  %s\n' "${kokkos_options[@]}" "${kernels_options[@]}"; } >"$complete.part"
 mv "$complete.part" "$complete"
 printf '%s\n' "$prefix"

@@ -115,6 +115,12 @@ KernelWork attention(const StepShape& s, double calls) {  // q k^T, softmax, p v
 KernelWork attention_backward(const StepShape& s, double calls) {  // q k^T again, dv, dp, dq, dk
   return {calls * 10.0 * scores(s), calls * 8.0 * states(s) * e(s)};
 }
+KernelWork attention_query_backward(const StepShape& s, double calls) {  // q k^T again, dp, dq
+  return {calls * 6.0 * scores(s), calls * 6.0 * states(s) * e(s)};
+}
+KernelWork attention_key_backward(const StepShape& s, double calls) {  // q k^T again, dp, dk, dv
+  return {calls * 8.0 * scores(s), calls * 6.0 * states(s) * e(s)};
+}
 /// N E: the rows of an embedding.
 double embedded(const StepShape& s) {
   return rows(s) * static_cast<double>(s.table_width);
@@ -215,11 +221,14 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::attention", attention},
       {"encore::attention_backward", attention_backward},
       {"encore::attention_delta", of_states<2, 2>},
+      {"encore::attention_key_backward", attention_key_backward},
+      {"encore::attention_query_backward", attention_query_backward},
       {"encore::binary_cross_entropy", of_logits<8, 2>},
       {"encore::binary_cross_entropy_backward", of_logits<5, 3>},
       {"encore::clip_scale", of_scalars<3, 16>},
       {"encore::column_sums", column_sums},
       {"encore::column_sums_of_blocks", column_sums_of_blocks},
+      {"encore::column_sums_of_runs", column_sums},
       {"encore::copy", of_states<0, 2>},
       {"encore::crf_add_shares", crf_add_shares},
       {"encore::crf_backward", crf_backward},

@@ -1,5 +1,5 @@
-// Attention of the queries of each sequence over its keys: checks, then the kernels of the host, or those
-// that go pair by pair.
+// Attention of the queries of each sequence over its keys: checks, then the kernels of the host or of a GPU,
+// or those that go pair by pair.
 #include <encore/rows.hpp>
 
 #include "kernels/attention_arguments.hpp"
@@ -7,6 +7,8 @@
 
 #if ENCORE_HOST_BACKEND
 #include "kernels/attention_host.hpp"
+#else
+#include "kernels/attention_tiled.hpp"
 #endif
 
 namespace encore::kernels {
@@ -50,6 +52,9 @@ void attention(const Device& device, const RowSet& queries, const RowSet& keys,
     if (problem.stride == 0)
       return launch_attention<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                                  elements<Sum<T>>(log_sum));
+#else
+    if (launch_tiles<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum)))
+      return;
 #endif
     launch_pairs<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum));
   });
@@ -78,6 +83,11 @@ void attention_backward(const Device& device, const RowSet& queries, const RowSe
       return launch_attention_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                                           elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
                                           slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums);
+#else
+    if (launch_tiles_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                                 elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
+                                 slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums))
+      return;
 #endif
     launch_pairs_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                              elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),

@@ -1,8 +1,8 @@
 // Attention pair by pair, for any mask: one thread per (row, head). Forward and dQ run over the keys that a
 // query sees, dK and dV over the queries that see a key, so nothing is added by two threads, the order is
-// fixed, and what is masked costs nothing. A GPU computes all attention so, the host that with a stride,
-// whose keys lie apart. The formulas stand in attention_host.hpp. Included by
-// attention.cpp, and for the weights by attention_weights.cpp.
+// fixed, and what is masked costs nothing. For attention with a stride, whose keys lie apart, and on a GPU
+// for heads that are too large for tiles (attention_tiled.hpp). The formulas stand in attention_host.hpp.
+// Included by attention.cpp, and for the weights by attention_weights.cpp.
 #pragma once
 
 #include <encore/math.hpp>
@@ -198,7 +198,12 @@ template <class Kernel>
 void run_pairs(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
   using Policy =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
-  Kokkos::parallel_for(label, Policy(device.space(), 0, rows * kernel.p.heads), kernel);
+  const Policy policy(device.space(), 0, rows * kernel.p.heads);
+#if ENCORE_HOST_BACKEND
+  Kokkos::parallel_for(label, policy, kernel);
+#else
+  Kokkos::parallel_for(label, detail::without_waiting(policy), kernel);
+#endif
 }
 
 template <class T>

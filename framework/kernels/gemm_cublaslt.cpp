@@ -1,16 +1,17 @@
 // Products on NVIDIA GPUs by cuBLASLt. A row-major product is the column-major one with operands exchanged:
 // C^T = op(B)^T op(A)^T, so b goes in first and no data is moved.
 // Equal bits: one workspace of fixed size on one stream, split-K only by partial sums in the workspace (added
-// in a fixed order), and an algorithm chosen by shape, type and alignment alone. The compute types are
-// pedantic: float32 means float32, never TF32, whatever the environment says.
-#include <algorithm>
+// in a fixed order), and an algorithm chosen by shape, type and alignment alone; tensors are aligned to what
+// counts (memory/CMakeLists.txt). The compute types are pedantic: float32 means float32, never TF32.
 #include <map>
 #include <string>
+#include <unordered_map>
 
 #include <cublasLt.h>
 
 #include "kernels/gemm.hpp"
 #include "kernels/gemm_epilogue.hpp"
+#include "kernels/rounded_size.hpp"
 
 namespace encore {
 namespace {
@@ -57,19 +58,21 @@ using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-/// The transposed view that a row-major matrix is to a column-major library.
-void describe(Layout& layout, const Tensor& matrix) {
-  check(cublasLtMatrixLayoutCreate(&layout.handle, type_of(matrix.dtype),
-                                   static_cast<std::uint64_t>(matrix.extent(1)),
-                                   static_cast<std::uint64_t>(matrix.extent(0)), matrix.extent(1)),
-        "describing a matrix");
+template <class Value>
+void set(const Description& description, cublasLtMatmulDescAttributes_t attribute, const Value& value) {
+  check(cublasLtMatmulDescSetAttribute(description.handle, attribute, &value, sizeof(value)),
+        "describing a product");
+}
+template <class Value>
+void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+  check(cublasLtMatmulPreferenceSetAttribute(preference.handle, attribute, &value, sizeof(value)),
+        "stating a preference");
 }
 
 /// The largest power of two, up to 256, that divides the address.
-std::uint32_t alignment_of(const Tensor& matrix) {
-  const auto address = reinterpret_cast<std::uintptr_t>(matrix.data);
+std::uint32_t alignment_of(const void* address) {
   std::uint32_t alignment = 256;
-  while (address % alignment != 0) alignment /= 2;
+  while (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) alignment /= 2;
   return alignment;
 }
 
@@ -82,11 +85,33 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
+/// The same with a rounded number of rows of the batch: those of c, or those that are added up. Where no
+/// distance between rows depends on it, an algorithm for the rounded shape is one for every smaller one.
+Shape rounded(Shape shape) {
+  if (!shape.transpose_a)
+    shape.rows = rounded_size(shape.rows);
+  else if (!shape.transpose_b)
+    shape.inner = rounded_size(shape.inner);
+  return shape;
+}
+
+/// What the library wants to know of products of one shape, made once.
+struct Plan {
+  Layout a, b, c;
+  Description description;
+  cublasLtMatmulAlgo_t algorithm{};
+  std::int64_t batch_rows = 0;                  ///< in the layouts now
+  std::unordered_map<std::int64_t, bool> runs;  ///< for this number of rows, as the library says
+};
+
 class CublasLtGemm final : public GemmLibrary {
  public:
   CublasLtGemm()
-      : workspace_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_workspace"),
-                   workspace_bytes) {
+      : memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_workspace"),
+                workspace_bytes + workspace_alignment) {
+    // Kokkos' header in front of the memory leaves it at a multiple of 128 bytes.
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    workspace_ = memory_.data() + (workspace_alignment - address % workspace_alignment);
     check(cublasLtCreate(&library_.handle), "starting");
   }
 
@@ -100,23 +125,18 @@ class CublasLtGemm final : public GemmLibrary {
   std::int64_t prepared() const override { return prepared_; }
 
   void multiply(const Device& device, const Product& p) override {
-    // The library fuses bias and relu for float32 results only.
+    // A bias has the type of the result in the library's epilogues, and ours are float32 in bfloat16 too.
     const bool fused = p.c.dtype == DType::float32 && !p.accumulate;
-    Layout a, b, c;
-    describe(a, p.a);
-    describe(b, p.b);
-    describe(c, p.c);
-    Description description;
-    describe_product(description, p, fused);
-    const cublasLtMatmulAlgo_t algorithm = find_algorithm(p, fused, description, a, b, c);
+    const Plan& plan = plan_of(p, fused);
+    if (fused && p.bias) set(plan.description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
     const float one32 = 1.0F, keep32 = p.accumulate ? 1.0F : 0.0F;
     const double one64 = 1.0, keep64 = p.accumulate ? 1.0 : 0.0;
     const bool wide = p.a.dtype == DType::float64;
     const void* alpha = wide ? static_cast<const void*>(&one64) : &one32;
     const void* beta = wide ? static_cast<const void*>(&keep64) : &keep32;
-    check(cublasLtMatmul(library_.handle, description.handle, alpha, p.b.data, b.handle, p.a.data, a.handle,
-                         beta, p.c.data, c.handle, p.c.data, c.handle, &algorithm, workspace_.data(),
-                         workspace_bytes, device.space().cuda_stream()),
+    check(cublasLtMatmul(library_.handle, plan.description.handle, alpha, p.b.data, plan.b.handle, p.a.data,
+                         plan.a.handle, beta, p.c.data, plan.c.handle, p.c.data, plan.c.handle,
+                         &plan.algorithm, workspace_, workspace_bytes, device.space().cuda_stream()),
           "a matrix product");
     // Of derivatives the library knows relu's from a mask of bits only, and of sums no fixed order.
     finish_product(device, p, !fused);
@@ -124,71 +144,130 @@ class CublasLtGemm final : public GemmLibrary {
 
  private:
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
-  static constexpr std::size_t most_algorithms = 4096;
+  static constexpr std::size_t workspace_alignment = 256;
+  static constexpr std::size_t most_plans = 4096;
 
-  template <class Value>
-  static void set(const Description& description, cublasLtMatmulDescAttributes_t attribute,
-                  const Value& value) {
-    check(cublasLtMatmulDescSetAttribute(description.handle, attribute, &value, sizeof(value)),
-          "describing a product");
-  }
-  template <class Value>
-  static void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attribute,
-                  const Value& value) {
-    check(cublasLtMatmulPreferenceSetAttribute(preference.handle, attribute, &value, sizeof(value)),
-          "stating a preference");
+  const Plan& plan_of(const Product& p, bool fused) {
+    const Shape shape{p.rows(),
+                      p.columns(),
+                      p.inner(),
+                      p.transpose_a,
+                      p.transpose_b,
+                      fused && p.bias,
+                      fused && p.relu,
+                      p.accumulate,
+                      p.a.dtype,
+                      p.c.dtype,
+                      alignment_of(p.a.data),
+                      alignment_of(p.b.data),
+                      alignment_of(p.c.data)};
+    Plan& of_many = find(rounded(shape));
+    resize(of_many, shape);
+    if (runs(of_many)) return of_many;
+    Plan& own = find(shape);
+    resize(own, shape);
+    return own;
   }
 
-  static void describe_product(Description& description, const Product& p, bool fused) {
-    check(cublasLtMatmulDescCreate(&description.handle, compute_type(p.a.dtype),
-                                   p.a.dtype == DType::float64 ? CUDA_R_64F : CUDA_R_32F),
-          "describing a product");
-    set(description, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(description, CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (!fused) return;
-    const cublasLtEpilogue_t epilogue = p.bias
-                                            ? (p.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
-                                            : (p.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
-    set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-    if (p.bias) {
-      set(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
-      set(description, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.bias.dtype));
+  Plan& find(const Shape& shape) {
+    const auto found = plans_.find(shape);
+    if (found != plans_.end()) return found->second;
+    if (plans_.size() >= most_plans) plans_.clear();
+    Plan& plan = plans_[shape];
+    try {
+      make(plan, shape);
+    } catch (...) {
+      plans_.erase(shape);
+      throw;
     }
+    return plan;
   }
 
-  const cublasLtMatmulAlgo_t& find_algorithm(const Product& p, bool fused, const Description& description,
-                                             const Layout& a, const Layout& b, const Layout& c) {
-    const Shape shape{p.rows(),          p.columns(),       p.inner(),        p.transpose_a, p.transpose_b,
-                      fused && p.bias,   fused && p.relu,   p.accumulate,     p.a.dtype,     p.c.dtype,
-                      alignment_of(p.a), alignment_of(p.b), alignment_of(p.c)};
-    const auto found = algorithms_.find(shape);
-    if (found != algorithms_.end()) return found->second;
-    if (algorithms_.size() >= most_algorithms) algorithms_.clear();
+  void make(Plan& plan, const Shape& s) {
+    describe(plan.a, s.in, s.transpose_a ? s.inner : s.rows, s.transpose_a ? s.rows : s.inner);
+    describe(plan.b, s.in, s.transpose_b ? s.columns : s.inner, s.transpose_b ? s.inner : s.columns);
+    describe(plan.c, s.out, s.rows, s.columns);
+    describe(plan.description, s);
+    plan.batch_rows = batch_rows(s);
+    choose_algorithm(plan, s);
+    plan.runs[plan.batch_rows] = true;
+    ++prepared_;
+  }
+
+  /// The transposed view that a row-major matrix is to a column-major library.
+  static void describe(Layout& layout, DType type, std::int64_t rows, std::int64_t columns) {
+    check(cublasLtMatrixLayoutCreate(&layout.handle, type_of(type), static_cast<std::uint64_t>(columns),
+                                     static_cast<std::uint64_t>(rows), columns),
+          "describing a matrix");
+  }
+
+  static void describe(Description& description, const Shape& s) {
+    check(cublasLtMatmulDescCreate(&description.handle, compute_type(s.in),
+                                   s.in == DType::float64 ? CUDA_R_64F : CUDA_R_32F),
+          "describing a product");
+    set(description, CUBLASLT_MATMUL_DESC_TRANSA, s.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(description, CUBLASLT_MATMUL_DESC_TRANSB, s.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    const cublasLtEpilogue_t epilogue = s.bias
+                                            ? (s.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
+                                            : (s.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
+    set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    if (s.bias) set(description, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(s.out));
+  }
+
+  void choose_algorithm(Plan& plan, const Shape& s) {
     Preference preference;
     check(cublasLtMatmulPreferenceCreate(&preference.handle), "stating a preference");
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shape.b_alignment);
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape.a_alignment);
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape.c_alignment);
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape.c_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, s.b_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, s.a_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, s.c_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, s.c_alignment);
     cublasLtMatmulHeuristicResult_t result{};
     int count = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(library_.handle, description.handle, b.handle, a.handle, c.handle,
-                                         c.handle, preference.handle, 1, &result, &count),
-          "choosing an algorithm");
+    check(
+        cublasLtMatmulAlgoGetHeuristic(library_.handle, plan.description.handle, plan.b.handle, plan.a.handle,
+                                       plan.c.handle, plan.c.handle, preference.handle, 1, &result, &count),
+        "choosing an algorithm");
     if (count == 0)
-      throw Error("cuBLASLt has no algorithm for a product of " + std::to_string(shape.rows) + " x " +
-                  std::to_string(shape.columns) + " x " + std::to_string(shape.inner) + " elements of type " +
-                  name_of(shape.in));
-    ++prepared_;
-    return algorithms_.emplace(shape, result.algo).first->second;
+      throw Error("cuBLASLt has no algorithm for a product of " + std::to_string(s.rows) + " x " +
+                  std::to_string(s.columns) + " x " + std::to_string(s.inner) + " elements of type " +
+                  name_of(s.in));
+    plan.algorithm = result.algo;
+  }
+
+  static std::int64_t batch_rows(const Shape& s) { return s.transpose_a ? s.inner : s.rows; }
+
+  /// Makes the layouts those of a shape that differs in the batch's number of rows alone: as the library sees
+  /// them, columns.
+  static void resize(Plan& plan, const Shape& s) {
+    if (plan.batch_rows == batch_rows(s)) return;
+    plan.batch_rows = batch_rows(s);
+    const auto count = static_cast<std::uint64_t>(plan.batch_rows);
+    for (const Layout* layout : {&plan.a, s.transpose_a ? &plan.b : &plan.c})
+      check(cublasLtMatrixLayoutSetAttribute(layout->handle, CUBLASLT_MATRIX_LAYOUT_COLS, &count,
+                                             sizeof(count)),
+            "describing a matrix");
+  }
+
+  /// Whether the algorithm computes the shape that the layouts have now.
+  bool runs(Plan& plan) {
+    const auto known = plan.runs.find(plan.batch_rows);
+    if (known != plan.runs.end()) return known->second;
+    cublasLtMatmulHeuristicResult_t result{};
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoCheck(library_.handle, plan.description.handle, plan.b.handle, plan.a.handle,
+                                plan.c.handle, plan.c.handle, &plan.algorithm, &result);
+    const bool fits = status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= workspace_bytes;
+    plan.runs.emplace(plan.batch_rows, fits);
+    return fits;
   }
 
   Owned<cublasLtHandle_t, cublasLtDestroy> library_;
-  Kokkos::View<char*, DeviceMemory> workspace_;
-  std::map<Shape, cublasLtMatmulAlgo_t> algorithms_;
+  Kokkos::View<char*, DeviceMemory> memory_;
+  char* workspace_;
+  std::map<Shape, Plan> plans_;
   std::int64_t prepared_ = 0;
 };
 

@@ -28,41 +28,69 @@ void bias_and_relu(const Device& device, const Product& p) {
       });
 }
 
-/// The product's `sums`. Every block of rows and columns is a task; then each column adds up its blocks.
-/// T: type of a.
+/// Blocks whose sums are added in order; where there are more, runs of so many come first.
+inline constexpr std::int64_t blocks_in_order = 32;
+
+/// to (runs, columns) = the sums over runs of blocks_in_order rows of from (count, columns).
+template <class S>
+void sums_of_runs(const Device& device, const S* from, std::int64_t count, std::int64_t columns, S* to) {
+  constexpr std::int64_t width = 32;  // columns of a warp
+  const std::int64_t pieces = (columns + width - 1) / width;
+  for_rows(
+      device, "encore::column_sums_of_runs", (count + blocks_in_order - 1) / blocks_in_order * pieces,
+      KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t run = row.index / pieces, first = row.index % pieces * width;
+        const std::int64_t begin = run * blocks_in_order;
+        const std::int64_t end = begin + blocks_in_order < count ? begin + blocks_in_order : count;
+        row.each(columns - first < width ? columns - first : width, [&](std::int64_t c) {
+          S sum = S(0);
+          for (std::int64_t block = begin; block < end; ++block) sum += from[block * columns + first + c];
+          to[run * columns + first + c] = sum;
+        });
+      });
+}
+
+/// The product's `sums`: of blocks of rows, then of runs of blocks until few are left, which are added to the
+/// result in order. T: type of a.
 template <class T>
 void column_sums(const Device& device, const Product& p) {
   using S = Sum<T>;
-  constexpr std::int64_t block_rows = rows_of_first_sums;
-  constexpr std::int64_t block_columns = 128;
-  const std::int64_t rows = p.inner();
-  const std::int64_t columns = p.rows();
-  const std::int64_t row_blocks = (rows + block_rows - 1) / block_rows;
-  const std::int64_t column_blocks = (columns + block_columns - 1) / block_columns;
+  constexpr std::int64_t width = 64;  // columns of a warp, two for each lane
+  const std::int64_t rows = p.inner(), columns = p.rows();
+  const std::int64_t pieces = (columns + width - 1) / width;
+  std::int64_t count = (rows + rows_of_first_sums - 1) / rows_of_first_sums;
   const T* values = elements<T>(p.a);
   S* result = elements<S>(p.sums);
-  S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(row_blocks * columns) * sizeof(S)));
+  // Each further level has fewer than half the sums of the one before.
+  S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * count * columns) * sizeof(S)));
   for_rows(
-      device, "encore::column_sums_of_blocks", row_blocks * column_blocks, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t block = row.index / column_blocks;
-        const std::int64_t first = row.index % column_blocks * block_columns;
-        const std::int64_t width = columns - first < block_columns ? columns - first : block_columns;
-        const std::int64_t end = (block + 1) * block_rows < rows ? (block + 1) * block_rows : rows;
-        S* sums = partial + block * columns + first;
-        row.each(width, [&](std::int64_t c) { sums[c] = S(0); });
-        for (std::int64_t r = block * block_rows; r < end; ++r) {
-          const T* in = values + r * columns + first;
-          row.each(width, [&](std::int64_t c) { sums[c] += static_cast<S>(in[c]); });
-        }
+      device, "encore::column_sums_of_blocks", count * pieces, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t block = row.index / pieces, first = row.index % pieces * width;
+        const std::int64_t begin = block * rows_of_first_sums;
+        const std::int64_t end = begin + rows_of_first_sums < rows ? begin + rows_of_first_sums : rows;
+        row.each(columns - first < width ? columns - first : width, [&](std::int64_t c) {
+          S sum = S(0);
+          for (std::int64_t r = begin; r < end; ++r) sum += static_cast<S>(values[r * columns + first + c]);
+          partial[block * columns + first + c] = sum;
+        });
       });
+  while (count > blocks_in_order) {
+    S* const runs = partial + count * columns;
+    sums_of_runs(device, partial, count, columns, runs);
+    partial = runs;
+    count = (count + blocks_in_order - 1) / blocks_in_order;
+  }
+  constexpr std::int64_t last_width = 32;
+  const S* const last = partial;
+  const std::int64_t left = count;
   for_rows(
-      device, "encore::column_sums", column_blocks, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * block_columns;
-        const std::int64_t width = columns - first < block_columns ? columns - first : block_columns;
-        for (std::int64_t block = 0; block < row_blocks; ++block) {
-          const S* sums = partial + block * columns + first;
-          row.each(width, [&](std::int64_t c) { result[first + c] += sums[c]; });
-        }
+      device, "encore::column_sums", (columns + last_width - 1) / last_width, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t first = row.index * last_width;
+        row.each(columns - first < last_width ? columns - first : last_width, [&](std::int64_t c) {
+          S sum = result[first + c];
+          for (std::int64_t block = 0; block < left; ++block) sum += last[block * columns + first + c];
+          result[first + c] = sum;
+        });
       });
 }
 

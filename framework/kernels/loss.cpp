@@ -93,6 +93,25 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
       });
 }
 
+/// The first of the largest logits. On the host in one pass; on a GPU every lane takes part.
+template <class S, class T>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t largest_class(const Row& row, const T* z, std::int64_t classes) {
+#if ENCORE_HOST_BACKEND
+  (void)row;
+  std::int64_t best = 0;
+  for (std::int64_t k = 1; k < classes; ++k)
+    if (static_cast<S>(z[k]) > static_cast<S>(z[best])) best = k;
+  return best;
+#else
+  const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });
+  const double first = -row.max<double>(classes, [&](std::int64_t k) {
+    return static_cast<S>(z[k]) == largest ? -static_cast<double>(k)
+                                           : -Kokkos::Experimental::infinity<double>::value;
+  });
+  return first < static_cast<double>(classes) ? static_cast<std::int64_t>(first) : 0;  // 0: no numbers
+#endif
+}
+
 template <class T>
 void argmax_rows(const Device& device, Tensor logits, Tensor predictions) {
   using S = Sum<T>;
@@ -101,13 +120,8 @@ void argmax_rows(const Device& device, Tensor logits, Tensor predictions) {
   std::int32_t* out = elements<std::int32_t>(predictions);
   for_rows(
       device, "encore::argmax", logits.extent(0), KOKKOS_LAMBDA(const Row& row) {
-        row.once([&] {
-          const T* z = in + row.index * classes;
-          std::int64_t best = 0;
-          for (std::int64_t k = 1; k < classes; ++k)
-            if (static_cast<S>(z[k]) > static_cast<S>(z[best])) best = k;
-          out[row.index] = static_cast<std::int32_t>(best);
-        });
+        const std::int64_t best = largest_class<S>(row, in + row.index * classes, classes);
+        row.once([&] { out[row.index] = static_cast<std::int32_t>(best); });
       });
 }
 

@@ -13,9 +13,13 @@
 
 namespace encore {
 
-/// Every tensor starts at a multiple of this many bytes: a cache line, and what vector loads and gemm
-/// libraries like.
+/// Every tensor starts at a multiple of this many bytes: a cache line on the host; on a GPU what its gemm
+/// library looks at when it chooses an algorithm (the CMakeLists.txt of this folder).
+#ifdef ENCORE_TENSOR_ALIGNMENT
+inline constexpr std::size_t tensor_alignment = ENCORE_TENSOR_ALIGNMENT;
+#else
 inline constexpr std::size_t tensor_alignment = 64;
+#endif
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;

@@ -12,6 +12,7 @@
 #include <encore/sliced_update.hpp>
 
 #include "memory/adapters.hpp"
+#include "memory/device_memory.hpp"
 
 namespace encore {
 
@@ -29,7 +30,7 @@ struct NamedParameter {
 struct ParameterSlice {
   std::string path;
   ParameterSpec spec;
-  std::int64_t begin = 0;  ///< in elements; a multiple of 64 bytes in every precision
+  std::int64_t begin = 0;  ///< in elements; a multiple of tensor_alignment in every precision
   std::int64_t size = 0;
   bool frozen = false;
   float learning_rate = 1.0F;  ///< factor on the learning rate
@@ -40,9 +41,10 @@ struct ParameterSlice {
   const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
 };
 
-/// Segments start at multiples of this many elements: 64 bytes in float32, 128 in float64. Copies likewise.
-inline constexpr std::int64_t segment_alignment = 16;
-inline constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
+/// Segments start at multiples of this many elements: tensor_alignment in float32, twice that in float64.
+/// Copies likewise, in bfloat16.
+inline constexpr std::int64_t segment_alignment = tensor_alignment / 4;
+inline constexpr std::int64_t copy_alignment = tensor_alignment / 2;
 
 constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;

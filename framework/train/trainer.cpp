@@ -76,14 +76,17 @@ Trainer::Trainer(const TrainerParts& parts)
       batch_options_(batch_options(train_, seed_)),
       packer_(units_, model_.needs(), packing_of(experiment_)),
       length_(training_length(lengths_, batch_options_, train_.epochs, train_.steps)),
-      update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner, ranks_, train_.gradient_shards) {
+      update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner, ranks_, train_.gradient_shards),
+      packs_ahead_(parts.packs_ahead && ranks_.size() == 1) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(units_, batch_options_, packing_of(experiment_), shards, 0, length_.epochs);
   };
   const BatchSize evaluation = largest_evaluation(sets_, model_, batch_options_);
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
-  batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
+  for (std::size_t i = 0; i < (packs_ahead_ ? 2U : 1U); ++i)
+    prepared_[i].uploaded =
+        std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
   evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_, parts.texts, ranks_);
   snapshots_.keep(milestones_.save_at);
 }
@@ -99,8 +102,7 @@ Ending Trainer::run() {
       return progress_.batch == std::ssize(batches) || progress_.step == length_.steps;
     };
     while (!ended()) {
-      if (!train_step(batches[static_cast<std::size_t>(progress_.batch)]))
-        return end(Ending::failed, failure_);
+      if (!train_step(batches)) return end(Ending::failed, failure_);
       const bool epoch_ends = ended();
       if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
           evaluate_dev())
@@ -171,17 +173,35 @@ bool Trainer::steps_remain() const {
          (train_.patience == 0 || progress_.epochs_without_better < train_.patience);
 }
 
-bool Trainer::train_step(const std::vector<std::int32_t>& members) {
+void Trainer::prepare(const std::vector<std::int32_t>& members, std::size_t place) {
+  Prepared& batch = prepared_[place];
+  packer_.pack(members, batch.packed);
+  update_.upload(batch.packed, *batch.uploaded);
+}
+
+void Trainer::prepare_next(const std::vector<std::vector<std::int32_t>>& batches) {
+  const auto next = static_cast<std::size_t>(progress_.batch) + 1;
+  if (!packs_ahead_ || next == batches.size() || progress_.step + 1 == length_.steps) return;
+  prepare(batches[next], 1 - current_);
+  next_is_ready_ = true;
+}
+
+bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t step = progress_.step + 1;
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
-  packer_.pack(members, packed_);
-  update_.upload(packed_, *batch_);
-  const auto [loss, gradient_norm] = update_.compute_gradient(*batch_, random);
+  if (next_is_ready_)
+    current_ = 1 - current_;
+  else
+    prepare(batches[static_cast<std::size_t>(progress_.batch)], current_);
+  next_is_ready_ = false;
+  const Prepared& batch = prepared_[current_];
+  const auto [loss, gradient_norm] =
+      update_.compute_gradient(*batch.uploaded, random, [&] { prepare_next(batches); });
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
     std::string origin;
-    for (const std::string& found : gather_texts(ranks_, model_.first_not_finite(*batch_, random)))
+    for (const std::string& found : gather_texts(ranks_, model_.first_not_finite(*batch.uploaded, random)))
       if (origin.empty()) origin = found;
     failure_ = "step " + std::to_string(step) + ": the " + (std::isfinite(loss) ? "gradient" : "loss") +
                " is not finite; it began in " + (origin.empty() ? std::string("the backward pass") : origin) +
@@ -198,7 +218,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   progress_.step = step;
   ++progress_.batch;
   observer_.stepped({step, length_.steps, progress_.epoch + 1, loss, gradient_norm, learning_rate,
-                     packed_.real_tokens, seconds_since(begin)});
+                     batch.packed.real_tokens, seconds_since(begin)});
   if (step <= train_.digest_steps) report_digests();
   return true;
 }

@@ -3,6 +3,7 @@
 // Control. Place in the flow: setup.hpp builds the parts, the worker calls run() once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,6 +62,9 @@ struct TrainerParts {
   const Tokenizer* tokenizer = nullptr;  ///< for the pieces of what train.show_attention keeps
   /// Who trains the run together; each has an observer and a control of its own (train/ranks.hpp).
   Communicator& ranks;
+  /// Whether the next batch is packed and uploaded while the device computes; no bit depends on it. A host
+  /// that computes itself has nothing to gain. Several ranks pack each batch when its step begins.
+  bool packs_ahead = !host_reaches_device();
 };
 
 /// Updates of a whole run, and the epochs that they take.
@@ -86,7 +90,12 @@ class Trainer {
   Ending pause();
   bool steps_remain() const;
   /// False when loss or gradient are not finite; the parameters are then those of before the step.
-  bool train_step(const std::vector<std::int32_t>& members);
+  /// `batches`: of the epoch.
+  bool train_step(const std::vector<std::vector<std::int32_t>>& batches);
+  /// Packs and uploads a batch.
+  void prepare(const std::vector<std::int32_t>& members, std::size_t place);
+  /// While the device computes the step before: the batch behind it, where the epoch has one.
+  void prepare_next(const std::vector<std::vector<std::int32_t>>& batches);
   /// Of the last epoch also where train.steps ends it early.
   void end_epoch();
   /// True when the score that `train.select` names is better than every one before.
@@ -131,10 +140,17 @@ class Trainer {
   const BatchOptions batch_options_;
   Packer packer_;
   const TrainingLength length_;
-  std::unique_ptr<DeviceBatch> batch_;
   std::unique_ptr<Evaluator> evaluator_;
-  PackedBatch packed_;
   TrainingStep update_;
+  /// A batch on the host and on the device. The second one only where batches are packed ahead.
+  struct Prepared {
+    PackedBatch packed;
+    std::unique_ptr<DeviceBatch> uploaded;
+  };
+  std::array<Prepared, 2> prepared_;
+  std::size_t current_ = 0;     ///< of the two: that of the step
+  bool next_is_ready_ = false;  ///< the other one holds the batch behind it
+  const bool packs_ahead_;
 
   Progress progress_;
   std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step

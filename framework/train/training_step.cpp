@@ -44,7 +44,8 @@ void TrainingStep::upload(const PackedBatch& packed, DeviceBatch& batch) {
   batch.upload(packed, exchange_->share());
 }
 
-TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random) {
+TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random,
+                                                      const std::function<void()>& meanwhile) {
   const double* loss = nullptr;
   if (exchange_) {
     loss = exchanged_gradient(batch, random);
@@ -53,6 +54,7 @@ TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, 
     model_.parameters().sum_gradient_squares(squares_);
   }
   kernels::clip_scale(model_.device(), squares_, clip_norm_, clip_);
+  if (meanwhile) meanwhile();
   return {model_.read(loss), std::sqrt(model_.read(squares_))};
 }
 
@@ -82,7 +84,6 @@ const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRan
 void TrainingStep::update(double learning_rate, std::int64_t step) {
   const CurrentWork work(update_text_.c_str());
   optimizer_.update(model_.device(), model_.parameters().blocks(clip_), learning_rate, step);
-  model_.device().fence();
   if (exchange_ && exchange_->sliced()) exchange_->share_values();
 }
 

@@ -4,6 +4,7 @@
 // the two halves, `exp bench` measures both.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,9 +32,11 @@ class TrainingStep {
 
   /// What this rank computes of a batch: all of it where there is one process.
   void upload(const PackedBatch& packed, DeviceBatch& batch);
-  /// Leaves the gradients in model.parameters(); waits for the device.
-  Gradient compute_gradient(const DeviceBatch& batch, StepRandom random);
-  /// Updates the parameters with the clipped gradients; waits for the device. `step` counts from 1.
+  /// Leaves the gradients in model.parameters(); waits for the device. `meanwhile`: what the host does
+  /// when everything is launched, before it waits.
+  Gradient compute_gradient(const DeviceBatch& batch, StepRandom random,
+                            const std::function<void()>& meanwhile = {});
+  /// Updates the parameters with the clipped gradients, and does not wait. `step` counts from 1.
   void update(double learning_rate, std::int64_t step);
   /// Seconds since the last call in which this rank waited for others or moved bytes.
   double take_exchange_seconds() { return exchange_ ? exchange_->take_seconds() : 0.0; }

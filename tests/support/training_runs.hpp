@@ -78,18 +78,20 @@ class ScriptedControl final : public Control {
   int left_;
 };
 
-/// One attempt in this run folder.
+/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it.
 inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
                             ScriptedControl control = ScriptedControl(),
                             const TokenCache& cache = TokenCache{std::filesystem::path()},
-                            const Milestones& milestones = {}) {
+                            const Milestones& milestones = {}, const bool* packs_ahead = nullptr) {
   Recorder recorder;
   std::filesystem::create_directories(folder);
   specification.save(folder);
   const Device device;
   Session session(specification, folder, 1, device, cache);
   for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
-  Trainer(session.parts(recorder, control, milestones)).run();
+  TrainerParts parts = session.parts(recorder, control, milestones);
+  if (packs_ahead != nullptr) parts.packs_ahead = *packs_ahead;
+  Trainer(parts).run();
   return recorder;
 }
 

@@ -116,6 +116,13 @@ void for_uneven_rows(const Device& device, const char* label, std::int64_t rows,
 namespace detail {
 using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
 using Member = Policy::member_type;
+
+/// A kernel's arguments travel with its launch, up to 4 KiB. From 512 bytes on Kokkos would send them through
+/// a buffer, and have the host wait until the kernel before has read its own there.
+template <class Any>
+auto without_waiting(const Any& policy) {
+  return Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
 }  // namespace detail
 
 struct Row {
@@ -176,7 +183,8 @@ void for_rows(const Device& device, const char* label, std::int64_t rows, const 
   if (rows == 0) return;
   constexpr int rows_per_team = 4;
   const int teams = static_cast<int>((rows + rows_per_team - 1) / rows_per_team);
-  Kokkos::parallel_for(label, detail::Policy(device.space(), teams, rows_per_team, 32),
+  Kokkos::parallel_for(label,
+                       detail::without_waiting(detail::Policy(device.space(), teams, rows_per_team, 32)),
                        detail::RowKernel<Body>{rows, body});
 }
 

@@ -4,6 +4,7 @@
 #include <encore/rows.hpp>
 
 #include "kernels/gemm.hpp"
+#include "kernels/rounded_size.hpp"
 
 namespace encore::test {
 namespace {
@@ -126,6 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Gemm,
                          precision_name);
 #endif
 
+#ifndef KOKKOS_ENABLE_CUDA  // whose one library has all types
 TEST(GemmLibraries, the_portable_one_agrees_with_the_chosen_one) {
   const auto portable = make_portable_gemm();
   const OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
@@ -137,6 +139,22 @@ TEST(GemmLibraries, the_portable_one_agrees_with_the_chosen_one) {
   device().gemm().multiply(device(), {a, b, expected, false, true, bias, true, false});
   device().fence();
   expect_close(c, expected.values(), 1e-5, portable->name() + " and " + device().gemm().name());
+}
+#endif
+
+/// What cuBLASLt chooses algorithms for: few sizes, none much larger than the batch.
+TEST(RoundedSize, is_one_of_few_and_not_much_larger) {
+  std::int64_t last = 0, sizes = 0;
+  for (std::int64_t size = 0; size <= 1 << 20; ++size) {
+    const std::int64_t rounded = rounded_size(size);
+    ASSERT_GE(rounded, size);
+    ASSERT_GE(rounded, last) << "grows with the size";
+    ASSERT_EQ(rounded_size(rounded), rounded);
+    ASSERT_LE(rounded, size < 64 ? size + 7 : size + size / 8) << size;
+    if (rounded != last) ++sizes;
+    last = rounded;
+  }
+  EXPECT_LT(sizes, 150);
 }
 
 TEST(GemmLibraries, many_shapes_in_turn_stay_right_when_the_cache_of_primitives_is_full) {

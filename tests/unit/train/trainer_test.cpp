@@ -121,6 +121,33 @@ TEST_F(TrainerTest, EqualSpecificationsGiveEqualDigests) {
   EXPECT_EQ(run("a", specification()).digests, run("b", specification()).digests);
 }
 
+/// Over several epochs, ends in their midst, and stops that leave a batch unused.
+TEST_F(TrainerTest, PackingTheNextBatchDuringAStepChangesNoBit) {
+  const bool ahead = true, in_turn = false;
+  const auto attempt = [&](const std::string& name, const bool& packs_ahead, int stop_after,
+                           const std::vector<std::string>& overrides) {
+    return testing::run_attempt(folder_ / name, specification(overrides), ScriptedControl(stop_after),
+                                TokenCache{fs::path()}, {}, &packs_ahead);
+  };
+  for (const std::vector<std::string>& overrides :
+       {std::vector<std::string>{}, {"train.epochs=0", "train.steps=13"}, {"train.gradient_shards=3"}}) {
+    const std::string name = "run" + std::to_string(overrides.size());
+    const Recorder plain = attempt(name + "plain", in_turn, 0, overrides);
+    const Recorder other = attempt(name + "ahead", ahead, 0, overrides);
+    EXPECT_EQ(other.ending, Ending::completed) << other.reason;
+    EXPECT_EQ(other.digests, plain.digests);
+    EXPECT_EQ(other.result, plain.result);
+    ASSERT_EQ(other.steps.size(), plain.steps.size());
+    for (std::size_t i = 0; i < plain.steps.size(); ++i) {
+      EXPECT_EQ(other.steps[i].loss, plain.steps[i].loss) << i;
+      EXPECT_EQ(other.steps[i].tokens, plain.steps[i].tokens) << i;
+    }
+    attempt(name + "stopped", ahead, 5, overrides);
+    attempt(name + "stopped", ahead, 0, overrides);
+    EXPECT_EQ(newest_state(name + "stopped"), newest_state(name + "plain"));
+  }
+}
+
 TEST_F(TrainerTest, AnotherSeedGivesOtherDigests) {
   EXPECT_NE(run("a", specification()).digests, run("b", specification({"seed=4"})).digests);
 }
