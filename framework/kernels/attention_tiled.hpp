@@ -2,7 +2,8 @@
 // sequence and head, and visits the other side's tiles in ascending order. Nothing is added by two teams, so
 // equal runs have equal bits, and a row has the same bits whatever rows stand beside it. Products are of
 // plain threads, not of tensor cores. The formulas stand in attention_host.hpp. Read next:
-// tiled_attention.hpp, tiled_gradients.hpp. Included by attention.cpp, and on the host by its test.
+// attention_tiled_forward.hpp, attention_tiled_backward.hpp. Included by attention.cpp, and on the host by
+// its test.
 #pragma once
 
 #include <limits>
@@ -10,8 +11,8 @@
 #include <encore/device.hpp>
 
 #include "kernels/attention_pairs.hpp"
-#include "kernels/tiled_attention.hpp"
-#include "kernels/tiled_gradients.hpp"
+#include "kernels/attention_tiled_backward.hpp"
+#include "kernels/attention_tiled_forward.hpp"
 
 namespace encore::kernels {
 
