@@ -22,11 +22,12 @@ class TiledCase {
         out(type, {queries_.count(), of_.width}),
         log_sum(sum_type(type), {queries_.count(), of_.options.heads}),
         dq(type, {queries_.count(), of_.width}),
-        dkv(type, {keys_.count(), 2 * of_.width}) {}
+        dkv(type, {keys_.count(), 2 * of_.width}),
+        dbias(sum_type(type), {keys_.count(), 2 * of_.options.heads}) {}
 
   /// Forward and backward by teams of so many threads; false where there are no tiles for it.
   bool run(int threads) {
-    for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv}) result->fill(NAN);
+    for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
     const kernels::AttentionProblem problem = kernels::make_problem(queries_, keys_, of_.options, of_.width);
     bool launched = false;
     dispatch(q.tensor().dtype, [&](auto type) {
@@ -39,7 +40,8 @@ class TiledCase {
                  kernels::launch_tiles_backward<T>(
                      device(), problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum),
                      elements<T>(dout), kernels::slice_rows<T>(all(dq)), kernels::slice_rows<T>(half(dkv, 0)),
-                     kernels::slice_rows<T>(half(dkv, 1)), nullptr, threads);
+                     kernels::slice_rows<T>(half(dkv, 1)),
+                     of_.options.bias ? elements<Sum<T>>(dbias) : nullptr, threads);
     });
     device().fence();
     return launched;
@@ -60,6 +62,7 @@ class TiledCase {
                  what + " dk");
     expect_close(columns_of(dkv.values(), 2 * of_.width, of_.width, of_.width), expected.dv, 10 * tolerance,
                  what + " dv");
+    if (of_.options.bias) expect_close(dbias, expected.dbias, 10 * tolerance, what + " dbias");
   }
 
   std::vector<Values> results() const { return {out.values(), log_sum.values(), dq.values(), dkv.values()}; }
@@ -74,7 +77,7 @@ class TiledCase {
   RowsAt queries_, keys_;
 
  public:
-  OwnedTensor q, kv, dout, out, log_sum, dq, dkv;
+  OwnedTensor q, kv, dout, out, log_sum, dq, dkv, dbias;
 };
 
 Lengths zeros(const Lengths& lengths) {
@@ -145,6 +148,18 @@ TEST_P(AttentionTiles, queries_that_start_at_an_offset) {
       compare(queries, keys, positions, {.heads = 2, .dropout = 0.2, .window = window, .causal = causal}, 8);
   // Far behind the last key a window is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
+}
+TEST_P(AttentionTiles, bias_by_distance) {
+  const auto [type, tolerance] = GetParam();
+  const Lengths lengths{1, 40, 7, 70};
+  for (const bool causal : {false, true}) {
+    OwnedTensor bias = random_tensor(sum_type(type), {3, 2 * 80}, 9);
+    const kernels::AttentionOptions options{
+        .heads = 3, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .causal = causal, .bias = bias};
+    TiledCase tiled({lengths, lengths, zeros(lengths), options, 3 * 8, bias.values()}, type);
+    ASSERT_TRUE(tiled.run(team_sizes().front()));
+    tiled.expect(tolerance, causal ? "causal" : "both directions");
+  }
 }
 TEST_P(AttentionTiles, scores_that_exp_does_not_hold) {
   const auto [type, tolerance] = GetParam();
