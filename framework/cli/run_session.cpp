@@ -81,13 +81,8 @@ class RunSession final : public RunnerObserver {
       return;
     }
     worsen(outcome);
-    if (outcome.blocked) {
-      std::cerr << names_[task] << " was not started: " << outcome.reason << '\n';
-      unfinished_ = true;
-      return;
-    }
     if (!outcome.began) {
-      if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
+      unfinished_ |= print_not_begun(line_, names_[task], outcome);
       return;
     }
     if (outcome.recorded)

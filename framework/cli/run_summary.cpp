@@ -127,6 +127,15 @@ bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
   return true;
 }
 
+bool print_not_begun(const CommandLine& line, const std::string& name, const RunOutcome& outcome) {
+  if (outcome.blocked) {
+    std::cerr << name << " was not started: " << outcome.reason << '\n';
+    return true;
+  }
+  if (!line.flag("quiet")) print_left_alone(std::cout, name, outcome);
+  return false;
+}
+
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
   if (outcome.state == RunState::running)
     out << name << " is running in another process, it is left alone\n";

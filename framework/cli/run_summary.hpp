@@ -26,6 +26,9 @@ bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
 /// To the standard error: why, the last lines of the worker's log, how to go on.
 void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                          const RunOutcome& outcome);
+/// Of a run that has not begun: to the standard error why it cannot, as yet, or to the standard output that
+/// another process works on it, which --quiet leaves out. True in the first case.
+bool print_not_begun(const CommandLine& line, const std::string& name, const RunOutcome& outcome);
 /// Another process works on it, or has.
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);
 void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,

@@ -58,13 +58,8 @@ class SlurmSession final : public RunnerObserver {
 
   void ended(std::size_t task, const RunOutcome& outcome, bool again) override {
     lines_.hide();
-    if (outcome.blocked) {
-      std::cerr << names_[task] << " was not started: " << outcome.reason << '\n';
-      unfinished_ = true;
-      return;
-    }
     if (!outcome.began) {
-      if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
+      unfinished_ |= print_not_begun(line_, names_[task], outcome);
       return;
     }
     const RunRow run = store_.read_run(tasks_[task].run);

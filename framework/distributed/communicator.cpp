@@ -9,7 +9,7 @@
 
 namespace encore {
 
-void OneProcess::exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
+void OneProcess::begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
   ENCORE_REQUIRE(outgoing.empty() && incoming.empty(), "one process has nobody to exchange with");
 }
 

@@ -12,8 +12,9 @@
 // decides nothing: it never adds (the order of sums is ours, MPI_Reduce chooses its own), and knows neither
 // types nor devices.
 //
-// Every call but rank(), size(), library() and end_all() is collective: all ranks make the same calls in the
-// same order, from the thread that made the communicator; a buffer belongs to the call until it returns.
+// Every call but rank(), size(), library(), advance() and end_all() is collective: all ranks make the same
+// calls in the same order, from the thread that made the communicator; a buffer belongs to the call until it
+// returns, and to begin_exchange() until finish_exchanges() has returned.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,22 @@ class Communicator {
 
   /// Bytes from rank to rank, as many pieces as there are: pieces of one pair arrive in the order of the
   /// lists, so that sender and receiver list them alike. No piece is for the rank itself.
-  virtual void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
+  void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
+    begin_exchange(outgoing, incoming);
+    finish_exchanges();
+  }
+
+  // The same while the caller computes. Each pair of ranks lists its pieces alike; how many of them go into
+  // one call of begin_exchange() is up to each rank. No other call comes before finish_exchanges().
+
+  /// Returns before the bytes have travelled.
+  virtual void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
+  /// Moves what can move now; returns soon. Between calls of a library without a thread of its own nothing
+  /// moves.
+  virtual void advance() = 0;
+  /// Until all that was begun is there.
+  virtual void finish_exchanges() = 0;
+
   /// all (size() pieces as long as `mine`) = the pieces of all ranks, by rank.
   virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// Everybody's part of `block` to everybody: rank r has filled bytes [borders[r], borders[r + 1]).
@@ -67,7 +83,9 @@ class OneProcess final : public Communicator {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::string library() const override { return "one process"; }
-  void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) override;
+  void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) override;
+  void advance() override {}
+  void finish_exchanges() override {}
   void gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void share(std::span<std::byte>, std::span<const std::size_t>) override {}
   void broadcast(std::span<std::byte>) override {}

@@ -59,8 +59,7 @@ class MpiCommunicator final : public Communicator {
   int size() const override { return size_; }
   std::string library() const override { return loaded_library(); }
 
-  void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) override {
-    requests_.clear();
+  void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) override {
     for (const Incoming& piece : incoming)
       in_pieces(piece.bytes, [&](std::span<std::byte> part, MPI_Request* request) {
         MPI_Irecv(part.data(), static_cast<int>(part.size()), MPI_BYTE, piece.from, 0, MPI_COMM_WORLD,
@@ -70,7 +69,16 @@ class MpiCommunicator final : public Communicator {
       in_pieces(piece.bytes, [&](std::span<const std::byte> part, MPI_Request* request) {
         MPI_Isend(part.data(), static_cast<int>(part.size()), MPI_BYTE, piece.to, 0, MPI_COMM_WORLD, request);
       });
+  }
+
+  void advance() override {
+    int all_done = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all_done, MPI_STATUSES_IGNORE);
+  }
+
+  void finish_exchanges() override {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
   }
 
   void gather(std::span<const std::byte> mine, std::span<std::byte> all) override {

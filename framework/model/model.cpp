@@ -139,12 +139,13 @@ void Model::begin_gradients() {
   parameters_->zero_gradients();
 }
 
-void Model::shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random) {
+void Model::shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random,
+                           const std::function<void(std::size_t)>& seen) {
   parameters_->begin_shard();
   start_training(shard, random);
   training_->forward();
   sum_losses(training_->losses(), shard.place);
-  training_->backward(scales);
+  training_->backward(scales, seen);
 }
 
 Tensor Model::loss_sums() const {

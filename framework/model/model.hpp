@@ -87,8 +87,9 @@ class Model {
   /// parameters().gradients() = 0.
   void begin_gradients();
   /// Leaves the gradients of one shard in parameters().shard_gradients(), and the sums of its losses in its
-  /// row (Shard::place) of loss_sums(). Launches only.
-  void shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random);
+  /// row (Shard::place) of loss_sums(). Launches only. `seen`: Pass::backward.
+  void shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random,
+                      const std::function<void(std::size_t node)>& seen = {});
   /// (S, L) doubles in device memory: of S shards with examples the sum of each loss.
   Tensor loss_sums() const;
   /// Returns the loss as forward_backward does.

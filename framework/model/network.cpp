@@ -189,6 +189,14 @@ bool Network::trains(const Node& node) const {
   return trained_.trains(node);
 }
 
+std::map<std::string, std::size_t> Network::first_users() const {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (const ParameterSpec& spec : nodes_[i].plan.parameters())
+      first.try_emplace(path_of(nodes_[i], spec), i);
+  return first;
+}
+
 BatchNeeds Network::needs() const {
   const std::vector<Space>& reads = head_.reads();
   return {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ class Network {
   BatchNeeds needs() const;
   /// Every parameter by its full path; one that several nodes share stands here once.
   std::vector<NamedParameter> parameters() const;
+  /// By path: the number of the first node that has the parameter. In a backward pass it is the last to add
+  /// to its gradient.
+  std::map<std::string, std::size_t> first_users() const;
   /// Whether a node has a parameter that is trained.
   bool trains(const Node& node) const;
 

@@ -185,10 +185,11 @@ void Pass::decode(std::span<const Tensor> outputs) {
 
 // --- backward ---
 
-void Pass::backward(std::span<const double> scales) {
+void Pass::backward(std::span<const double> scales, const std::function<void(std::size_t)>& seen) {
   visit_head(backward_call, batch_->columns, {}, scales,
              [](Head& head, const HeadStep& step) { head.backward(step); });
   add_gradients(plan_.nodes.back(), {});
+  if (seen) seen(bound_.size() - 1);
   for (std::size_t i = bound_.size() - 1; i-- > 0;) {
     if (!plan_.nodes[i].backward) continue;
     visit(i, backward_call, [&](const Node& node, const Bound& bound) {
@@ -200,6 +201,7 @@ void Pass::backward(std::span<const double> scales) {
         scatter_rows(device_, bound.output_gradient, picked_rows(node), bound.input_gradients[0]);
       add_gradients(plan_.nodes[i], bound.output_gradient);
     });
+    if (seen) seen(i);
   }
 }
 

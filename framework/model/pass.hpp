@@ -62,8 +62,9 @@ class Pass {
   /// the next pass. After forward; the truth is known.
   std::span<const Tensor> losses();
   /// Adds to the parameter gradients those of the losses' sums times these factors. After losses on the same
-  /// batch.
-  void backward(std::span<const double> scales);
+  /// batch. Calls `seen` with the number of each node after its own: the gradients of parameters that no
+  /// earlier node has are then as they stay (Network::first_users).
+  void backward(std::span<const double> scales, const std::function<void(std::size_t node)>& seen = {});
   /// After forward: one tensor per HeadPlan::outputs.
   void decode(std::span<const Tensor> outputs);
   /// A buffer of the head with the extents of the current batch.

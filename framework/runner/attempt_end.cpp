@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "record/crash_line.hpp"
 
@@ -75,6 +76,14 @@ std::string tail_of(const std::filesystem::path& log) {
   if (text.size() <= log_tail_bytes) return text;
   const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
   return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
+}
+
+std::string last_line_of(const std::filesystem::path& log) {
+  std::istringstream in(tail_of(log));
+  std::string last;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) last = line;
+  return last;
 }
 
 std::string log_name(int attempt) {

@@ -42,6 +42,8 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log);
 
 /// The last lines of a log, from the beginning of a line.
 std::string tail_of(const std::filesystem::path& log);
+/// The last line of a log that is not empty.
+std::string last_line_of(const std::filesystem::path& log);
 /// "attempt-0001.log"
 std::string log_name(int attempt);
 

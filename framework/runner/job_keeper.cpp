@@ -25,8 +25,6 @@ using KeeperClock = std::chrono::steady_clock;
 constexpr auto request_interval = std::chrono::milliseconds(200);
 /// One that has lost its run may write its last word for so long.
 constexpr auto patience_without_lease = std::chrono::seconds(10);
-/// Between the signals that a scheduler sends to the processes of one job.
-constexpr auto patience_for_signal = std::chrono::seconds(5);
 
 /// The word behind one of the worker's options.
 void set_argument(std::vector<std::string>& arguments, const std::string& option, const std::string& value) {
@@ -85,10 +83,9 @@ class JobKeeper {
     return report_.end->success() ? Kept::done : yields ? Kept::not_begun : Kept::failed;
   }
 
-  /// A scheduler tells the processes of a job to end one after the other: where the worker has heard it and
-  /// ended, this process is about to.
+  /// Where the worker has heard it and ended, this process is about to.
   void wait_for_own_signal() const {
-    const auto until = KeeperClock::now() + patience_for_signal;
+    const auto until = KeeperClock::now() + signals_.spread;
     while (!order_.job.empty() && report_.end->signal == SIGTERM && !leaves_to_scheduler() &&
            KeeperClock::now() < until)
       std::this_thread::sleep_for(request_interval);

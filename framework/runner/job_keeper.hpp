@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct JobSignals {
   const std::atomic<int>& stop;
   /// The same before a scheduler's time limit: the job wants to begin again.
   const std::atomic<int>& yield;
+  /// A scheduler tells the processes of a job to end one after the other: the keeper hears of it at most so
+  /// long after its worker.
+  std::chrono::seconds spread = std::chrono::seconds(5);
 };
 
 struct KeptJobs {

@@ -190,10 +190,27 @@ class LaunchedRun {
     std::string why = vanished ? "Slurm knows nothing of its job " + standing.job.id +
                                      " any more, which was cancelled in the queue or ended long ago,"
                                : job_end_text(standing.job);
-    if (report == nullptr) return finish({.instead = why + " before the run began", .launched = false});
+    if (report == nullptr)
+      return finish({.instead = why + " before the run began" + unheard_text(standing), .launched = false});
     if (report->end && (vanished || standing.job.state == "COMPLETED")) why = report->yielded;
     if (report->end) return finish({.process = *report->end}, why);
     return finish({.instead = why});
+  }
+
+  /// Of a job that was started on a node and has ended by itself, without a word in the run's folder.
+  std::string unheard_text(const JobStanding& standing) const {
+    const QueuedJob& job = standing.job;
+    if (standing.standing != Standing::over || job.nodes.empty() ||
+        (job.state != "FAILED" && job.state != "COMPLETED"))
+      return "";
+    const std::filesystem::path output = output_file(store_.runs_folder(), job_->submission, job_->element);
+    std::error_code unreadable;
+    if (!std::filesystem::exists(output, unreadable))
+      return ": nothing was written to " + output.parent_path().string() + " from " + job.nodes +
+             "; the folder of the database must lie on a file system that the nodes share with this "
+             "machine, under the same path";
+    const std::string said = last_line_of(output);
+    return said.empty() ? "" : ": " + said;
   }
 
   std::string clock_text(double behind) const {

@@ -21,15 +21,6 @@ constexpr auto report_patience = std::chrono::seconds(20);
 /// Reports are looked for so often; the spool is read more often.
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
-/// The last line of a log that is not empty.
-std::string last_line_of(const std::filesystem::path& log) {
-  std::istringstream in(tail_of(log));
-  std::string last;
-  for (std::string line; std::getline(in, line);)
-    if (!line.empty()) last = line;
-  return last;
-}
-
 class LaunchedWorker final : public Worker {
  public:
   LaunchedWorker(const WorkOrder& order, const std::string& host, const std::string& command)

@@ -43,7 +43,8 @@ bool has_adapters(const ParameterBlock& parameters) {
 }  // namespace
 
 GradientExchange::GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
-                                   std::int64_t shards, std::optional<UpdateReach> reach)
+                                   const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
+                                   std::optional<UpdateReach> reach)
     : ranks_(ranks),
       device_(device),
       parameters_(parameters),
@@ -59,7 +60,7 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
     square_borders_.push_back(static_cast<std::size_t>(chunk) * sizeof(double));
   }
   if (sliced_) parameters.own(range_of(ranks.rank()));
-  find_runs();
+  find_runs(first_users);
   filled_.resize(static_cast<std::size_t>(shards));
   const std::size_t known = in_words(chunks_.size());
   present_.assign(static_cast<std::size_t>(shards), std::vector<ChunkGradient>(known, ChunkGradient::absent));
@@ -80,14 +81,22 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
 }
 
 /// What is added up whole: what is trained, and matrices with adapters; neighbours in one piece.
-void GradientExchange::find_runs() {
+void GradientExchange::find_runs(const std::map<std::string, std::size_t>& first_users) {
+  const auto append = [](std::vector<BlockRange>& runs, const ParameterSlice& slice) {
+    if (!runs.empty() && slice.begin - runs.back().end < segment_alignment)
+      runs.back().end = slice.begin + slice.size;
+    else
+      runs.push_back({slice.begin, slice.begin + slice.size});
+  };
   for (const ParameterSlice& slice : parameters_.slices()) {
     if ((slice.frozen && !slice.adapter) || (!slice.frozen && chunk_rows(slice.spec) > 0)) continue;
-    if (!runs_.empty() && slice.begin - runs_.back().end < segment_alignment)
-      runs_.back().end = slice.begin + slice.size;
-    else
-      runs_.push_back({slice.begin, slice.begin + slice.size});
+    append(runs_, slice);
+    const auto user = first_users.find(slice.path);  // the factors of adapters have none
+    const std::size_t node = user == first_users.end() ? 0 : user->second;
+    if (node >= runs_of_nodes_.size()) runs_of_nodes_.resize(node + 1);
+    append(runs_of_nodes_[node], slice);
   }
+  next_node_ = runs_of_nodes_.size();
 }
 
 // --- what is known of a batch ---
@@ -155,21 +164,22 @@ std::size_t GradientExchange::row_bytes(const BlockRange& range, std::size_t sha
 
 // --- a round ---
 
+void GradientExchange::node_done(std::int64_t first, std::size_t node) {
+  if (!host_reaches_device()) return;
+  const Stopwatch watch(seconds_);
+  begin_down_to(node, first, own_shard_on_host());
+  ranks_.advance();
+}
+
 void GradientExchange::add_round(std::int64_t first) {
   const Stopwatch watch(seconds_);
-  const auto shard_of = [&](int rank) { return static_cast<std::size_t>(first + rank); };
-  outgoing_.clear();
-  incoming_.clear();
-  const std::size_t own = shard_of(ranks_.rank());
-  const std::byte* gradient = filled_[own] ? own_shard_on_host() : nullptr;
-  for (int r = 0; r < ranks_.size(); ++r) {
-    if (r == ranks_.rank()) continue;
-    if (filled_[own]) send(r, own, gradient);
-    if (filled_[shard_of(r)]) receive(r, shard_of(r));
-  }
-  ranks_.exchange(outgoing_, incoming_);
+  const std::byte* gradient = filled_[shard_of(ranks_.rank(), first)] ? own_shard_on_host() : nullptr;
+  begin_down_to(0, first, gradient);
+  begin_rows(first, gradient);
+  ranks_.finish_exchanges();
+  next_node_ = runs_of_nodes_.size();
   for (int r = 0; r < ranks_.size(); ++r)
-    if (filled_[shard_of(r)]) add(r, shard_of(r));
+    if (filled_[shard_of(r, first)]) add(r, shard_of(r, first));
 }
 
 const std::byte* GradientExchange::own_shard_on_host() {
@@ -180,37 +190,53 @@ const std::byte* GradientExchange::own_shard_on_host() {
   return host_.data();
 }
 
-void GradientExchange::send(int to, std::size_t shard, const std::byte* gradient) {
-  const std::size_t element = size_of(parameters_.dtype());
-  const auto bytes = [&](std::int64_t begin, std::int64_t size) {
-    return std::span(gradient + static_cast<std::size_t>(begin) * element,
-                     static_cast<std::size_t>(size) * element);
-  };
-  each_run(range_of(to), [&](const BlockRange& run) {
-    outgoing_.push_back({.to = to, .bytes = bytes(run.begin, run.size())});
-  });
-  Bytes& rows = row_parts_out_[static_cast<std::size_t>(to)];
-  rows.clear();
-  each_present_row(range_of(to), shard, [&](const Chunk& chunk) {
-    const auto row = bytes(chunk.begin, chunk.size);
-    rows.insert(rows.end(), row.begin(), row.end());
-  });
-  if (!rows.empty()) outgoing_.push_back({.to = to, .bytes = rows});
-}
-
-void GradientExchange::receive(int from, std::size_t shard) {
+/// Of the nodes from `node` on that have not been begun, the last one first, as every rank lists them.
+void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient) {
   const std::size_t element = size_of(parameters_.dtype());
   const BlockRange own = range_of(ranks_.rank());
-  Bytes& to = received_[static_cast<std::size_t>(from)];
-  each_run(own, [&](const BlockRange& run) {
-    incoming_.push_back(
-        {.from = from,
-         .bytes = std::span(to).subspan(static_cast<std::size_t>(run.begin - own.begin) * element,
-                                        static_cast<std::size_t>(run.size()) * element)});
-  });
-  Bytes& rows = row_parts_in_[static_cast<std::size_t>(from)];
-  rows.resize(row_bytes(own, shard));
-  if (!rows.empty()) incoming_.push_back({.from = from, .bytes = rows});
+  outgoing_.clear();
+  incoming_.clear();
+  const auto begin_run = [&](int rank, const BlockRange& run) {
+    if (const BlockRange part = both(run, range_of(rank)); gradient != nullptr && part.begin < part.end)
+      outgoing_.push_back({.to = rank,
+                           .bytes = std::span(gradient + static_cast<std::size_t>(part.begin) * element,
+                                              static_cast<std::size_t>(part.size()) * element)});
+    if (const BlockRange part = both(run, own); filled_[shard_of(rank, first)] && part.begin < part.end)
+      incoming_.push_back({.from = rank,
+                           .bytes = std::span(received_[static_cast<std::size_t>(rank)])
+                                        .subspan(static_cast<std::size_t>(part.begin - own.begin) * element,
+                                                 static_cast<std::size_t>(part.size()) * element)});
+  };
+  while (next_node_ > node) {
+    --next_node_;
+    for (const BlockRange& run : runs_of_nodes_[next_node_])
+      for (int r = 0; r < ranks_.size(); ++r)
+        if (r != ranks_.rank()) begin_run(r, run);
+  }
+  if (!outgoing_.empty() || !incoming_.empty()) ranks_.begin_exchange(outgoing_, incoming_);
+}
+
+/// Of tables of tokens, in which any layer may have a part: once backward is over.
+void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient) {
+  if (parameters_.row_chunks().empty()) return;
+  const std::size_t element = size_of(parameters_.dtype());
+  outgoing_.clear();
+  incoming_.clear();
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (r == ranks_.rank()) continue;
+    Bytes &out = row_parts_out_[static_cast<std::size_t>(r)],
+          &in = row_parts_in_[static_cast<std::size_t>(r)];
+    out.clear();
+    if (gradient != nullptr)
+      each_present_row(range_of(r), shard_of(ranks_.rank(), first), [&](const Chunk& chunk) {
+        const std::byte* row = gradient + static_cast<std::size_t>(chunk.begin) * element;
+        out.insert(out.end(), row, row + static_cast<std::size_t>(chunk.size) * element);
+      });
+    if (!out.empty()) outgoing_.push_back({.to = r, .bytes = out});
+    if (filled_[shard_of(r, first)]) in.resize(row_bytes(range_of(ranks_.rank()), shard_of(r, first)));
+    if (filled_[shard_of(r, first)] && !in.empty()) incoming_.push_back({.from = r, .bytes = in});
+  }
+  ranks_.begin_exchange(outgoing_, incoming_);
 }
 
 /// The rows that came one behind the other go where they lie in the range.

@@ -1,17 +1,20 @@
 // GradientExchange: how ranks add up the gradients of the shards of a batch, with the bits of one process.
 // Place in the flow: TrainingStep -> here -> Communicator, between backward and update.
 //
-// Every block is cut into one range per rank, its owner. Rank r computes shards r, r + N, r + 2N, ...; after
+// Every block is cut into one range per rank, its owner. Rank r computes shards r, r + N, r + 2N, ...; of
 // each of them it sends to every owner the part of its gradient that lies in the owner's range, and the owner
 // adds what it gets, in the order of the shards, into gradients(): the sum that end_shard() makes, for one
-// range. Of a table of tokens only the rows of the shard travel; every rank knows them, for it packs the
-// whole batch. Then, where the optimizer can update a range (encore/sliced_update.hpp), each owner updates
-// its own, and the new values are shared; where it cannot, or where adapters need whole matrices, the sums
-// are shared and every rank updates everything.
+// range. What the backward pass is done with leaves while it is still on its way to the lower layers. Of a
+// table of tokens only the rows of the shard travel; every rank knows them, for it packs the whole batch.
+// Then, where the optimizer can update a range (encore/sliced_update.hpp), each owner updates its own, and
+// the new values are shared; where it cannot, or where adapters need whole matrices, the sums are shared and
+// every rank updates everything.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "data/packing.hpp"
@@ -24,8 +27,10 @@ namespace encore {
 class GradientExchange {
  public:
   /// reach: of the optimizer; empty: it updates everything. Has `parameters` own this rank's range, so that
-  /// it comes before the states are made. The ranks and the block outlive it; the ranks divide the shards.
-  GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters, std::int64_t shards,
+  /// it comes before the states are made. first_users: Network::first_users. The ranks and the block outlive
+  /// it; the ranks divide the shards.
+  GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
+                   const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                    std::optional<UpdateReach> reach);
 
   ShardShare share() const { return {ranks_.rank(), ranks_.size()}; }
@@ -40,6 +45,9 @@ class GradientExchange {
   bool has_sequences(std::int64_t shard) const { return filled_[static_cast<std::size_t>(shard)]; }
   /// The rows of the batch are marked, and the gradients are zero: after Model::begin_gradients.
   void mark_rows();
+  /// Within the backward pass of this rank's shard of [first, first + N): `node` is done (Pass::backward),
+  /// and what is final now may leave. Where the host does not reach the device nothing does before add_round.
+  void node_done(std::int64_t first, std::size_t node);
   /// Adds up the gradients of shards [first, first + N), of which this rank's is in shard_gradients().
   void add_round(std::int64_t first);
   /// sums (S, L), of which each rank has the rows of its shards: all rows on every rank.
@@ -61,16 +69,17 @@ class GradientExchange {
     const auto r = static_cast<std::size_t>(rank);
     return {borders_[r], borders_[r + 1]};
   }
-  void find_runs();
+  void find_runs(const std::map<std::string, std::size_t>& first_users);
   void mark_tokens(const PackedRows& rows, const SequenceRange& range, std::vector<ChunkGradient>& present);
   template <class Use>
   void each_run(const BlockRange& range, const Use& use) const;
   template <class Use>
   void each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const;
   std::size_t row_bytes(const BlockRange& range, std::size_t shard) const;
+  std::size_t shard_of(int rank, std::int64_t first) const { return static_cast<std::size_t>(first + rank); }
   const std::byte* own_shard_on_host();
-  void send(int to, std::size_t shard, const std::byte* gradient);
-  void receive(int from, std::size_t shard);
+  void begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient);
+  void begin_rows(std::int64_t first, const std::byte* gradient);
   void place_rows(int from, std::size_t shard);
   void add(int from, std::size_t shard);
   void share_block(Tensor block);
@@ -85,7 +94,9 @@ class GradientExchange {
   std::vector<std::size_t> square_borders_;  ///< bytes of the sums of squares of chunks
   std::vector<Chunk> chunks_;                ///< of what is trained
   std::vector<BlockRange> runs_;  ///< what is added up element by element, without tables of tokens
-  std::vector<bool> filled_;      ///< by shard
+  std::vector<std::vector<BlockRange>> runs_of_nodes_;  ///< the same, by first users
+  std::size_t next_node_ = 0;                           ///< of a round: those from it on are on their way
+  std::vector<bool> filled_;                            ///< by shard
   std::int64_t used_ = 0;
   std::vector<std::vector<ChunkGradient>>
       present_;  ///< by shard, then by chunk; only those of tables are used

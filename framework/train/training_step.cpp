@@ -33,8 +33,8 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
                            const std::string& optimizer_owner, Communicator& ranks, std::int64_t shards)
     : TrainingStep(model, optimizer, clip_norm, optimizer_owner) {
   if (ranks.size() == 1) return;
-  exchange_ = std::make_unique<GradientExchange>(ranks, model.device(), model.parameters(), shards,
-                                                 reach_of(optimizer));
+  exchange_ = std::make_unique<GradientExchange>(ranks, model.device(), model.parameters(),
+                                                 model.network().first_users(), shards, reach_of(optimizer));
   rounds_ = shards / ranks.size();
 }
 
@@ -67,7 +67,8 @@ const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRan
   for (std::int64_t round = 0; round < rounds_; ++round) {
     const std::int64_t first = round * share.stride;
     if (next != own.end() && next->number == first + share.first)
-      model_.shard_gradient(*next++, batch.scales(), random);
+      model_.shard_gradient(*next++, batch.scales(), random,
+                            [&](std::size_t node) { exchange_->node_done(first, node); });
     exchange_->add_round(first);
   }
   exchange_->share_losses(model_.loss_sums());

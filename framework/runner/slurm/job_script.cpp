@@ -35,7 +35,10 @@ std::string script_text(const SlurmSite& site, const std::filesystem::path& fold
       "after the other.\n";
   for (const std::string& module : site.modules) text += "module load " + shell_word(module) + "\n";
   for (const std::string& line : site.before) text += line + "\n";
-  text += "mapfile -t orders < " + shell_word(folder.string()) + "/\"${SLURM_ARRAY_TASK_ID:-0}\".orders\n";
+  text += "mapfile -t orders < " + shell_word(folder.string()) +
+          "/\"${SLURM_ARRAY_TASK_ID:-0}\".orders ||\n" +
+          "  { echo \"exp: on $(hostname) there is no list of runs in \"" + shell_word(folder.string()) +
+          "\", which the nodes must share with the machine of exp run\" >&2; exit 1; }\n";
   // Slurm sends USR2 to this shell alone and SIGTERM to every process of the job.
   text +=
       "keeper=\n"

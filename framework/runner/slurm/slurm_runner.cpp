@@ -138,10 +138,16 @@ void SlurmRunner::leave_or_adopt(std::size_t task) {
 void SlurmRunner::settle() {
   try {
     for (const RunRow& run : settle_launched(store_)) take_end(run);
+    working_.clear();
     // An exp status may have been faster.
     const auto open = open_;
-    for (const auto& [number, task] : open)
-      if (const RunRow run = store_.read_run(number); run.state != RunState::running) take_end(run);
+    for (const auto& [number, task] : open) {
+      RunRow run = store_.read_run(number);
+      if (run.state == RunState::running)
+        working_.push_back(std::move(run));
+      else
+        take_end(run);
+    }
   } catch (const DatabaseError& error) {
     if (!error.busy()) throw;
   }
@@ -232,8 +238,8 @@ void SlurmRunner::show() {
   std::size_t working = 0;
   std::string last;
   std::optional<Progressed> progress;
-  for (const auto& [number, task] : open_) {
-    const RunRow run = store_.read_run(number);
+  for (const RunRow& run : working_) {
+    if (!open_.contains(run.number)) continue;
     const std::optional<SchedulerNote> note = scheduler_note(store_, run);
     if (!note) continue;
     if (note->begun) ++working;

@@ -35,6 +35,11 @@ std::filesystem::path orders_file(const std::filesystem::path& runs_folder, cons
   return submission_folder(runs_folder, name) / (std::to_string(element) + ".orders");
 }
 
+std::filesystem::path output_file(const std::filesystem::path& runs_folder, const std::string& name,
+                                  int element) {
+  return submission_folder(runs_folder, name) / ("element-" + std::to_string(element) + ".out");
+}
+
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission) {
   ++submission.beats;
   const ProcessIdentity& by = submission.submitter;

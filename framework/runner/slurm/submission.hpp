@@ -42,6 +42,9 @@ std::filesystem::path submission_folder(const std::filesystem::path& runs_folder
 /// "3.orders": an order's file to a line, in the order in which they are worked on.
 std::filesystem::path orders_file(const std::filesystem::path& runs_folder, const std::string& name,
                                   int element);
+/// "element-3.out": what an element prints. Slurm opens it on the node, before anything of the job is begun.
+std::filesystem::path output_file(const std::filesystem::path& runs_folder, const std::string& name,
+                                  int element);
 
 /// Makes its folder too; counts one beat.
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission);

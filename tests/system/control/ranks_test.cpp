@@ -38,6 +38,14 @@ TEST_F(Ranks, HaveAdaptersToo) {
   EXPECT_EQ(difference(bits_of(shared), alone), "");
 }
 
+TEST_F(Ranks, ExchangeParametersThatSeveralBlocksShare) {
+  const std::vector<std::string> sets = {"-S", "model.layers=3", "-S", "model.groups=1"};
+  const std::vector<std::string> alone = bits_of(sets);
+  auto shared = sets;
+  shared.insert(shared.end(), {"--ranks", "4"});
+  EXPECT_EQ(difference(bits_of(shared), alone), "");
+}
+
 TEST_F(Ranks, AnotherNumberOfShardsIsAnotherOrderOfAdding) {
   const std::vector<std::string> four = bits_of({"--ranks", "2"});
   EXPECT_NE(bits_of({"-S", "train.gradient_shards=2", "--ranks", "2"}), four)

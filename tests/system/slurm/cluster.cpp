@@ -112,9 +112,11 @@ int Cluster::submissions() const {
       "LIKE 'slurm/encore-%'"));
 }
 
-void Cluster::start_node(const std::string& node) const {
-  sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " + node +
-                 " </dev/null >>daemons.log 2>&1");
+void Cluster::start_node(const std::string& node, const std::string& hidden) const {
+  const std::string folder = hidden.empty() ? "" : " " + quoted((sandbox_.folder() / hidden).string());
+  const ProgramOutput started = sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " +
+                                               node + folder + " </dev/null >>daemons.log 2>&1");
+  EXPECT_TRUE(started.end.success()) << sandbox_.read("daemons.log");
 }
 
 }  // namespace encore::system_test

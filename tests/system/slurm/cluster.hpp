@@ -56,7 +56,8 @@ class Cluster {
   /// So many submissions have worked on the runs, also those whose folders are gone.
   int submissions() const;
   std::filesystem::path daemons() const { return sandbox_.folder() / "slurm"; }
-  void start_node(const std::string& node) const;
+  /// Anew. A folder of the sandbox that is `hidden` is empty for it and its jobs.
+  void start_node(const std::string& node, const std::string& hidden = "") const;
 
  private:
   Sandbox sandbox_;

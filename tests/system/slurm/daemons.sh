@@ -2,7 +2,7 @@
 # Slurm on this machine alone, for tests: munged, slurmctld and two slurmd (nodes n1 and n2) on ports of their own, all their files in one
 # folder. As root. Nothing is started by a build or a plain test run: slurm_test starts it where ENCORE_TEST_SLURM=1 is set.
 #   daemons.sh start FOLDER [LINE_OF_SLURM_CONF]...   starts them; a line takes the place of an earlier one with the same name
-#   daemons.sh node FOLDER n1                         starts a slurmd again that was killed
+#   daemons.sh node FOLDER n1 [HIDDEN]                starts a slurmd anew; the folder HIDDEN is empty for it and its jobs, as if it were not shared
 #   daemons.sh stop FOLDER                            ends them, and whatever their jobs have left running
 # The commands of Slurm find them by SLURM_CONF=FOLDER/slurm.conf. The ids of the processes lie in FOLDER/*.pid.
 set -euo pipefail
@@ -37,10 +37,15 @@ end_leftovers() {
   done
 }
 
-start_node() {
+start_node() { # its name, and what it does not see
+  local within=()
+  [ -z "${2:-}" ] || within=(unshare --mount sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$2")
   rm -f "$folder/$1.pid"
-  slurmd -f "$folder/slurm.conf" -N "$1" -L "$folder/$1.log"
-  wait_for 50 test -s "$folder/$1.pid"
+  "${within[@]}" slurmd -f "$folder/slurm.conf" -N "$1" -L "$folder/$1.log"
+  wait_for 300 test -s "$folder/$1.pid" && return
+  echo "daemons.sh: slurmd did not start as $1" >&2
+  tail -n 20 "$folder/$1.log" >&2
+  return 1
 }
 
 case $command in
@@ -88,7 +93,8 @@ start)
   ;;
 node)
   folder=$(cd "$folder" && pwd)
-  start_node "${1:?n1 or n2}"
+  end_process "$folder/${1:?n1 or n2}.pid"
+  start_node "$@"
   ;;
 stop)
   [ -d "$folder" ] || exit 0

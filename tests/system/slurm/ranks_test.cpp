@@ -1,5 +1,7 @@
 // Runs of several ranks as jobs of Slurm: the bits of one process, whatever starts the ranks, over two nodes
 // and over the time limit; requests reach rank 0.
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "system/control/hold.hpp"
@@ -48,6 +50,20 @@ std::string ranks_of_last_attempt(Cluster& cluster) {
   return std::to_string(ranks.at("count").get<int>()) + " on " + std::to_string(ranks.at("hosts").size());
 }
 
+/// A run of two ranks, in a job, that both wait in step 8.
+struct HeldRanks {
+  /// site: further lines of [slurm].
+  explicit HeldRanks(const std::string& site = "") : cluster({}, by_mpirun + site, true) {
+    write_shards(cluster.sandbox());
+    hold.emplace(cluster.sandbox(), 8);
+    EXPECT_EQ(cluster.run("tiny.toml", {"--ranks", "2", "--detach"}).end.exit_code, 0);
+    hold->wait_for(2);
+  }
+
+  Cluster cluster;
+  std::optional<Hold> hold;
+};
+
 TEST(SlurmRanks, OnTwoNodesHaveTheBitsOfOneProcess) {
   NEEDS_RANKS(false);
   Cluster cluster({}, std::string(by_mpirun) + "options = [\"--nodes=2\"]\n", true);
@@ -62,15 +78,12 @@ TEST(SlurmRanks, OnTwoNodesHaveTheBitsOfOneProcess) {
 
 TEST(SlurmRanks, StopWritesACheckpointAndAnotherNumberOfRanksGoesOn) {
   NEEDS_RANKS(true);
-  Cluster cluster({}, by_mpirun, true);
-  write_shards(cluster.sandbox());
-  Hold hold(cluster.sandbox(), 8);
-  ASSERT_EQ(cluster.run("tiny.toml", {"--ranks", "2", "--detach"}).end.exit_code, 0);
-  hold.wait_for(2);
+  HeldRanks held;
+  Cluster& cluster = held.cluster;
   cluster.sandbox().exp({"status"});
   const ProgramOutput stop = cluster.sandbox().exp({"stop", "tiny"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.output << stop.errors;
-  hold.release();
+  held.hold->release();
   ASSERT_TRUE(cluster.comes_to("1 stopped")) << cluster.sandbox().one("SELECT reason FROM run");
   EXPECT_EQ(cluster.sandbox().one("SELECT max(step) >= 8 FROM checkpoint"), "1") << "at its last step";
   const ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "4"});
@@ -81,11 +94,8 @@ TEST(SlurmRanks, StopWritesACheckpointAndAnotherNumberOfRanksGoesOn) {
 
 TEST(SlurmRanks, ScancelEndsAllOfThemAndIsTheReason) {
   NEEDS_RANKS(true);
-  Cluster cluster({}, by_mpirun, true);
-  write_shards(cluster.sandbox());
-  Hold hold(cluster.sandbox(), 8);
-  ASSERT_EQ(cluster.run("tiny.toml", {"--ranks", "2", "--detach"}).end.exit_code, 0);
-  hold.wait_for(2);
+  HeldRanks held;
+  Cluster& cluster = held.cluster;
   cluster.slurm("scancel --name=$(squeue -h -o %j)");
   ASSERT_TRUE(eventually([&] {
     cluster.sandbox().exp({"status"});
@@ -94,21 +104,18 @@ TEST(SlurmRanks, ScancelEndsAllOfThemAndIsTheReason) {
   EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM run"), "was cancelled in Slurm (scancel)"))
       << cluster.sandbox().one("SELECT reason FROM run");
   EXPECT_TRUE(cluster.sandbox().wait_until_no_workers());
-  hold.release();
+  held.hold->release();
   EXPECT_EQ(cluster.run("tiny.toml", {"--ranks", "2"}).end.exit_code, 0);
   expect_bits_of_one_process(cluster);
 }
 
 TEST(SlurmRanks, WriteACheckpointBeforeTheTimeLimitAndGoOnInTheSameJob) {
   NEEDS_RANKS(true);
-  Cluster cluster({}, std::string(by_mpirun) + "time = \"2\"\ncheckpoint_seconds = 110\n", true);
-  write_shards(cluster.sandbox());
-  Hold hold(cluster.sandbox(), 8);
-  ASSERT_EQ(cluster.run("tiny.toml", {"--ranks", "2", "--detach"}).end.exit_code, 0);
-  hold.wait_for(2);
+  HeldRanks held("time = \"2\"\ncheckpoint_seconds = 110\n");
+  Cluster& cluster = held.cluster;
   // Slurm looks for limits every thirty seconds.
   ASSERT_TRUE(eventually([&] { return cluster.slurm("squeue -h -o %M") > "1:05\n"; }));
-  hold.release();
+  held.hold->release();
   EXPECT_TRUE(cluster.comes_to("1 completed")) << cluster.sandbox().one("SELECT reason FROM run");
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM attempt"), "2");
   EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM attempt WHERE ordinal = 1"),

@@ -112,6 +112,26 @@ TEST(SlurmRefusal, WhatIsInTheSiteFileChangesNoIdentity) {
   EXPECT_EQ(sandbox.one("SELECT question FROM run"), local.one("SELECT question FROM run"));
 }
 
+TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
+  NEEDS_SLURM(false);
+  Cluster cluster;
+  std::filesystem::create_directory(cluster.sandbox().folder() / "encore.db.runs");
+  for (const char* node : {"n1", "n2"}) cluster.start_node(node, "encore.db.runs");
+  const ProgramOutput output = cluster.run("tiny.toml");
+  EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
+  const std::string jobs = (cluster.sandbox().folder() / "encore.db.runs" / "jobs").string();
+  EXPECT_TRUE(contains(output.errors, "before the run began: nothing was written to " + jobs + "/encore-") &&
+              contains(output.errors,
+                       " from n1; the folder of the database must lie on a file system that the nodes share "
+                       "with this machine, under the same path"))
+      << output.errors;
+  EXPECT_EQ(cluster.sandbox().one(states_query), "1 interrupted");
+  for (const char* node : {"n1", "n2"}) cluster.start_node(node);
+  const ProgramOutput again = cluster.run("tiny.toml");
+  EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
+  cluster.expect_like_local("tiny.toml");
+}
+
 TEST(SlurmRefusal, APartitionThatIsNotThereIsNamedBySlurmItself) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "partition = \"nowhere\"\n");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -60,8 +61,9 @@ class RequeuedJobTest : public ::testing::Test {
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
-  KeptJobs keep(const std::vector<std::filesystem::path>& orders) {
-    return keep_jobs(orders, {.stop = stop_, .yield = yield_});
+  KeptJobs keep(const std::vector<std::filesystem::path>& orders,
+                std::chrono::seconds spread = std::chrono::hours(1)) {
+    return keep_jobs(orders, {.stop = stop_, .yield = yield_, .spread = spread});
   }
 
   TemporaryFolder folder_;
@@ -111,11 +113,15 @@ TEST_F(RequeuedJobTest, a_third_start_follows_the_second) {
 }
 
 TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
-  const auto file =
-      order("a", worker("echo heard > '" + (folder_.path() / "heard").string() + "'; kill -TERM $$"));
+  const std::filesystem::path process = folder_.path() / "process";
+  const auto file = order("a", worker("echo $$ > '" + process.string() + ".new'; mv '" + process.string() +
+                                      ".new' '" + process.string() + "'; kill -TERM $$"));
   std::thread scheduler([&] {
-    while (!std::filesystem::exists(folder_.path() / "heard")) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    while (!std::filesystem::exists(process)) std::this_thread::yield();
+    pid_t id = 0;
+    std::ifstream(process) >> id;
+    // The keeper has collected its child: it knows of the end, and was told nothing.
+    while (::kill(id, 0) == 0) std::this_thread::yield();
     ++stop_;
   });
   EXPECT_EQ(keep({file}).unfinished, 1);
@@ -123,6 +129,15 @@ TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
   const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->yielded, "its job was told to end (by scancel, or to make room)");
+}
+
+TEST_F(RequeuedJobTest, a_worker_that_somebody_else_has_ended_has_failed) {
+  const KeptJobs kept = keep({order("a", worker("kill -TERM $$"))}, std::chrono::seconds(0));
+  EXPECT_EQ(kept.unfinished, 1);
+  const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
+  ASSERT_TRUE(report && report->end);
+  EXPECT_EQ(report->end->signal, SIGTERM);
+  EXPECT_EQ(report->yielded, "");
 }
 
 TEST_F(RequeuedJobTest, a_keeper_that_was_killed_between_succession_and_lease_is_followed) {

@@ -106,6 +106,7 @@ TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
   EXPECT_NE(script.find("< '/a b/it'\\''s'/\"${SLURM_ARRAY_TASK_ID:-0}\".orders"), std::string::npos)
       << script;
   EXPECT_NE(script.find("scontrol requeue"), std::string::npos);
+  EXPECT_NE(script.find("no list of runs in \"'/a b/it'\\''s'\", which"), std::string::npos) << script;
   const std::vector<std::string> options = sbatch_options(site, "encore-0123456789ab", 7, 1, "/f");
   const auto has = [&](const char* text) { return std::ranges::find(options, text) != options.end(); };
   EXPECT_TRUE(has("--array=0-6") && has("--time=10") && has("--qos=long") && has("--requeue") &&
@@ -195,6 +196,41 @@ TEST_F(SlurmRunsTest, the_attempt_that_a_job_has_begun_takes_the_place_of_the_ot
   ASSERT_EQ(held.size(), 1u);
   EXPECT_EQ(held[0].lease.token, "2-next");
   EXPECT_EQ(job_of(held[0].holder), job_);
+}
+
+TEST_F(SlurmRunsTest, a_job_that_has_written_nothing_from_its_node_lacks_the_shared_folder) {
+  submitted();
+  in_queue("FAILED", "RaisedSignal:53(Real-time_signal_19)", "n1");
+  EXPECT_FALSE(settle()) << "its output may be seen late";
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  EXPECT_EQ(run().state, RunState::interrupted);
+  expect_reason("its job 12_3 has ended as FAILED, reason RaisedSignal:53");
+  expect_reason("before the run began: nothing was written to " +
+                submission_folder(store().runs_folder(), job_.submission).string() + " from n1;");
+  expect_reason("must lie on a file system that the nodes share with this machine, under the same path");
+}
+
+TEST_F(SlurmRunsTest, what_a_job_has_printed_that_never_began_is_the_reason) {
+  submitted();
+  std::ofstream(output_file(store().runs_folder(), job_.submission, 3))
+      << "module: not found\nexp: error while loading shared libraries: libsqlite3.so.0\n\n";
+  in_queue("FAILED", "NonZeroExitCode", "n1");
+  EXPECT_FALSE(settle());
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  expect_reason("before the run began: exp: error while loading shared libraries: libsqlite3.so.0");
+  EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
+}
+
+TEST_F(SlurmRunsTest, of_a_job_that_slurm_has_ended_nothing_is_said_of_its_folder) {
+  submitted();
+  in_queue("TIMEOUT", "None", "n1");
+  EXPECT_FALSE(settle());
+  shift_end(30.0);
+  EXPECT_TRUE(settle());
+  expect_reason("ran into its time limit (TIMEOUT) before the run began");
+  EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
 }
 
 TEST_F(SlurmRunsTest, another_clusters_job_is_not_judged_by_this_ones_slurm) {
