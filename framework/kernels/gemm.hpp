@@ -31,7 +31,8 @@ struct Product {
   kernels::Activation derivative = kernels::Activation::none;
   Tensor saved = {};  ///< in the type of c, not c itself
   /// sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums rows,
-  /// then these in order, on a GPU in runs (gemm_epilogue.hpp). In the type of sums; empty: none; only with `transpose_a`.
+  /// then these in order, on a GPU in runs (gemm_epilogue.hpp). In the type of sums; empty: none; only with
+  /// `transpose_a`.
   Tensor sums = {};
   /// b as GemmLibrary::lay_out of the library that multiplies has left it, only with `transpose_b`; null: it
   /// is read where it lies.
@@ -168,7 +169,7 @@ class QuantizedProducts {
   const WeightLayouts* before_;
 };
 
-/// Kokkos only: works on every backend and for every type. Batch-invariant on the host.
+/// For every type: on the host tiles of our own, batch-invariant; for HIP Kokkos Kernels. Not for CUDA.
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
 #ifdef ENCORE_HAVE_ONEDNN

@@ -191,11 +191,13 @@ class OneDnnGemm final : public GemmLibrary {
     }
   };
 
-  /// A weight gradient of a small layer would be one tile, and so one thread's work: the longer side is
-  /// halved until there are a few.
+  /// A weight gradient of 128 x 128 would be one tile, and so one thread's work: the longer side is halved
+  /// until there are a few. Smaller ones take less than what oneDNN needs for tiles that are no whole matrix.
   static Plan cut_gradient(const Product& p) {
     Tiling rows = equal_tiles(p.rows(), 192), columns = equal_tiles(p.columns(), 384);
-    while (rows.tiles() * columns.tiles() < least_tiles && std::max(rows.size, columns.size) > 64) {
+    const bool worth_it = std::min(p.rows(), p.columns()) >= 128;
+    while (worth_it && rows.tiles() * columns.tiles() < least_tiles &&
+           std::max(rows.size, columns.size) > 64) {
       Tiling& longer = columns.size >= rows.size ? columns : rows;
       longer = equal_tiles(longer.count, longer.size / 2);
     }

@@ -1,5 +1,5 @@
 // The portable gemm. On the host: tiles of C by panel_product (panel_product.hpp), each tile one task of one
-// thread, K cut into blocks that are added in order. On a GPU: Kokkos Kernels. Any type with float sums or
+// thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels. Any type with float sums or
 // double; used for double on the host, for everything where the faster library is missing, and where products
 // are to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands
 // in.

@@ -45,14 +45,20 @@ Cluster::Cluster(const std::vector<std::string>& lines, const std::string& table
   std::string command = quoted(script) + " start " + quoted(daemons().string());
   for (const std::string& line : lines) command += " " + quoted(line);
   const ProgramOutput started = sandbox_.shell(command + " </dev/null >daemons.log 2>&1");
-  if (!started.end.success())
+  if (!started.end.success()) {
+    stop();
     throw encore::Error("the daemons did not start: " + sandbox_.read("daemons.log"));
+  }
   sandbox_.set("SLURM_CONF", (daemons() / "slurm.conf").string());
   sandbox_.set("FAKE_STEP_MS", "1");
   site(table);
 }
 
 Cluster::~Cluster() {
+  stop();
+}
+
+void Cluster::stop() const {
   sandbox_.shell(quoted(script) + " stop " + quoted(daemons().string()));
 }
 

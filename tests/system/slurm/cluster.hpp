@@ -60,6 +60,8 @@ class Cluster {
   void start_node(const std::string& node, const std::string& hidden = "") const;
 
  private:
+  void stop() const;
+
   Sandbox sandbox_;
 };
 
