@@ -114,6 +114,8 @@ TEST(SlurmRefusal, WhatIsInTheSiteFileChangesNoIdentity) {
 
 TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
   NEEDS_SLURM(false);
+  if (!Sandbox().shell("unshare --mount mount -t tmpfs none /mnt").end.success())
+    GTEST_SKIP() << "nothing can be mounted here, as in a container without that right";
   Cluster cluster;
   std::filesystem::create_directory(cluster.sandbox().folder() / "encore.db.runs");
   for (const char* node : {"n1", "n2"}) cluster.start_node(node, "encore.db.runs");
