@@ -194,16 +194,22 @@ struct PairwiseBiasGradient {
   }
 };
 
-template <class Kernel>
-void run_pairs(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
-  using Policy =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
-  const Policy policy(device.space(), 0, rows * kernel.p.heads);
+/// On a GPU without the wait that its many arguments would cost.
+template <class Policy, class Kernel>
+void launch_attention_kernel(const char* label, const Policy& policy, const Kernel& kernel) {
 #if ENCORE_HOST_BACKEND
   Kokkos::parallel_for(label, policy, kernel);
 #else
   Kokkos::parallel_for(label, detail::without_waiting(policy), kernel);
 #endif
+}
+
+template <class Kernel>
+void run_pairs(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
+  using Policy =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
+  const Policy policy(device.space(), 0, rows * kernel.p.heads);
+  launch_attention_kernel(label, policy, kernel);
 }
 
 template <class T>

@@ -31,11 +31,7 @@ void run_tiles(const Device& device, const char* label, int threads, const Kerne
   if (teams == 0) return;
   Kokkos::TeamPolicy<ExecutionSpace> policy(device.space(), teams, threads);
   policy.set_scratch_size(0, Kokkos::PerTeam(kernel.layout.bytes + 16));
-#if ENCORE_HOST_BACKEND
-  Kokkos::parallel_for(label, policy, kernel);
-#else
-  Kokkos::parallel_for(label, detail::without_waiting(policy), kernel);
-#endif
+  launch_attention_kernel(label, policy, kernel);
 }
 
 /// False where the problem is none for tiles: keys that lie apart, heads that no scratch memory holds.

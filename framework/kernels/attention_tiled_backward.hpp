@@ -66,8 +66,7 @@ struct TiledQueryGradient {
     const TilePlace place = place_of(p, tiles, shape.own, team.league_rank());
     const AttentionSequence& of = place.of;
     if (place.first >= of.queries) return;
-    const int rows =
-        of.queries - place.first < shape.own ? static_cast<int>(of.queries - place.first) : shape.own;
+    const int rows = rows_of_tile(place.first, of.queries, shape.own);
     const std::int64_t row = of.first_query + place.first, column = place.head * p.head_size;
     const std::int64_t position = of.position + place.first;
     char* const memory = static_cast<char*>(team.team_scratch(0).get_shmem(layout.bytes));
@@ -87,7 +86,7 @@ struct TiledQueryGradient {
     const std::int64_t end = keys_of(p, position + rows - 1, of.keys).end;
     for (std::int64_t j0 = keys_of(p, position, of.keys).begin / shape.other * shape.other; j0 < end;
          j0 += shape.other) {
-      const int columns = end - j0 < shape.other ? static_cast<int>(end - j0) : shape.other;
+      const int columns = rows_of_tile(j0, end, shape.other);
       load_tile(team, shape, k.from(of.first_key + j0, column), columns, keys);
       load_tile(team, shape, v.from(of.first_key + j0, column), columns, values);
       team.team_barrier();
@@ -176,7 +175,7 @@ struct TiledKeyGradient {
     const TilePlace place = place_of(p, tiles, shape.own, team.league_rank());
     const AttentionSequence& of = place.of;
     if (place.first >= of.keys) return;
-    const int rows = of.keys - place.first < shape.own ? static_cast<int>(of.keys - place.first) : shape.own;
+    const int rows = rows_of_tile(place.first, of.keys, shape.own);
     const std::int64_t row = of.first_key + place.first, column = place.head * p.head_size;
     char* const memory = static_cast<char*>(team.team_scratch(0).get_shmem(layout.bytes));
     T* const keys = piece<T>(memory, layout.k);
@@ -196,7 +195,7 @@ struct TiledKeyGradient {
     const PairScore<S> score_of(p, place.head);
     const KeyRange seeing = queries_of(place, rows);
     for (std::int64_t i0 = seeing.begin / shape.other * shape.other; i0 < seeing.end; i0 += shape.other) {
-      const int columns = seeing.end - i0 < shape.other ? static_cast<int>(seeing.end - i0) : shape.other;
+      const int columns = rows_of_tile(i0, seeing.end, shape.other);
       const std::int64_t first = of.first_query + i0, position = of.position + i0;
       load_tile(team, shape, q.from(first, column), columns, queries);
       load_tile(team, shape, SliceRows<const T>{dout, p.width}.from(first, column), columns, dy);

@@ -45,8 +45,7 @@ struct TiledAttention {
     const TilePlace place = place_of(p, tiles, shape.own, team.league_rank());
     const AttentionSequence& of = place.of;
     if (place.first >= of.queries) return;
-    const int rows =
-        of.queries - place.first < shape.own ? static_cast<int>(of.queries - place.first) : shape.own;
+    const int rows = rows_of_tile(place.first, of.queries, shape.own);
     const std::int64_t row = of.first_query + place.first, column = place.head * p.head_size;
     const std::int64_t position = of.position + place.first;
     char* const memory = static_cast<char*>(team.team_scratch(0).get_shmem(layout.bytes));
@@ -66,7 +65,7 @@ struct TiledAttention {
     const std::int64_t end = keys_of(p, position + rows - 1, of.keys).end;
     for (std::int64_t j0 = keys_of(p, position, of.keys).begin / shape.other * shape.other; j0 < end;
          j0 += shape.other) {
-      const int columns = end - j0 < shape.other ? static_cast<int>(end - j0) : shape.other;
+      const int columns = rows_of_tile(j0, end, shape.other);
       const T* const keys = load(team, memory, layout.k, k.from(of.first_key + j0, column), columns);
       const T* const values = load(team, memory, layout.v, v.from(of.first_key + j0, column), columns);
       team.team_barrier();

@@ -178,6 +178,11 @@ KOKKOS_INLINE_FUNCTION TilePlace place_of(const AttentionProblem& p, std::int64_
   return {sequence_of(p, rank / tiles / p.heads), rank / tiles % p.heads, rank % tiles * own};
 }
 
+/// Rows of a tile of at most `most` that begins at `first`, where the last one ends at `end`.
+KOKKOS_FORCEINLINE_FUNCTION int rows_of_tile(std::int64_t first, std::int64_t end, int most) {
+  return end - first < most ? static_cast<int>(end - first) : most;
+}
+
 /// The score of a query and a key, from the product of both.
 template <class S>
 struct PairScore {

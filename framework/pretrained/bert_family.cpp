@@ -40,9 +40,11 @@ PretrainedClass class_without_family(const HeadPlan& head, const std::string& ty
       return {.name = "ForMaskedLM", .pipeline = "fill-mask"};
     case PretrainedHead::classes:
       if (reads_tokens(head) && head.loss_space() == Space::sequences)
-        throw Error(
-            "model.head.pooling = \"mean\" cannot be written as a BERT, which classifies a text by its first "
-            "state; train with model.head.pooling = \"cls\" and model.head.pooler = true");
+        throw Error("model.head.type = \"" + type +
+                    "\" reads all states of a text here, which cannot be written as a BERT: it classifies a "
+                    "text by its "
+                    "first state; with the head \"linear\" set model.head.pooling = \"cls\" and "
+                    "model.head.pooler = true");
       if (reads_tokens(head)) return {.name = "ForTokenClassification", .pipeline = "token-classification"};
       if (has_parameter(head, "pooler.weight"))
         return {.name = "ForSequenceClassification",

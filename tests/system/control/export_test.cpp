@@ -172,8 +172,9 @@ TEST_F(Export, OfTextsNeedsAPoolerOfTheFirstState) {
   train("averaged", averaged);
   EXPECT_TRUE(
       contains(refusal_of({"export", "averaged", "-o", "out"}),
-               "model.head.pooling = \"mean\" cannot be written as a BERT, which classifies a text by its "
-               "first state; train with model.head.pooling = \"cls\" and model.head.pooler = true"));
+               "model.head.type = \"linear\" reads all states of a text here, which cannot be written as a "
+               "BERT: it classifies a text by its first state; with the head \"linear\" set "
+               "model.head.pooling = \"cls\" and model.head.pooler = true"));
   replace_first(text, "type = \"linear\"", "type = \"linear\"\npooler = true");
   replace_first(text, "\"texts\"", "\"pooled\"");
   train("pooled", text);
