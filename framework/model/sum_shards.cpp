@@ -1,8 +1,5 @@
 #include "model/sum_shards.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <encore/head.hpp>
 #include <encore/space.hpp>
 
@@ -11,8 +8,8 @@ namespace encore {
 void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
                 double* totals) {
   ENCORE_REQUIRE(scales.size() <= most_losses, "a head has at most most_losses losses");
-  std::array<double, most_losses> factors = {};
-  std::ranges::copy(scales, factors.begin());
+  Kokkos::Array<double, most_losses> factors = {};
+  for (std::size_t loss = 0; loss < scales.size(); ++loss) factors[loss] = scales[loss];
   const auto losses = static_cast<std::int64_t>(scales.size());
   Kokkos::parallel_for(
       "encore::sum_shards", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1), KOKKOS_LAMBDA(int) {

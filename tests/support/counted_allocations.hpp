@@ -32,6 +32,9 @@ void count_kokkos_allocation(Kokkos::Profiling::SpaceHandle, const char*, const 
 }
 }  // namespace
 
+#ifdef __CUDACC__
+#pragma nv_diag_suppress 20011  // CUDA's headers call malloc a function of kernels too; none calls it here
+#endif
 extern "C" {
 void* malloc(std::size_t bytes) {
   count(bytes);
