@@ -133,6 +133,11 @@ KernelWork embedding_backward(const StepShape& s, double) {
   const double table = static_cast<double>(s.distinct * s.table_width);
   return {2.0 * embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
 }
+/// Parts of 64 rows each, where a GPU finds the rows of a token in many.
+KernelWork embedding_backward_of_blocks(const StepShape& s, double) {
+  const double values = embedded(s) / 64.0;
+  return {values, values * a(s)};
+}
 KernelWork positions_backward(const StepShape& s, double) {
   const double table = static_cast<double>(s.batch.longest * s.table_width);
   return {embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
@@ -162,6 +167,10 @@ KernelWork column_sums_of_blocks(const StepShape& s, double) {
 KernelWork column_sums(const StepShape& s, double) {
   const double values = rows(s) / 64.0 * static_cast<double>(s.bias_rows);
   return {values, values * a(s)};
+}
+KernelWork round_bias(const StepShape& s, double) {
+  const auto values = static_cast<double>(s.bias_rows);
+  return {values, values * (e(s) + a(s))};
 }
 /// Partial sums of 16 rows each: gain and bias, or the gain alone.
 template <int vectors>
@@ -227,8 +236,9 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::binary_cross_entropy_backward", of_logits<5, 3>},
       {"encore::clip_scale", of_scalars<3, 16>},
       {"encore::column_sums", column_sums},
+      {"encore::round_bias", round_bias},
       {"encore::column_sums_of_blocks", column_sums_of_blocks},
-      {"encore::column_sums_of_runs", column_sums},
+      {"encore::sums_of_runs", column_sums},
       {"encore::copy", of_states<0, 2>},
       {"encore::crf_add_shares", crf_add_shares},
       {"encore::crf_backward", crf_backward},
@@ -237,6 +247,7 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::dropout_add", of_states<2, 3>},
       {"encore::embedding", embedding},
       {"encore::embedding_backward", embedding_backward},
+      {"encore::embedding_backward_of_blocks", embedding_backward_of_blocks},
       {"encore::embedding_of_segments", embedding},
       {"encore::fill", of_parameters<0, 1>},
       {"encore::find_zero_states", find_zero_states},

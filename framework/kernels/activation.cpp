@@ -9,10 +9,10 @@
 namespace encore::kernels {
 namespace {
 
-constexpr std::int64_t chunk = 4096;  // elements per task
+constexpr std::int64_t chunk = ENCORE_HOST_BACKEND ? 4096 : 512;  // elements per task
 
 template <class T, class Map>
-void map_elements(const Device& device, const char* label, std::int64_t count, const Map& map) {
+void each_element(const Device& device, const char* label, std::int64_t count, const Map& map) {
   for_rows(
       device, label, (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t first = row.index * chunk;
@@ -120,15 +120,15 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y) {
     T* to = elements<T>(y);
     switch (function) {
       case Activation::relu:
-        return map_elements<T>(device, "encore::relu", x.size(), Relu<T>{from, to});
+        return each_element<T>(device, "encore::relu", x.size(), Relu<T>{from, to});
       case Activation::gelu:
-        return map_elements<T>(device, "encore::gelu", x.size(), Gelu<T>{from, to});
+        return each_element<T>(device, "encore::gelu", x.size(), Gelu<T>{from, to});
       case Activation::tanh:
-        return map_elements<T>(device, "encore::tanh", x.size(), Tanh<T>{from, to});
+        return each_element<T>(device, "encore::tanh", x.size(), Tanh<T>{from, to});
       case Activation::silu:
-        return map_elements<T>(device, "encore::silu", x.size(), Silu<T>{from, to});
+        return each_element<T>(device, "encore::silu", x.size(), Silu<T>{from, to});
       case Activation::sigmoid:
-        return map_elements<T>(device, "encore::sigmoid_activation", x.size(), Sigmoid<T>{from, to});
+        return each_element<T>(device, "encore::sigmoid_activation", x.size(), Sigmoid<T>{from, to});
       case Activation::none:
         break;
     }
@@ -147,7 +147,7 @@ void activation_backward(const Device& device, Activation function, Tensor saved
     const T* gradient = elements<T>(dy);
     T* to = elements<T>(dx);
     const auto map = [&](const char* label, const auto& each) {
-      map_elements<T>(device, label, dy.size(), each);
+      each_element<T>(device, label, dy.size(), each);
     };
     switch (function) {
       case Activation::relu:

@@ -6,6 +6,7 @@
 #include <encore/random.hpp>
 #include <encore/view.hpp>
 
+#include "kernels/map_row.hpp"
 #include "kernels/random_block.hpp"
 
 namespace encore::kernels {
@@ -33,10 +34,10 @@ class DropoutRows {
     if (drawn_)
       apply_drawn<Add>(row, r, width, x, added, y);
     else
-      row.each(width, [&](std::int64_t c) {
+      map_row(row, width, y, [&](std::int64_t c) {
         S value = static_cast<S>(x[c]);
         if (Add) value += static_cast<S>(added[c]);
-        y[c] = static_cast<T>(value);
+        return static_cast<T>(value);
       });
   }
 
@@ -46,12 +47,12 @@ class DropoutRows {
     S scale;
 
     template <bool Add>
-    KOKKOS_FORCEINLINE_FUNCTION void at(std::uint32_t word, const T* x, const T* added, T* y,
+    KOKKOS_FORCEINLINE_FUNCTION T value(std::uint32_t word, const T* x, const T* added,
                                         std::int64_t i) const {
       S value = (word >= threshold ? scale : S(0)) * static_cast<S>(x[i]);
       // A plain `if`: nvcc lets no lambda capture a variable first inside `if constexpr`.
       if (Add) value += static_cast<S>(added[i]);
-      y[i] = static_cast<T>(value);
+      return static_cast<T>(value);
     }
   };
 
@@ -81,16 +82,22 @@ class DropoutRows {
         const T* x_run = x + channel;
         const T* added_run = Add ? added + channel : nullptr;
         T* y_run = y + channel;
-        row.each(left < block.size ? left : block.size,
-                 [&](std::int64_t i) { change.template at<Add>(words[i], x_run, added_run, y_run, i); });
+        row.each(left < block.size ? left : block.size, [&](std::int64_t i) {
+          y_run[i] = change.template value<Add>(words[i], x_run, added_run, i);
+        });
       }
     }
 #else
     row.each(stride, [&](std::int64_t i) {
       const RandomWords words = numbers.words(example, position, static_cast<std::uint32_t>(i));
+      T values[4];  // all are read before the first is written
       unroll<4>([&](int k) {
         const std::int64_t channel = k * stride + i;
-        if (channel < width) change.template at<Add>(words.word[k], x, added, y, channel);
+        if (channel < width) values[k] = change.template value<Add>(words.word[k], x, added, channel);
+      });
+      unroll<4>([&](int k) {
+        const std::int64_t channel = k * stride + i;
+        if (channel < width) y[channel] = values[k];
       });
     });
 #endif

@@ -2,55 +2,38 @@
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
+#include "kernels/map_row.hpp"
 
 namespace encore::kernels {
 namespace {
-
-constexpr std::int64_t chunk = 8192;  // elements per task
 
 template <class T>
 void add_elements(const Device& device, Tensor x, Tensor y) {
   using S = Sum<T>;
   const T* in = elements<T>(x);
   T* out = elements<T>(y);
-  const std::int64_t count = x.size();
-  for_rows(
-      device, "encore::add", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * chunk;
-        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
-          out[first + i] = static_cast<T>(static_cast<S>(out[first + i]) + static_cast<S>(in[first + i]));
-        });
+  map_elements(
+      device, "encore::add", x.size(), out, KOKKOS_LAMBDA(const std::int64_t i) {
+        return static_cast<T>(static_cast<S>(out[i]) + static_cast<S>(in[i]));
       });
 }
 
 template <class From, class To>
 void copy_elements(const Device& device, Tensor x, Tensor y) {
   const From* in = elements<From>(x);
-  To* out = elements<To>(y);
-  const std::int64_t count = x.size();
-  for_rows(
-      device, "encore::copy", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * chunk;
-        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
-          out[first + i] = static_cast<To>(static_cast<Sum<To>>(in[first + i]));
-        });
-      });
+  map_elements(
+      device, "encore::copy", x.size(), elements<To>(y),
+      KOKKOS_LAMBDA(const std::int64_t i) { return static_cast<To>(static_cast<Sum<To>>(in[i])); });
 }
 
 template <class T>
 void scale_elements(const Device& device, double factor, Tensor x, Tensor y) {
   using S = Sum<T>;
   const T* in = elements<T>(x);
-  T* out = elements<T>(y);
   const S scale = static_cast<S>(factor);
-  const std::int64_t count = x.size();
-  for_rows(
-      device, "encore::scale", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * chunk;
-        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
-          out[first + i] = static_cast<T>(scale * static_cast<S>(in[first + i]));
-        });
-      });
+  map_elements(
+      device, "encore::scale", x.size(), elements<T>(y),
+      KOKKOS_LAMBDA(const std::int64_t i) { return static_cast<T>(scale * static_cast<S>(in[i])); });
 }
 
 template <class T>
@@ -86,15 +69,10 @@ void append_typed(const Device& device, const RowSet& rows, const Slice& x, cons
 
 template <class T>
 void fill_elements(const Device& device, double value, Tensor y) {
-  T* out = elements<T>(y);
-  const std::int64_t count = y.size();
   const T element = static_cast<T>(static_cast<Sum<T>>(value));
-  for_rows(
-      device, "encore::fill", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * chunk;
-        row.each(count - first < chunk ? count - first : chunk,
-                 [&](std::int64_t i) { out[first + i] = element; });
-      });
+  map_elements(
+      device, "encore::fill", y.size(), elements<T>(y),
+      KOKKOS_LAMBDA(const std::int64_t) { return element; });
 }
 
 }  // namespace

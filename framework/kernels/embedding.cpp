@@ -3,6 +3,7 @@
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
+#include "kernels/token_sums.hpp"
 
 namespace encore::kernels {
 namespace {
@@ -53,6 +54,8 @@ void embedding_rows_of_segments(const Device& device, const RowSet& rows, Tensor
       });
 }
 
+#if ENCORE_HOST_BACKEND
+
 /// Rows of dy with equal token numbers stand next to each other in `order`. Each such run is one task, which
 /// sums it in row order; the other tasks end at once.
 template <class T>
@@ -77,6 +80,16 @@ void embedding_backward_rows(const Device& device, const RowSet& rows, Tensor dy
         }
       });
 }
+
+#else
+
+template <class T>
+void embedding_backward_rows(const Device& device, const RowSet& rows, Tensor dy, double scale,
+                             Tensor dtable) {
+  add_token_rows<T>(device, rows, dy, scale, dtable);
+}
+
+#endif
 
 template <class T>
 void positions_backward_rows(const Device& device, const RowSet& rows, Tensor dy, Tensor dpositions) {

@@ -30,8 +30,8 @@ void layer_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, Te
           return difference * difference;
         });
         const S scale = S(1) / Kokkos::sqrt(squares / static_cast<S>(width) + floor);
-        row.each(width, [&](std::int64_t c) {
-          to[c] = static_cast<T>((static_cast<S>(from[c]) - center) * scale * gains[c] + biases[c]);
+        map_row(row, width, to, [&](std::int64_t c) {
+          return static_cast<T>((static_cast<S>(from[c]) - center) * scale * gains[c] + biases[c]);
         });
         row.once([&] {
           means[row.index] = center;
@@ -40,9 +40,13 @@ void layer_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, Te
       });
 }
 
-/// With xhat = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - xhat mean(g xhat)), the means over
-/// the row; dgain += sum over rows of dy xhat, dbias += sum over rows of dy. A task is a block of rows, which
-/// also sums its part of dgain and dbias; then each column adds up the blocks in order.
+// With xhat = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - xhat mean(g xhat)), the means over
+// the row; dgain += sum over rows of dy xhat, dbias += sum over rows of dy.
+
+#if ENCORE_HOST_BACKEND
+
+/// A task is a block of rows, which also sums its part of dgain and dbias; then each column adds up the
+/// blocks in order.
 template <class T>
 void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
                               Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
@@ -97,6 +101,55 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
   add_blocks(device, "encore::layer_norm_backward_parameters", partial, blocks, width, elements<S>(dgain),
              elements<S>(dbias));
 }
+
+#else
+
+/// A warp is a row of dx; dgain and dbias are a second pass.
+template <class T>
+void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
+                              Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
+  using S = Sum<T>;
+  const std::int64_t rows = x.extent(0), width = x.extent(1);
+  const T* in = elements<T>(x);
+  const T* gradient = elements<T>(dy);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
+  const S* gains = elements<S>(gain);
+  const S* means = elements<S>(mean);
+  const S* rstds = elements<S>(rstd);
+  // First the sums: dx may lie where dy does.
+  add_norm_terms<S>(
+      device, "encore::layer_norm_backward_parameters", rows, width,
+      KOKKOS_LAMBDA(const std::int64_t r, const std::int64_t c) {
+        const S dy_c = static_cast<S>(gradient[r * width + c]);
+        return NormTerms<S>{dy_c * ((static_cast<S>(in[r * width + c]) - means[r]) * rstds[r]), dy_c};
+      },
+      elements<S>(dgain), elements<S>(dbias));
+  for_rows(
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::layer_norm_of_sum_backward" : "encore::layer_norm_backward",
+      rows, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t r = row.index;
+        const T* x_row = in + r * width;
+        const T* dy_row = gradient + r * width;
+        T* dx_row = out + r * width;
+        const S center = means[r], scale = rstds[r];
+        const auto xhat = [&](std::int64_t c) { return (static_cast<S>(x_row[c]) - center) * scale; };
+        const S mean_g = row.sum<S>(width, [&](std::int64_t c) {
+          return gains[c] * static_cast<S>(dy_row[c]);
+        }) / static_cast<S>(width);
+        const S mean_g_xhat = row.sum<S>(width, [&](std::int64_t c) {
+          return gains[c] * static_cast<S>(dy_row[c]) * xhat(c);
+        }) / static_cast<S>(width);
+        map_row(row, width, dx_row, [&](std::int64_t c) {
+          return static_cast<T>(scale *
+                                (gains[c] * static_cast<S>(dy_row[c]) - mean_g - xhat(c) * mean_g_xhat));
+        });
+        branch.set(row, r, dx_row);
+      });
+}
+
+#endif
 
 }  // namespace
 

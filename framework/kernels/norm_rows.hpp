@@ -3,6 +3,7 @@
 // in passes of their own), and add up the gradients of gain and bias over blocks of rows.
 #pragma once
 
+#include "kernels/block_sums.hpp"
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"
 
@@ -63,11 +64,13 @@ class BranchGradient {
 inline constexpr std::int64_t norm_block_rows = 16;  // rows whose gradients of parameters one task adds up
 inline constexpr std::int64_t norm_block_columns = 128;  // columns of which one task then adds up the blocks
 
+#if ENCORE_HOST_BACKEND
+
 /// first (C) += the sum over the blocks of partial[block][0], and second (C), where there is one, of
 /// partial[block][1]; partial: (blocks, 1 or 2, C). Each column adds the blocks in their order.
 template <class S>
-void add_blocks(const Device& device, const char* label, const S* partial, std::int64_t blocks,
-                std::int64_t width, S* first, S* second) {
+static void add_blocks(const Device& device, const char* label, const S* partial, std::int64_t blocks,
+                       std::int64_t width, S* first, S* second) {
   const std::int64_t stride = second == nullptr ? width : 2 * width;
   for_rows(
       device, label, (width + norm_block_columns - 1) / norm_block_columns, KOKKOS_LAMBDA(const Row& row) {
@@ -81,6 +84,48 @@ void add_blocks(const Device& device, const char* label, const S* partial, std::
         }
       });
 }
+
+#else
+
+/// What an element adds to the gradients of gain and bias.
+template <class S>
+struct NormTerms {
+  S gain, bias;
+};
+
+/// On a GPU in a pass of its own, for a warp that walks rows keeps the others idle: dgain (C) += the sums
+/// over the rows of terms_at(row, channel).gain, and dbias, where there is one, of .bias; in blocks of rows,
+/// whose sums are added as block_sums.hpp says.
+template <class S, class TermsAt>
+static void add_norm_terms(const Device& device, const char* label, std::int64_t rows, std::int64_t width,
+                           const TermsAt& terms_at, S* dgain, S* dbias) {
+  constexpr std::int64_t piece = 32;  // channels of a warp
+  const std::int64_t blocks = (rows + norm_block_rows - 1) / norm_block_rows;
+  const std::int64_t pieces = (width + piece - 1) / piece;
+  const bool with_bias = dbias != nullptr;
+  const std::int64_t columns = with_bias ? 2 * width : width;
+  S* const partial = static_cast<S*>(device.workspace(BlockSums<S>::room(blocks, columns) * sizeof(S)));
+  for_rows(
+      device, label, blocks * pieces, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t block = row.index / pieces, first = row.index % pieces * piece;
+        const std::int64_t begin = block * norm_block_rows;
+        const std::int64_t end = begin + norm_block_rows < rows ? begin + norm_block_rows : rows;
+        S* const to = partial + block * columns + first;
+        row.each(width - first < piece ? width - first : piece, [&](std::int64_t c) {
+          S gain_sum = S(0), bias_sum = S(0);
+          for (std::int64_t r = begin; r < end; ++r) {
+            const NormTerms<S> terms = terms_at(r, first + c);
+            gain_sum += terms.gain;
+            bias_sum += terms.bias;
+          }
+          to[c] = gain_sum;
+          if (with_bias) to[width + c] = bias_sum;
+        });
+      });
+  add_sums<S>(device, label, few_sums(device, BlockSums<S>{partial, blocks, columns}), width, dgain, dbias);
+}
+
+#endif
 
 /// x, or the gradient of x, is of the shape and type of `rows`, (N, C).
 inline void check_sum(const ResidualSum& x, const Tensor& rows) {

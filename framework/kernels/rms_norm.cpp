@@ -31,8 +31,11 @@ void rms_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, doub
       });
 }
 
-/// With xhat = x rrms and g = gain dy:  dx = rrms (g - xhat mean(g xhat)), the mean over the row; dgain +=
-/// sum over rows of dy xhat, in blocks of rows as in layer_norm.cpp.
+// With xhat = x rrms and g = gain dy:  dx = rrms (g - xhat mean(g xhat)), the mean over the row; dgain += sum
+// over rows of dy xhat, in blocks of rows on the host and in a second pass on a GPU, as in layer_norm.cpp.
+
+#if ENCORE_HOST_BACKEND
+
 template <class T>
 void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
                             const ResidualSum& dx, Tensor dgain) {
@@ -76,6 +79,48 @@ void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor 
   add_blocks<S>(device, "encore::rms_norm_backward_parameters", partial, blocks, width, elements<S>(dgain),
                 nullptr);
 }
+
+#else
+
+template <class T>
+void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
+                            const ResidualSum& dx, Tensor dgain) {
+  using S = Sum<T>;
+  const std::int64_t rows = x.extent(0), width = x.extent(1);
+  const T* in = elements<T>(x);
+  const T* gradient = elements<T>(dy);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
+  const S* gains = elements<S>(gain);
+  const S* scales = elements<S>(rrms);
+  add_norm_terms<S>(
+      device, "encore::rms_norm_backward_parameters", rows, width,
+      KOKKOS_LAMBDA(const std::int64_t r, const std::int64_t c) {
+        return NormTerms<S>{
+            static_cast<S>(gradient[r * width + c]) * (static_cast<S>(in[r * width + c]) * scales[r]), S(0)};
+      },
+      elements<S>(dgain), nullptr);
+  for_rows(
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::rms_norm_of_sum_backward" : "encore::rms_norm_backward", rows,
+      KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t r = row.index;
+        const T* x_row = in + r * width;
+        const T* dy_row = gradient + r * width;
+        T* dx_row = out + r * width;
+        const S scale = scales[r];
+        const S mean_g_xhat = row.sum<S>(width, [&](std::int64_t c) {
+          return gains[c] * static_cast<S>(dy_row[c]) * static_cast<S>(x_row[c]) * scale;
+        }) / static_cast<S>(width);
+        map_row(row, width, dx_row, [&](std::int64_t c) {
+          const S xhat = static_cast<S>(x_row[c]) * scale;
+          return static_cast<T>(scale * (gains[c] * static_cast<S>(dy_row[c]) - xhat * mean_g_xhat));
+        });
+        branch.set(row, r, dx_row);
+      });
+}
+
+#endif
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 // Embedding, its gradients and the sinusoidal table.
+#include "kernels/token_sums.hpp"
 #include "unit/kernels/kernel_test.hpp"
-
-#include <encore/space.hpp>
 
 namespace encore::test {
 namespace {
@@ -12,6 +11,13 @@ OwnedTensor as_double(const OwnedTensor& tensor) {
   return wide;
 }
 
+Values ids_of(const RowSet& rows) {
+  const auto count = static_cast<std::size_t>(rows.size.tokens);
+  const Kokkos::View<std::int32_t*, DeviceMemory> from(static_cast<std::int32_t*>(rows.ids.data), count);
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+  return Values(host.data(), host.data() + count);
+}
+
 class Embedding : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(Embedding, forward_and_backward) {
@@ -20,12 +26,7 @@ TEST_P(Embedding, forward_and_backward) {
   const std::vector<std::int64_t> lengths{4, 0, 1, 9};
   const std::int64_t vocabulary = 5;  // so that tokens repeat
   const OwnedBatch batch(lengths, vocabulary);
-  const Values ids = [&] {
-    OwnedTensor tensor(DType::int32, {14});
-    Kokkos::View<std::int32_t*, DeviceMemory> from(static_cast<std::int32_t*>(batch.batch().ids.data), 14);
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
-    return Values(host.data(), host.data() + 14);
-  }();
+  const Values ids = ids_of(batch.batch());
   for (const std::int64_t width : {1, 6, 33}) {
     const auto C = static_cast<std::size_t>(width);
     const OwnedTensor table = random_tensor(sums, {vocabulary, width}, 1),
@@ -51,6 +52,32 @@ TEST_P(Embedding, forward_and_backward) {
     expect_close(dtable, expected_dtable, tolerance, "dtable");
     expect_close(dpositions, expected_dpositions, tolerance, "dpositions");
   }
+}
+
+/// As GPUs add up the rows of a token: runs within a block of places, over the end of one, and over many.
+TEST_P(Embedding, tokens_with_rows_in_many_blocks) {
+  const auto [type, tolerance] = GetParam();
+  for (const std::int64_t vocabulary : {1, 2, 3, 40, 1000})
+    for (const std::int64_t count : {1, 63, 64, 65, 128, 700}) {
+      const OwnedBatch batch({count}, vocabulary);
+      const RowSet& rows = batch.batch();
+      const Values ids = ids_of(rows);
+      for (const std::int64_t width : {1, 33}) {
+        const auto C = static_cast<std::size_t>(width);
+        const OwnedTensor dy = random_tensor(type, {count, width}, 3);
+        OwnedTensor dtable = random_tensor(sum_type(type), {vocabulary, width}, 4);
+        const Values gradient = dy.values();
+        Values expected = dtable.values();
+        for (std::size_t row = 0; row < ids.size(); ++row)
+          for (std::size_t c = 0; c < C; ++c)
+            expected[static_cast<std::size_t>(ids[row]) * C + c] += 3.0 * gradient[row * C + c];
+        dispatch(type, [&](auto element) {
+          kernels::add_token_rows<decltype(element)>(device(), rows, dy, 3.0, dtable);
+        });
+        expect_close(dtable, expected, 50 * tolerance,
+                     std::to_string(count) + " rows of " + std::to_string(vocabulary) + " tokens");
+      }
+    }
 }
 
 TEST_P(Embedding, segments_forward_and_backward) {
