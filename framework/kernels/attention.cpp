@@ -1,5 +1,7 @@
 // Attention of the queries of each sequence over its keys: checks, then the kernels of the host or of a GPU,
 // or those that go pair by pair.
+#include <type_traits>
+
 #include <encore/rows.hpp>
 
 #include "kernels/attention_arguments.hpp"
@@ -8,6 +10,7 @@
 #if ENCORE_HOST_BACKEND
 #include "kernels/attention_host.hpp"
 #else
+#include "kernels/attention_tensor_core.hpp"
 #include "kernels/attention_tiled.hpp"
 #endif
 
@@ -53,6 +56,12 @@ void attention(const Device& device, const RowSet& queries, const RowSet& keys,
       return launch_attention<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                                  elements<Sum<T>>(log_sum));
 #else
+#if defined(KOKKOS_ENABLE_CUDA)
+    if constexpr (std::is_same_v<T, bfloat16>)
+      if (launch_tensor_cores(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                              elements<float>(log_sum)))
+        return;
+#endif
     if (launch_tiles<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum)))
       return;
 #endif
@@ -84,6 +93,13 @@ void attention_backward(const Device& device, const RowSet& queries, const RowSe
                                           elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
                                           slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums);
 #else
+#if defined(KOKKOS_ENABLE_CUDA)
+    if constexpr (std::is_same_v<T, bfloat16>)
+      if (launch_tensor_cores_backward(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                                       elements<float>(log_sum), elements<T>(dout), slice_rows<T>(dq),
+                                       slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums))
+        return;
+#endif
     if (launch_tiles_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                                  elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
                                  slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums))

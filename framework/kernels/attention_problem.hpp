@@ -92,6 +92,20 @@ KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t 
   return seen;
 }
 
+/// The queries that see one of `count` keys from the key `first` on, counted from the sequence's first, and
+/// perhaps some between them that see none. Without the stride.
+KOKKOS_INLINE_FUNCTION KeyRange queries_seeing(const AttentionProblem& p, const AttentionSequence& of,
+                                               std::int64_t first, std::int64_t count) {
+  const std::int64_t last = first + count - 1;
+  std::int64_t begin = of.position, end = of.position + of.queries;
+  if (p.causal && begin < first) begin = first;
+  if (p.window > 0) {
+    if (begin < first - p.window) begin = first - p.window;
+    if (end > last + p.window + 1) end = last + p.window + 1;
+  }
+  return {begin - of.position, end - of.position};
+}
+
 /// Calls visit(j) for each of `keys` keys that a query at this position sees: those of its window in
 /// ascending order, then the others at multiples of the stride.
 template <class Visit>

@@ -193,7 +193,7 @@ struct TiledKeyGradient {
     clear_sums(team, shape, rows, key_sums);
     clear_sums(team, shape, rows, value_sums);
     const PairScore<S> score_of(p, place.head);
-    const KeyRange seeing = queries_of(place, rows);
+    const KeyRange seeing = queries_seeing(p, of, place.first, rows);
     for (std::int64_t i0 = seeing.begin / shape.other * shape.other; i0 < seeing.end; i0 += shape.other) {
       const int columns = rows_of_tile(i0, seeing.end, shape.other);
       const std::int64_t first = of.first_query + i0, position = of.position + i0;
@@ -227,19 +227,6 @@ struct TiledKeyGradient {
     const auto as_it_is = [](const int, const S value) { return value; };
     store_sums(team, shape, key_sums, rows, as_it_is, dk.from(row, column));
     store_sums(team, shape, value_sums, rows, as_it_is, dv.from(row, column));
-  }
-
- private:
-  /// The queries that see one of the keys of the tile, counted from the sequence's first.
-  KOKKOS_FUNCTION KeyRange queries_of(const TilePlace& place, int rows) const {
-    const std::int64_t first = place.first, last = place.first + rows - 1, start = place.of.position;
-    std::int64_t begin = start, end = start + place.of.queries;
-    if (p.causal && begin < first) begin = first;
-    if (p.window > 0) {
-      if (begin < first - p.window) begin = first - p.window;
-      if (end > last + p.window + 1) end = last + p.window + 1;
-    }
-    return {begin - start, end - start};
   }
 };
 

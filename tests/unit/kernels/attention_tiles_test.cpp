@@ -1,87 +1,25 @@
 // Attention tile by tile, as GPUs compute it, on whatever device the tests run on: against explicit weights
 // in double, for equal bits with teams of other sizes, and for rows that do not notice their neighbours.
-#include "kernels/attention_arguments.hpp"
 #include "kernels/attention_tiled.hpp"
-#include "unit/kernels/attention_reference.hpp"
+#include "unit/kernels/tiled_case.hpp"
 
 #include <numeric>
 
 namespace encore::test {
 namespace {
 
-/// Tensors of one case: q, k and v side by side where queries are keys, else q apart.
-class TiledCase {
- public:
-  TiledCase(AttentionCase attention_case, DType type)
-      : of_(std::move(attention_case)),
-        queries_(of_.queries, of_.positions),
-        keys_(of_.keys),
-        q(random_tensor(type, {queries_.count(), of_.width}, 1)),
-        kv(random_tensor(type, {keys_.count(), 2 * of_.width}, 2)),
-        dout(random_tensor(type, {queries_.count(), of_.width}, 3)),
-        out(type, {queries_.count(), of_.width}),
-        log_sum(sum_type(type), {queries_.count(), of_.options.heads}),
-        dq(type, {queries_.count(), of_.width}),
-        dkv(type, {keys_.count(), 2 * of_.width}),
-        dbias(sum_type(type), {keys_.count(), 2 * of_.options.heads}) {}
-
-  /// Forward and backward by teams of so many threads; false where there are no tiles for it.
-  bool run(int threads) {
-    for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
-    const kernels::AttentionProblem problem = kernels::make_problem(queries_, keys_, of_.options, of_.width);
-    bool launched = false;
-    dispatch(q.tensor().dtype, [&](auto type) {
-      using T = decltype(type);
-      const auto q_rows = kernels::slice_rows<const T>(all(q)),
-                 k_rows = kernels::slice_rows<const T>(half(kv, 0)),
-                 v_rows = kernels::slice_rows<const T>(half(kv, 1));
-      launched = kernels::launch_tiles<T>(device(), problem, q_rows, k_rows, v_rows, elements<T>(out),
-                                          elements<Sum<T>>(log_sum), threads) &&
-                 kernels::launch_tiles_backward<T>(
-                     device(), problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum),
-                     elements<T>(dout), kernels::slice_rows<T>(all(dq)), kernels::slice_rows<T>(half(dkv, 0)),
-                     kernels::slice_rows<T>(half(dkv, 1)),
-                     of_.options.bias ? elements<Sum<T>>(dbias) : nullptr, threads);
-    });
-    device().fence();
-    return launched;
-  }
-
-  AttentionResult reference() const {
-    return attention_reference(of_, q.values(), columns_of(kv.values(), 2 * of_.width, 0, of_.width),
-                               columns_of(kv.values(), 2 * of_.width, of_.width, of_.width), dout.values());
-  }
-
-  void expect(double tolerance, const std::string& what) const {
-    const AttentionResult expected = reference();
-    const bool rounds = out.tensor().dtype == DType::bfloat16;
-    expect_close(out, expected.out, tolerance, what + " out");
-    expect_close(log_sum, expected.log_sum, rounds ? 1e-5 : tolerance, what + " log_sum");
-    expect_close(dq, expected.dq, 10 * tolerance, what + " dq");
-    expect_close(columns_of(dkv.values(), 2 * of_.width, 0, of_.width), expected.dk, 10 * tolerance,
-                 what + " dk");
-    expect_close(columns_of(dkv.values(), 2 * of_.width, of_.width, of_.width), expected.dv, 10 * tolerance,
-                 what + " dv");
-    if (of_.options.bias) expect_close(dbias, expected.dbias, 10 * tolerance, what + " dbias");
-  }
-
-  std::vector<Values> results() const { return {out.values(), log_sum.values(), dq.values(), dkv.values()}; }
-
- private:
-  kernels::Slice all(const OwnedTensor& tensor) const { return {tensor, 0, of_.width}; }
-  kernels::Slice half(const OwnedTensor& tensor, std::int64_t number) const {
-    return {tensor, number * of_.width, of_.width};
-  }
-
-  AttentionCase of_;
-  RowsAt queries_, keys_;
-
- public:
-  OwnedTensor q, kv, dout, out, log_sum, dq, dkv, dbias;
-};
-
-Lengths zeros(const Lengths& lengths) {
-  return Lengths(lengths.size(), 0);
+/// Forward and backward by teams of so many threads; false where there are no tiles for it.
+bool run(TiledCase& tiled, int threads) {
+  tiled.forget_results();
+  bool launched = false;
+  dispatch(tiled.q.tensor().dtype, [&](auto type) {
+    const auto of = tiled.operands<decltype(type)>();
+    launched = kernels::launch_tiles(device(), of.problem, of.q, of.k, of.v, of.out, of.log_sum, threads) &&
+               kernels::launch_tiles_backward(device(), of.problem, of.q, of.k, of.v, of.out, of.log_sum,
+                                              of.dout, of.dq, of.dk, of.dv, of.dbias, threads);
+  });
+  device().fence();
+  return launched;
 }
 
 /// Threads of a team that any device of the tests has.
@@ -102,7 +40,7 @@ class AttentionTiles : public ::testing::TestWithParam<Precision> {
     options.training = true;
     options.key = {7, 8, 9};
     TiledCase tiled({queries, keys, positions, options, options.heads * size}, type);
-    ASSERT_TRUE(tiled.run(team_sizes().front()));
+    ASSERT_TRUE(run(tiled, team_sizes().front()));
     tiled.expect(tolerance, std::to_string(options.heads) + " heads of " + std::to_string(size) +
                                 ", window " + std::to_string(options.window));
   }
@@ -157,7 +95,7 @@ TEST_P(AttentionTiles, bias_by_distance) {
     const kernels::AttentionOptions options{
         .heads = 3, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .causal = causal, .bias = bias};
     TiledCase tiled({lengths, lengths, zeros(lengths), options, 3 * 8, bias.values()}, type);
-    ASSERT_TRUE(tiled.run(team_sizes().front()));
+    ASSERT_TRUE(run(tiled, team_sizes().front()));
     tiled.expect(tolerance, causal ? "causal" : "both directions");
   }
 }
@@ -166,7 +104,7 @@ TEST_P(AttentionTiles, scores_that_exp_does_not_hold) {
   TiledCase tiled({{2}, {2}, {0}, {.heads = 1}, 1}, type);
   tiled.q.set({100.0, 100.0});
   tiled.kv.set({100.0, 1.0, 50.0, 2.0});  // scores 10000 and 5000
-  ASSERT_TRUE(tiled.run(team_sizes().front()));
+  ASSERT_TRUE(run(tiled, team_sizes().front()));
   expect_close(tiled.out, {1.0, 1.0}, tolerance, "out");
   expect_close(tiled.dq, {0.0, 0.0}, tolerance, "dq");
 }
@@ -180,7 +118,7 @@ TEST_P(AttentionTiles, equal_bits_for_every_team) {
   const Lengths lengths{100, 3, 65, 32};
   const auto results = [&](int threads) {
     TiledCase tiled({lengths, lengths, zeros(lengths), with_everything(), 2 * 24}, GetParam().type);
-    EXPECT_TRUE(tiled.run(threads));
+    EXPECT_TRUE(run(tiled, threads));
     return tiled.results();
   };
   const std::vector<Values> first = results(team_sizes().front());
@@ -195,7 +133,7 @@ TEST_P(AttentionTiles, rows_have_the_bits_that_they_have_alone) {
   kernels::AttentionOptions options = with_everything();
   options.dropout = 0.0;
   TiledCase alone({{length}, {length}, {0}, options, width}, GetParam().type);
-  ASSERT_TRUE(alone.run(team_sizes().front()));
+  ASSERT_TRUE(run(alone, team_sizes().front()));
   for (const Lengths& others : {Lengths{33}, Lengths{1, 200}}) {
     Lengths lengths = others;
     lengths.push_back(length);
@@ -212,7 +150,7 @@ TEST_P(AttentionTiles, rows_have_the_bits_that_they_have_alone) {
     put(batch.q, alone.q);
     put(batch.kv, alone.kv);
     put(batch.dout, alone.dout);
-    ASSERT_TRUE(batch.run(team_sizes().back()));
+    ASSERT_TRUE(run(batch, team_sizes().back()));
     EXPECT_EQ(last_rows(batch.out.values(), width), alone.out.values());
     EXPECT_EQ(last_rows(batch.dq.values(), width), alone.dq.values());
     EXPECT_EQ(last_rows(batch.dkv.values(), 2 * width), alone.dkv.values());
@@ -222,9 +160,9 @@ TEST_P(AttentionTiles, rows_have_the_bits_that_they_have_alone) {
 /// Pair by pair otherwise.
 TEST_P(AttentionTiles, are_not_for_keys_that_lie_apart_nor_for_heads_without_room) {
   TiledCase apart({{9}, {9}, {0}, {.heads = 1, .window = 2, .stride = 3}, 4}, GetParam().type);
-  EXPECT_FALSE(apart.run(team_sizes().front()));
+  EXPECT_FALSE(run(apart, team_sizes().front()));
   TiledCase large({{2}, {2}, {0}, {.heads = 1}, 6000}, GetParam().type);
-  EXPECT_FALSE(large.run(team_sizes().front()));
+  EXPECT_FALSE(run(large, team_sizes().front()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, AttentionTiles,

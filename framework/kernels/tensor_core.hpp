@@ -1,0 +1,67 @@
+// TensorCore: the instruction with which a warp of an NVIDIA GPU multiplies small matrices, mma.m16n8k16 of
+// the PTX ISA (section "Matrix multiply-accumulate operation using mma instruction"): C (16 x 8) += A (16 x
+// 16) B (16 x 8), bfloat16 factors, float sums. Each of the 32 lanes holds a few elements; with g = lane / 4
+// and t = lane % 4:
+//   C   c[0], c[1]: row g, columns 2t, 2t + 1;  c[2], c[3]: row g + 8
+//   A   a[0]: row g, columns 2t, 2t + 1;  a[1]: row g + 8;  a[2], a[3]: the same, 8 columns on
+//   B   b0: rows 2t, 2t + 1 of column g;  b1: 8 rows on
+// Two bfloat16 in a word, the first one low. Kernels are written for any class with these functions: tests
+// run them on the host with 32 threads (tests/support/emulated_warp.hpp). Place in the flow:
+// attention_tensor_core.hpp.
+#pragma once
+
+#include <encore/bfloat16.hpp>
+#include <encore/space.hpp>
+
+namespace encore::kernels {
+
+inline constexpr int warp_lanes = 32;
+
+/// Two neighbours in memory, from an even element on.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t word_at(const bfloat16* pair) {
+  return *reinterpret_cast<const std::uint32_t*>(pair);
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pack_pair(float low, float high) {
+  return std::uint32_t{bfloat16(low).bits} | std::uint32_t{bfloat16(high).bits} << 16;
+}
+KOKKOS_FORCEINLINE_FUNCTION float low_of(std::uint32_t pair) {
+  return Kokkos::bit_cast<float>(pair << 16);
+}
+KOKKOS_FORCEINLINE_FUNCTION float high_of(std::uint32_t pair) {
+  return Kokkos::bit_cast<float>(pair & 0xFFFF0000U);
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+struct TensorCore {
+  int lane;
+
+  /// What the lanes wrote to memory before, all of them see after.
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+  /// `value` of the lane whose number differs in these bits.
+  KOKKOS_FORCEINLINE_FUNCTION float from_neighbour(float value, int bits) const {
+    KOKKOS_IF_ON_DEVICE((return __shfl_xor_sync(0xFFFFFFFFU, value, bits);))
+    KOKKOS_IF_ON_HOST(((void)bits; return value;))
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
+                                            float (&c)[4]) const {
+    KOKKOS_IF_ON_DEVICE(
+        (asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+             "{%8, %9}, {%0, %1, %2, %3};"
+             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));))
+    KOKKOS_IF_ON_HOST(((void)a; (void)b0; (void)b1; (void)c;))
+  }
+  /// A block of 16 x 16 in shared memory as two B side by side: b[0], b[1] of columns 0 to 7, b[2], b[3] of
+  /// the others. Rows are `row` elements apart, and begin at multiples of 16 bytes.
+  KOKKOS_FORCEINLINE_FUNCTION void load_columns(const bfloat16* block, int row, std::uint32_t (&b)[4]) const {
+    const bfloat16* const from = block + lane % 16 * row + lane / 16 * 8;
+    KOKKOS_IF_ON_DEVICE((asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                                      : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3])
+                                      : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(from)))
+                                      : "memory");))
+    KOKKOS_IF_ON_HOST(((void)from; (void)b;))
+  }
+};
+#endif
+
+}  // namespace encore::kernels
