@@ -46,10 +46,27 @@ struct Device::Workspace {
   }
 };
 
+namespace {
+
+/// Kokkos asks for scratch memory of its teams at every launch as long as it has none, also where a kernel
+/// wants none, so it is given a little once.
+void take_team_scratch([[maybe_unused]] const SpaceInstance& space) {
+#if !ENCORE_HOST_BACKEND
+  Kokkos::TeamPolicy<ExecutionSpace> policy(space, 1, 1);
+  policy.set_scratch_size(1, Kokkos::PerTeam(8));
+  Kokkos::parallel_for("encore::team_scratch", policy,
+                       KOKKOS_LAMBDA(const Kokkos::TeamPolicy<ExecutionSpace>::member_type&){});
+#endif
+}
+
+}  // namespace
+
 Device::Device()
     : space_(std::make_unique<SpaceInstance>()),
       workspace_(std::make_unique<Workspace>()),
-      gemm_(make_gemm_library()) {}
+      gemm_(make_gemm_library()) {
+  take_team_scratch(*space_);
+}
 Device::~Device() = default;
 
 std::string Device::gpu() const {

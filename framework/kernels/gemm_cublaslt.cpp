@@ -11,6 +11,7 @@
 
 #include "kernels/gemm.hpp"
 #include "kernels/gemm_epilogue.hpp"
+#include "kernels/map_row.hpp"
 #include "kernels/rounded_size.hpp"
 
 namespace encore {
@@ -104,6 +105,12 @@ struct Plan {
   std::unordered_map<std::int64_t, bool> runs;  ///< for this number of rows, as the library says
 };
 
+void round_bias(const Device& device, const float* from, std::int64_t count, bfloat16* to) {
+  kernels::map_elements(
+      device, "encore::round_bias", count, to,
+      KOKKOS_LAMBDA(const std::int64_t i) { return bfloat16(from[i]); });
+}
+
 class CublasLtGemm final : public GemmLibrary {
  public:
   CublasLtGemm()
@@ -125,10 +132,9 @@ class CublasLtGemm final : public GemmLibrary {
   std::int64_t prepared() const override { return prepared_; }
 
   void multiply(const Device& device, const Product& p) override {
-    // A bias has the type of the result in the library's epilogues, and ours are float32 in bfloat16 too.
-    const bool fused = p.c.dtype == DType::float32 && !p.accumulate;
+    const bool fused = p.c.dtype != DType::float64 && !p.accumulate;
     const Plan& plan = plan_of(p, fused);
-    if (fused && p.bias) set(plan.description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
+    if (fused && p.bias) set(plan.description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias_of(device, p));
     const float one32 = 1.0F, keep32 = p.accumulate ? 1.0F : 0.0F;
     const double one64 = 1.0, keep64 = p.accumulate ? 1.0 : 0.0;
     const bool wide = p.a.dtype == DType::float64;
@@ -146,6 +152,22 @@ class CublasLtGemm final : public GemmLibrary {
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t workspace_alignment = 256;
   static constexpr std::size_t most_plans = 4096;
+
+  /// The bias in the type of the result, as the library's epilogues take it: in bfloat16 a copy of ours,
+  /// which lies there until the next product has one.
+  const void* bias_of(const Device& device, const Product& p) {
+    if (p.c.dtype == DType::float32) return p.bias.data;
+    const std::int64_t columns = p.columns();
+    if (static_cast<std::int64_t>(bias_.size()) < columns) {
+      device.fence();  // products may still read the old one
+      bias_ = {};
+      bias_ = Kokkos::View<bfloat16*, DeviceMemory>(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_bias"), rounded_size(columns));
+      ++prepared_;
+    }
+    round_bias(device, elements<float>(p.bias), columns, bias_.data());
+    return bias_.data();
+  }
 
   const Plan& plan_of(const Product& p, bool fused) {
     const Shape shape{p.rows(),
@@ -267,6 +289,7 @@ class CublasLtGemm final : public GemmLibrary {
   Owned<cublasLtHandle_t, cublasLtDestroy> library_;
   Kokkos::View<char*, DeviceMemory> memory_;
   char* workspace_;
+  Kokkos::View<bfloat16*, DeviceMemory> bias_;
   std::map<Shape, Plan> plans_;
   std::int64_t prepared_ = 0;
 };
