@@ -1,6 +1,7 @@
-// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key made of
-// (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for any number of
-// threads and any packing of the batch, and backward draws the mask again instead of storing it.
+// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key
+// made of (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for
+// any number of threads and any packing of the batch, and backward draws the mask again instead of storing
+// it.
 //
 // One counter yields four words. A row of `width` values uses counters 0 .. stride - 1 with stride =
 // ceil(width / 4); value c is word c / stride of counter c % stride. A loop over counters thus stores to four
@@ -8,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <encore/layer.hpp>
 #include <encore/rows.hpp>
@@ -18,24 +20,32 @@ struct RandomWords {
   std::uint32_t word[4];
 };
 
-/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1). The words are kept in 64-bit variables:
-/// vector units multiply 32 bits to 64 only there, and narrowing in between costs more than it saves.
-KOKKOS_INLINE_FUNCTION RandomWords philox4x32(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
-                                              std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
+/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1), its words kept in variables of
+/// type Word. Vector units of hosts multiply 32 bits to 64 only in 64-bit variables, and narrowing in between
+/// costs more than it saves; a GPU has one instruction for it if they are of 32 bits.
+template <class Word>
+KOKKOS_INLINE_FUNCTION RandomWords philox4x32_rounds(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
+                                                     std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
   constexpr std::uint64_t low = 0xFFFFFFFFU;
-  std::uint64_t w0 = c0, w1 = c1, w2 = c2, w3 = c3;
+  Word w0 = c0, w1 = c1, w2 = c2, w3 = c3;
   unroll<10>([&](int) {
     const std::uint64_t product0 = 0xD2511F53ULL * (w0 & low);
     const std::uint64_t product1 = 0xCD9E8D57ULL * (w2 & low);
-    w0 = (product1 >> 32) ^ w1 ^ k0;
-    w1 = product1 & low;
-    w2 = (product0 >> 32) ^ w3 ^ k1;
-    w3 = product0 & low;
+    w0 = static_cast<Word>(product1 >> 32) ^ w1 ^ k0;
+    w1 = static_cast<Word>(product1 & low);
+    w2 = static_cast<Word>(product0 >> 32) ^ w3 ^ k1;
+    w3 = static_cast<Word>(product0 & low);
     k0 += 0x9E3779B9U;
     k1 += 0xBB67AE85U;
   });
   return {{static_cast<std::uint32_t>(w0), static_cast<std::uint32_t>(w1), static_cast<std::uint32_t>(w2),
            static_cast<std::uint32_t>(w3)}};
+}
+
+KOKKOS_INLINE_FUNCTION RandomWords philox4x32(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
+                                              std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
+  using Word = std::conditional_t<ENCORE_HOST_BACKEND, std::uint64_t, std::uint32_t>;
+  return philox4x32_rounds<Word>(c0, c1, c2, c3, k0, k1);
 }
 
 /// One stream in one step, ready for kernels.

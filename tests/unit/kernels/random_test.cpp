@@ -20,6 +20,16 @@ TEST(Philox, known_answers) {  // Random123's kat_vectors: philox4x32, 10 rounds
                {0xD16CFE09U, 0x94FDCCEBU, 0x5001E420U, 0x24126EA1U});
 }
 
+/// What GPUs compute in 32 bits and hosts in 64.
+TEST(Philox, has_the_same_words_in_variables_of_either_size) {
+  for (std::uint32_t n = 0; n < 1000; ++n) {
+    const std::uint32_t a = n * 0x9E3779B9U, b = ~a, c = a ^ (n << 20), d = n;
+    const RandomWords narrow = philox4x32_rounds<std::uint32_t>(a, b, c, d, b, a);
+    const RandomWords wide = philox4x32_rounds<std::uint64_t>(a, b, c, d, b, a);
+    for (int k = 0; k < 4; ++k) ASSERT_EQ(narrow.word[k], wide.word[k]) << n;
+  }
+}
+
 TEST(RandomStream, every_channel_of_a_row_has_a_word_of_its_own) {
   for (const std::uint32_t width : {1U, 2U, 3U, 4U, 5U, 33U, 130U}) {
     std::set<std::uint32_t> seen;
