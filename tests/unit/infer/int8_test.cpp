@@ -12,6 +12,10 @@ using namespace testing;
 
 class Int8Test : public EngineTest {
  protected:
+  void SetUp() override {
+    if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "integers are for the host";
+    EngineTest::SetUp();
+  }
   EncodedSet sample(Engine& engine) const {
     return engine.encode(
         read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);

@@ -282,11 +282,13 @@ TEST(KernelLabels, are_named_like_the_functions) {
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   digests_of_kernels(DType::float32);
   Kokkos::Tools::Experimental::set_callbacks(before);
+  const char* attention_backward =
+      ENCORE_HOST_BACKEND ? "encore::attention_backward" : "encore::attention_key_backward";
   for (const char* name : {"encore::gemm",
                            "encore::layer_norm",
                            "encore::layer_norm_backward",
                            "encore::attention",
-                           "encore::attention_backward",
+                           attention_backward,
                            "encore::dropout_add",
                            "encore::embedding",
                            "encore::embedding_backward",

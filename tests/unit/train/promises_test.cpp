@@ -458,7 +458,12 @@ TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
                  all = place.run("all",
                                  {"train.epochs=1", "train.batch_size=200", "optimizer.learning_rate=1e-30"});
   EXPECT_EQ(all.steps.size(), 1U);
-  EXPECT_EQ(one.result.at("test/perplexity"), all.result.at("test/perplexity"));
+  const double alone = one.result.at("test/perplexity"), together = all.result.at("test/perplexity");
+  if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
+    EXPECT_EQ(alone, together);
+  } else {
+    EXPECT_NEAR(alone, together, 1e-5 * alone) << "products of more rows may be others";
+  }
   EXPECT_NEAR(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"), 1e-4);
 }
 
