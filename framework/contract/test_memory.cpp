@@ -1,6 +1,9 @@
 // Tensors of tests: memory on the device, values through the host.
 #include "contract/test_memory.hpp"
 
+#include <bit>
+#include <map>
+
 #include <encore/random.hpp>
 #include <encore/view.hpp>
 
@@ -20,14 +23,53 @@ void visit(DType type, const auto& body) {
   dispatch(type, body);
 }
 
+using Memory = Kokkos::View<std::byte*, DeviceMemory>;
+
+#if ENCORE_HOST_BACKEND
+
+/// Zeros. Every tensor has memory of its own, so that sanitizers see who goes beyond it.
+std::shared_ptr<Memory> take_memory(std::size_t bytes) {
+  return std::make_shared<Memory>("encore::owned_tensor", bytes);
+}
+
+#else
+
+/// What tensors have given back, by size: a GPU takes longer to find memory than to compute a test's tensor.
+std::map<std::size_t, std::vector<Memory>>& spare_memory() {
+  static std::map<std::size_t, std::vector<Memory>> spare;
+  return spare;
+}
+
+/// Zeros.
+std::shared_ptr<Memory> take_memory(std::size_t bytes) {
+  static const bool hooked = [] {
+    Kokkos::push_finalize_hook([] { spare_memory().clear(); });
+    return true;
+  }();
+  (void)hooked;
+  auto& spare = spare_memory()[std::bit_ceil(bytes)];
+  Memory memory;
+  if (spare.empty()) {
+    memory = Memory("encore::owned_tensor", std::bit_ceil(bytes));
+  } else {
+    memory = spare.back();
+    spare.pop_back();
+    Kokkos::deep_copy(memory, std::byte{0});  // waits for all kernels that still use it
+  }
+  return std::shared_ptr<Memory>(new Memory(memory), [](Memory* owned) {
+    if (Kokkos::is_initialized()) spare_memory()[owned->size()].push_back(*owned);
+    delete owned;
+  });
+}
+
+#endif
+
 }  // namespace
 
 OwnedTensor::OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
   tensor_.dtype = type;
   for (const std::int64_t extent : shape) tensor_.extents[static_cast<std::size_t>(tensor_.rank++)] = extent;
-  using Memory = Kokkos::View<std::byte*, DeviceMemory>;
-  const auto memory =
-      std::make_shared<Memory>("encore::owned_tensor", std::max<std::size_t>(1, tensor_.bytes()));
+  const auto memory = take_memory(std::max<std::size_t>(1, tensor_.bytes()));
   tensor_.data = memory->data();
   memory_ = memory;
 }
