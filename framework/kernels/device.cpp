@@ -1,6 +1,7 @@
 // What device.hpp declares: Kokkos opened and closed, the execution space, the workspace, the gemm library.
 #include <encore/rows.hpp>
 
+#include "kernels/aligned_bytes.hpp"
 #include "kernels/gemm.hpp"
 
 namespace encore {
@@ -33,17 +34,8 @@ void on_host_threads(const std::function<void()>& work) {
   work();
 }
 
-/// Kokkos puts a header of 128 bytes in front of what it allocates, so a GPU's memory is aligned here.
 struct Device::Workspace {
-  static constexpr std::size_t alignment = ENCORE_HOST_BACKEND ? 1 : 256;
-
-  Kokkos::View<char*, DeviceMemory> memory;
-  std::size_t bytes = 0;
-
-  void* begin() const {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    return memory.data() + (alignment - address % alignment) % alignment;
-  }
+  AlignedBytes memory;
 };
 
 namespace {
@@ -84,17 +76,13 @@ void Device::fence() const {
 }
 
 void* Device::workspace(std::size_t bytes) const {
-  auto& [memory, held] = *workspace_;
-  if (held < bytes) {
+  AlignedBytes& memory = workspace_->memory;
+  if (memory.bytes() < bytes) {
     fence();      // a kernel launched before may still use the old memory
     memory = {};  // first let go of the old, then take the new
-    held = 0;
-    memory = Kokkos::View<char*, DeviceMemory>(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::workspace"),
-        bytes + Workspace::alignment - 1);
-    held = bytes;
+    memory = AlignedBytes("encore::workspace", bytes);
   }
-  return workspace_->begin();
+  return memory.data();
 }
 
 }  // namespace encore

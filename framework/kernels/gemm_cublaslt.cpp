@@ -9,6 +9,7 @@
 
 #include <cublasLt.h>
 
+#include "kernels/aligned_bytes.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/gemm_epilogue.hpp"
 #include "kernels/map_row.hpp"
@@ -113,12 +114,7 @@ void round_bias(const Device& device, const float* from, std::int64_t count, bfl
 
 class CublasLtGemm final : public GemmLibrary {
  public:
-  CublasLtGemm()
-      : memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_workspace"),
-                workspace_bytes + workspace_alignment) {
-    // Kokkos' header in front of the memory leaves it at a multiple of 128 bytes.
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    workspace_ = memory_.data() + (workspace_alignment - address % workspace_alignment);
+  CublasLtGemm() : workspace_("encore::gemm_workspace", workspace_bytes) {
     check(cublasLtCreate(&library_.handle), "starting");
   }
 
@@ -142,7 +138,7 @@ class CublasLtGemm final : public GemmLibrary {
     const void* beta = wide ? static_cast<const void*>(&keep64) : &keep32;
     check(cublasLtMatmul(library_.handle, plan.description.handle, alpha, p.b.data, plan.b.handle, p.a.data,
                          plan.a.handle, beta, p.c.data, plan.c.handle, p.c.data, plan.c.handle,
-                         &plan.algorithm, workspace_, workspace_bytes, device.space().cuda_stream()),
+                         &plan.algorithm, workspace_.data(), workspace_bytes, device.space().cuda_stream()),
           "a matrix product");
     // Of derivatives the library knows relu's from a mask of bits only, and of sums no fixed order.
     finish_product(device, p, !fused);
@@ -150,7 +146,6 @@ class CublasLtGemm final : public GemmLibrary {
 
  private:
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
-  static constexpr std::size_t workspace_alignment = 256;
   static constexpr std::size_t most_plans = 4096;
 
   /// The bias in the type of the result, as the library's epilogues take it: in bfloat16 a copy of ours,
@@ -287,8 +282,7 @@ class CublasLtGemm final : public GemmLibrary {
   }
 
   Owned<cublasLtHandle_t, cublasLtDestroy> library_;
-  Kokkos::View<char*, DeviceMemory> memory_;
-  char* workspace_;
+  AlignedBytes workspace_;
   Kokkos::View<bfloat16*, DeviceMemory> bias_;
   std::map<Shape, Plan> plans_;
   std::int64_t prepared_ = 0;

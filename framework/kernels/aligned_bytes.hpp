@@ -1,0 +1,34 @@
+// AlignedBytes: memory of the device that kernels and libraries write to, without contents. Place in the
+// flow: device.cpp (the workspace), gemm_cublaslt.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <encore/rows.hpp>
+
+namespace encore {
+
+class AlignedBytes {
+ public:
+  /// Of where it begins. Kokkos puts a header of 128 bytes in front of what it allocates, and cuBLASLt looks
+  /// at up to 256.
+  static constexpr std::size_t alignment = ENCORE_HOST_BACKEND ? 1 : 256;
+
+  AlignedBytes() = default;
+  AlignedBytes(const std::string& label, std::size_t bytes)
+      : memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), bytes + alignment - 1),
+        bytes_(bytes) {}
+
+  std::size_t bytes() const { return bytes_; }
+  char* data() const {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (alignment - address % alignment) % alignment;
+  }
+
+ private:
+  Kokkos::View<char*, DeviceMemory> memory_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace encore
