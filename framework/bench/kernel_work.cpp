@@ -268,6 +268,7 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::layer_norm_of_sum_backward", of_states<18, 4>},
       {"encore::mark_rows", mark_rows},
       {"encore::positions_backward", positions_backward},
+      {"encore::norm_backward_terms", of_states<5, 2>},
       {"encore::refresh_copies", refresh_copies},
       {"encore::reglu", of_gated<2, 3>},
       {"encore::reglu_backward", of_gated<4, 5>},
@@ -279,6 +280,7 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::rms_norm_backward_parameters", norm_parameters<1>},
       {"encore::rms_norm_of_sum", of_states<7, 4>},
       {"encore::rms_norm_of_sum_backward", of_states<14, 4>},
+      {"encore::round_bias", round_bias},
       {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
       {"encore::rotary_angles", rotary_angles},
       {"encore::segments_backward", segments_backward},

@@ -106,7 +106,7 @@ static void add_norm_terms(const Device& device, const char* label, std::int64_t
   const std::int64_t columns = with_bias ? 2 * width : width;
   S* const partial = static_cast<S*>(device.workspace(BlockSums<S>::room(blocks, columns) * sizeof(S)));
   for_rows(
-      device, label, blocks * pieces, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::norm_backward_terms", blocks * pieces, KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t block = row.index / pieces, first = row.index % pieces * piece;
         const std::int64_t begin = block * norm_block_rows;
         const std::int64_t end = begin + norm_block_rows < rows ? begin + norm_block_rows : rows;
