@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "system/control/hold.hpp"
 #include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
@@ -123,17 +124,24 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAnewByAnotherRule) {
 }
 
 TEST_F(Retrain, GoesOnAfterAKill) {
+  std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
+  replace_first(text, "\"constant\"", "\"pausing\"");
+  sandbox_.write("tiny.toml", text);
   output_of({"run", "tiny.toml", "-q"});
-  const std::vector<std::string> call = {"tiny",         "--with",    "new.conll", "-S", "train.epochs=100",
-                                         "--promote-if", "new > -100"};
+  const std::vector<std::string> call = {"tiny", "--with", "new.conll", "--promote-if", "new > -100"};
   std::vector<std::string> words = call;
   words.insert(words.begin(), "retrain");
-  const pid_t exp = sandbox_.start(words);
-  ASSERT_TRUE(sandbox_.wait_until(
-      "SELECT count(*) > 0 FROM point JOIN run ON run.number = point.run WHERE name = 'tiny-retrained'", "1"))
-      << sandbox_.read("output.txt");
-  ::kill(exp, SIGKILL);
-  Sandbox::wait(exp);
+  {
+    const Hold hold(sandbox_, 20);
+    const pid_t exp = sandbox_.start(words);
+    ASSERT_EQ(hold.wait_for().size(), 1U) << sandbox_.read("output.txt");
+    ASSERT_TRUE(sandbox_.wait_until("SELECT count(*) > 0 FROM point JOIN run ON run.number = point.run WHERE "
+                                    "name = 'tiny-retrained'",
+                                    "1"))
+        << sandbox_.read("output.txt");
+    ::kill(exp, SIGKILL);
+    Sandbox::wait(exp);
+  }
   ASSERT_TRUE(sandbox_.wait_until_no_workers());
   EXPECT_NE(sandbox_.one("SELECT status FROM run_status WHERE name = 'tiny-retrained'"), "completed");
   const json answer = retrained(call, 0);
