@@ -205,7 +205,21 @@ const Schema& distil_schema() {
                   {.help = "weight of the loss by the true targets; that of the teacher's scores is what is "
                            "left to 1",
                    .min = 0.0,
-                   .max = 1.0});
+                   .max = 1.0})
+          .number("states", 0.0,
+                  {.help = "weight of the loss by how alike the rows are that leave the last block of each; "
+                           "0: nothing is learned of them",
+                   .min = 0.0,
+                   .max = 1000.0})
+          .number("attention", 0.0,
+                  {.help = "weight of the same loss of the queries, keys and values of the last attention",
+                   .min = 0.0,
+                   .max = 1000.0})
+          .integer("relation_heads", 8,
+                   {.help = "so many equal parts of a row are compared on their own; divides the widths of "
+                            "both models, whatever heads they have",
+                    .min = 1,
+                    .max = 65536});
   return schema;
 }
 

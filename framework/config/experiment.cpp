@@ -119,11 +119,15 @@ TrainTable train_table(const Options& train) {
   return table;
 }
 
-std::optional<Distillation> distil_table(const Resolved& resolved) {
+std::optional<DistilTable> distil_table(const Resolved& resolved) {
   const auto table = resolved.tables.find("distil");
   if (table == resolved.tables.end()) return std::nullopt;
-  return Distillation{.temperature = table->second.options.number("temperature"),
-                      .hard_weight = table->second.options.number("hard_weight")};
+  const Options& distil = table->second.options;
+  return DistilTable{
+      .scores = {.temperature = distil.number("temperature"), .hard_weight = distil.number("hard_weight")},
+      .relations = {.states = distil.number("states"),
+                    .attention = distil.number("attention"),
+                    .heads = distil.integer("relation_heads")}};
 }
 
 }  // namespace

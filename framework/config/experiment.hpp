@@ -131,6 +131,20 @@ struct TrainTable {
   bool trains_nothing() const { return epochs == 0 && steps == 0; }
 };
 
+/// What is learned of the rows of a teacher, as weights of losses beside that of its scores; 0: nothing.
+struct Relations {
+  double states = 0.0;     ///< of the last block's output
+  double attention = 0.0;  ///< of queries, keys and values of the last attention
+  std::int64_t heads = 8;  ///< parts of a row that are compared on their own
+
+  bool any() const { return states > 0.0 || attention > 0.0; }
+};
+
+struct DistilTable {
+  Distillation scores;
+  Relations relations = {};
+};
+
 struct Experiment {
   TaskTable task;
   DataTable data;
@@ -139,8 +153,8 @@ struct Experiment {
   OptimizerTable optimizer;
   ScheduleTable schedule;
   TrainTable train;
-  /// Where the model learns from the scores of another run's too; which, is in Specification::data.
-  std::optional<Distillation> distil = {};
+  /// Where the model learns from another run's too; which, is in Specification::data.
+  std::optional<DistilTable> distil = {};
 };
 
 /// `config` is complete, as resolve.hpp makes it, and `origins` goes with it: a value counts as given

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <encore/relations.hpp>
+
 #include "contract/head_memory.hpp"
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
@@ -185,7 +187,12 @@ bool takes_weights(const Device& device, const Offer& offer, const Options& opti
 
 bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup) {
   setup.taught = true;
-  return offer.kind == Kind::head && make(device, offer, options, setup, 0.0)->takes_teacher();
+  if (offer.kind == Kind::layer) {
+    const LayerContext context{.width = setup.width, .max_length = 2, .block = 0, .blocks = 1};
+    const std::unique_ptr<Layer> layer = make_offer<Kind::layer>(offer, options, context);
+    return dynamic_cast<const HasRelations*>(layer.get()) != nullptr;
+  }
+  return make(device, offer, options, setup, 0.0)->takes_teacher();
 }
 
 }  // namespace encore

@@ -17,7 +17,7 @@ bool takes_targets(const Device& device, const Offer& offer, const Options& opti
 /// Whether it is a head that reads the weights of targets where a task has them.
 bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
-/// Whether it is a head that learns from a teacher where the experiment has one.
+/// Whether it learns from a teacher where the experiment has one: a head, or a layer with relations.
 bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
 }  // namespace encore

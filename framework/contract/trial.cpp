@@ -7,6 +7,8 @@
 #include <functional>
 #include <numeric>
 
+#include <encore/relations.hpp>
+
 #include "contract/head_trial.hpp"
 #include "memory/device_memory.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -23,6 +25,45 @@ std::vector<std::int64_t> other_lengths(const std::vector<std::int64_t>& lengths
   for (const std::int64_t length : lengths) other.push_back(length == 0 ? 0 : 1 + 3 * length % 7);
   return other;
 }
+
+/// What the queries, keys and values of a layer learn: rows of a teacher of another width, compared whole.
+struct RelationTeacher {
+  static constexpr std::int64_t width = 6;
+
+  RelationTeacher(const HasRelations& layer, std::int64_t rows, DType type, std::uint64_t seed) : of(layer) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      Part& part = parts[i];
+      part = {OwnedTensor(sum_type(type), {rows, width}), OwnedTensor(sum_type(type), {rows, 1, 2}),
+              OwnedTensor(sum_type(type), {rows, 1})};
+      part.rows.set(normal_values(rows * width, 97 * seed + i));
+      taught.parts[i] = {1, 0.5 + static_cast<double>(i), part.rows, part.log_sums};
+    }
+    taught.scale = 0.75;
+  }
+
+  void compare(const Step& step) const {
+    const HasRelations::Parts own = of.relation_parts(step);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (own[i].width != of.relation_width())
+        throw Error("relation_parts gives " + std::to_string(own[i].width) +
+                    " columns, and relation_width says " + std::to_string(of.relation_width()));
+      kernels::relations_loss(step.device(), step.rows(), own[i], taught.parts[i], parts[i].losses);
+    }
+  }
+  double loss() const {
+    double sum = 0.0;
+    for (const Part& part : parts)
+      for (const double value : part.losses.values()) sum += value;
+    return taught.scale * sum;
+  }
+
+  struct Part {
+    OwnedTensor rows, log_sums, losses;
+  };
+  const HasRelations& of;
+  std::array<Part, 3> parts;
+  TaughtAttention taught;
+};
 
 class LayerTrial final : public Trial {
  public:
@@ -41,6 +82,8 @@ class LayerTrial final : public Trial {
       *tensor = OwnedTensor(setup_.type, {other_.rows(), setup_.width});
     output_gradient_.set(row_values(rows_in(batch_, Space::tokens), setup_.width, 2));
     weights_ = output_gradient_.values();
+    if (const auto* layer_with = dynamic_cast<const HasRelations*>(layer_.get()); setup_.taught && layer_with)
+      teacher_ = std::make_unique<RelationTeacher>(*layer_with, batch_.rows(), setup_.type, setup_.seed);
   }
 
  private:
@@ -52,9 +95,10 @@ class LayerTrial final : public Trial {
       all.push_back({"memory", rows_in(other_, Space::tokens), &inputs_[1], &gradients_[1]});
     return all;
   }
-  Step step() const {
+  Step step(const TaughtAttention* taught = nullptr) const {
     Step::Bound bound = memory_->bound(setup_.training);
     if (plan_.reads_memory()) bound.memory = &other_.batch();
+    bound.taught = taught;
     return {device_, batch_.batch(), setup_.training, bound};
   }
   std::size_t input_count() const { return plan_.reads_memory() ? 2 : 1; }
@@ -63,17 +107,19 @@ class LayerTrial final : public Trial {
     const CurrentWork work("forward");
     const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]};
     layer_->forward(step(), std::span(x).first(input_count()), output_);
+    if (teacher_) teacher_->compare(step());
   }
   void run_backward() override {
     const CurrentWork work("backward");
     const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]}, dx = {gradients_[0], gradients_[1]};
-    layer_->backward(step(), std::span(x).first(input_count()), output_, output_gradient_,
-                     std::span(dx).first(input_count()));
+    layer_->backward(step(teacher_ ? &teacher_->taught : nullptr), std::span(x).first(input_count()), output_,
+                     output_gradient_, std::span(dx).first(input_count()));
   }
   void poison_output() override { output_.fill(nan); }
   double read_objective() const override {
     const std::vector<double> output = output_.values();
-    return std::inner_product(output.begin(), output.end(), weights_.begin(), 0.0);
+    return std::inner_product(output.begin(), output.end(), weights_.begin(),
+                              teacher_ ? teacher_->loss() : 0.0);
   }
   std::vector<TrialResult> outputs() const override {
     return {{"output", output_.values(), setup_.width, rows_in(batch_, Space::tokens).first}};
@@ -93,6 +139,7 @@ class LayerTrial final : public Trial {
   std::array<OwnedTensor, 2> inputs_, gradients_;
   OwnedTensor output_, output_gradient_;
   std::vector<double> weights_;
+  std::unique_ptr<RelationTeacher> teacher_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct TrialSetup {
   bool training = true;
   Space targets = Space::tokens;  ///< of a head: over what the task has the column "targets"
   bool weighed = false;           ///< of a head: the task has the column "weights" beside it
-  bool taught = false;            ///< of a head: it has a teacher
+  bool taught = false;            ///< it has a teacher, of which a head learns, and a layer with relations
 };
 
 /// A tensor that a pass has computed.

@@ -175,7 +175,8 @@ void Packer::pack(std::span<const std::int32_t> members, PackedBatch& batch) {
   }
   batch.weights.clear();
   for (const int column : needs_.losses)
-    batch.weights.push_back(weight_of(batch.columns[static_cast<std::size_t>(column)]));
+    batch.weights.push_back(column == every_row ? static_cast<double>(batch.ids.size())
+                                                : weight_of(batch.columns[static_cast<std::size_t>(column)]));
 }
 
 /// The values of one sequence: of the set, or of the example that was drawn, which has them at equal places.

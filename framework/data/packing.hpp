@@ -20,9 +20,12 @@
 namespace encore {
 
 /// What a model reads of a batch.
+/// In BatchNeeds::losses: not by a column, but by the number of rows of the first text.
+inline constexpr int every_row = -1;
+
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
-  std::vector<int> losses = {};  ///< for each loss the column that it is divided by
+  std::vector<int> losses = {};  ///< for each loss the column that it is divided by, or every_row
   std::int64_t vocabulary = 0;   ///< ids are below it
   std::int64_t segments = 0;     ///< those of the column "segments" are below it; 0: it does not read them
   bool picked = false;           ///< whether it reads the rows that are picked

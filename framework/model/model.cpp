@@ -14,6 +14,7 @@
 #include "model/laid_out_weights.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
+#include "model/relation_distillation.hpp"
 #include "model/sum_shards.hpp"
 #include "plugin_host/registry.hpp"
 
@@ -64,13 +65,18 @@ Model::Model(const Experiment& experiment, const ModelSize& size, const Registry
       training_plan_(use == Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
       evaluation_plan_(plan_step(*network_, PassMode::score)),
       shards_(experiment.train.gradient_shards),
-      losses_("encore::losses",
-              sizeof(double) * (needs_.losses.size() * static_cast<std::size_t>(shards_ + 1) + 1)) {}
+      losses_(memory_of_losses()) {}
 
 Model::~Model() = default;
 
+DeviceBuffer Model::memory_of_losses() const {
+  return {"encore::losses",
+          sizeof(double) * (needs_.losses.size() * static_cast<std::size_t>(shards_ + 1) + 1)};
+}
+
 void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   if (teacher_ != nullptr) teacher_->plan({}, training);
+  if (relations_) relations_->plan(training);
   training_plan_.place(training);
   evaluation_plan_.place(evaluation);
   training_.reset();
@@ -144,7 +150,8 @@ void Model::shard_gradient(const Shard& shard, std::span<const double> scales, S
   parameters_->begin_shard();
   start_training(shard, random);
   training_->forward();
-  sum_losses(training_->losses(), shard.place);
+  sum_losses(training_->losses(), relations_ ? relations_->losses(*training_) : Tensor(), shard.place);
+  if (relations_) training_->use_taught(relations_->taught(scales.back()));
   training_->backward(scales, seen);
 }
 
@@ -166,7 +173,7 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
     evaluation_->start(shard.batch, 0, 0);
     evaluation_->forward();
     truth = truth && knows_truth(shard.batch);
-    if (truth) sum_losses(evaluation_->losses(), shards++);
+    if (truth) sum_losses(evaluation_->losses(), {}, shards++);
     if (!outputs.empty()) decode(shard, outputs);
   }
   std::array<double, most_losses> ones;
@@ -210,6 +217,13 @@ void Model::learn_from(Model& teacher) {
     teacher_columns_.push_back(truth ? -1 : static_cast<int>(found - head().columns().begin()));
   }
   teacher_batch_.columns.resize(teacher_columns_.size());
+  needs_.losses = head().losses();
+  if (network_->relations().any()) {
+    relations_ =
+        std::make_unique<RelationDistillation>(network_->relations(), *network_, *teacher.network_, device_);
+    needs_.losses.push_back(every_row);
+    losses_ = memory_of_losses();
+  }
   needs_.segments = std::max(needs_.segments, teacher.needs().segments);
   teacher_ = &teacher;
 }
@@ -223,17 +237,20 @@ void Model::start_training(const Shard& shard, StepRandom random) {
     for (std::size_t i = 0; i < teacher_columns_.size(); ++i)
       if (teacher_columns_[i] >= 0)
         teacher_batch_.columns[i] = shard.batch.columns[static_cast<std::size_t>(teacher_columns_[i])];
-    scores = teacher_->class_scores(teacher_batch_);
+    scores = teacher_->class_scores(teacher_batch_, relations_.get());
   }
   training_->start(shard.batch, random.seed, random.step);
   training_->use_teacher_scores(scores);
 }
 
-Tensor Model::class_scores(const Batch& batch) {
+Tensor Model::class_scores(const Batch& batch, RelationDistillation* relations) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
   refresh_weights();
   evaluation_->start(batch, 0, 0);
-  evaluation_->forward();
+  evaluation_->forward_layers([&](const Node& node, const Step& step, Tensor output) {
+    if (relations != nullptr) relations->see(node, step, output);
+  });
+  evaluation_->score();
   return evaluation_->head_buffer(head().class_scores().value().buffer);
 }
 
@@ -244,7 +261,7 @@ SequenceAttention Model::attention(const DeviceBatch& batch) {
   SequenceAttention found;
   const Batch& rows = batch.shards().front().batch;
   evaluation_->start(rows, 0, 0);
-  evaluation_->forward_layers([&](const Node& node, const Step& step) {
+  evaluation_->forward_layers([&](const Node& node, const Step& step, Tensor) {
     const auto* layer = dynamic_cast<const HasAttentionWeights*>(node.layer.get());
     if (layer != nullptr)
       found.maps.push_back(attention_map(device_, node, *layer, step, precision()));
@@ -336,10 +353,14 @@ void Model::decode(const Shard& shard, std::span<const Tensor> outputs) {
   evaluation_->decode(parts);
 }
 
-void Model::sum_losses(std::span<const Tensor> losses, std::int64_t shard) {
+void Model::sum_losses(std::span<const Tensor> losses, Tensor relations, std::int64_t shard) {
   ENCORE_REQUIRE(shard < shards_, "the batch has more shards than train.gradient_shards");
-  double* sums = reinterpret_cast<double*>(losses_.data()) + static_cast<std::size_t>(shard) * losses.size();
+  double* sums =
+      reinterpret_cast<double*>(losses_.data()) + static_cast<std::size_t>(shard) * needs_.losses.size();
   for (std::size_t i = 0; i < losses.size(); ++i) kernels::sum(device_, losses[i], sums + i);
+  if (!relations_) return;
+  if (!relations) relations = Tensor(losses_.data(), DType::float64, {0});
+  kernels::sum(device_, relations, sums + losses.size());
 }
 
 const double* Model::total_losses(std::int64_t shards, std::span<const double> scales) {
@@ -385,6 +406,7 @@ std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random)
     start_training(shard, random);
     training_->forward(check);
     for (const Tensor losses : training_->losses()) check("head", losses);
+    if (relations_) check("distil", relations_->losses(*training_));
     if (!found.empty()) return found;
   }
   return {};

@@ -35,6 +35,7 @@ class Generation;
 class LaidOutWeights;
 class Pass;
 class Registry;
+class RelationDistillation;
 
 /// What the random numbers of a step depend on, beside the tensor's path.
 struct StepRandom {
@@ -105,9 +106,9 @@ class Model {
   void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
 
   /// From now on training passes learn from the class scores that another model has of the same rows,
-  /// computed without dropout right before each pass; it is planned with this one. Reads what both need of a
-  /// batch, so it comes before anything that asks for needs(). Throws Error where the two do not fit. The
-  /// teacher is for inference, and outlives this model.
+  /// computed without dropout right before each pass, and where the experiment says so from its rows; it is
+  /// planned with this one. Reads what both need of a batch, so it comes before anything that asks for
+  /// needs(). Throws Error where the two do not fit. The teacher is for inference, and outlives this model.
   void learn_from(Model& teacher);
 
   /// The attention weights of a scoring pass over a batch of one sequence, without the head. Throws Error
@@ -176,6 +177,7 @@ class Model {
 
  private:
   void initialize(std::uint64_t seed, const ParameterSlice& slice);
+  DeviceBuffer memory_of_losses() const;
   /// Before a pass without gradients: what passes see of the parameters is made anew, where they have
   /// changed.
   void refresh_weights();
@@ -183,15 +185,16 @@ class Model {
   void lay_out();
   /// Gives the evaluation pass the weights that are laid out.
   void use_laid_out();
-  /// Launches the sums of a shard's losses, of which the pass has just computed the rows.
-  void sum_losses(std::span<const Tensor> losses, std::int64_t shard);
+  /// Launches the sums of a shard's losses, of which the pass has just computed the rows; `relations`: those
+  /// of what it learns of a teacher's rows, where it does, none of them in evaluation.
+  void sum_losses(std::span<const Tensor> losses, Tensor relations, std::int64_t shard);
   /// The total of each loss, then that of all.
   const double* total_losses(std::int64_t shards, std::span<const double> scales);
   /// Binds the training pass to a shard, after the teacher has scored it.
   void start_training(const Shard& shard, StepRandom random);
   /// What the head makes of a batch in an evaluation pass (HeadPlan::class_scores), (rows, K); valid until
-  /// the next pass.
-  Tensor class_scores(const Batch& batch);
+  /// the next pass. `relations`, if there are some, see the layers.
+  Tensor class_scores(const Batch& batch, RelationDistillation* relations);
   bool knows_truth(const Batch& batch) const;
   void decode(const Shard& shard, std::span<const Tensor> outputs);
 
@@ -213,6 +216,7 @@ class Model {
   Batch teacher_batch_;                        ///< the shard as the teacher reads it: without the truth
   /// Of each column of the teacher's head: which of this model's it is; -1: it holds the truth.
   std::vector<int> teacher_columns_;
+  std::unique_ptr<RelationDistillation> relations_;  ///< null: nothing is learned of the teacher's rows
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

@@ -38,6 +38,10 @@ std::int64_t first_of_group(const Stack& stack, std::int64_t block) {
   return (group * stack.layers + stack.groups - 1) / stack.groups;
 }
 
+std::optional<Distillation> scores_of(const std::optional<DistilTable>& table) {
+  return table ? std::optional(table->scores) : std::nullopt;
+}
+
 DType element_type(Precision precision) {
   switch (precision) {
     case Precision::float64:
@@ -61,7 +65,8 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       max_length_(experiment.data.max_length),
       segments_(experiment.model.segments),
       causal_(experiment.model.causal || experiment.model.decoder),
-      generated_space_(experiment.model.decoder ? Space::target : Space::tokens) {
+      generated_space_(experiment.model.decoder ? Space::target : Space::tokens),
+      relations_(experiment.distil ? experiment.distil->relations : Relations()) {
   if (!device.gemm().multiplies(precision_))
     throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
                                              " matrices; set \"float32\"");
@@ -174,7 +179,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                             .columns = size.columns,
                             .embedding_width = model.table_width(),
                             .outputs = size.outputs,
-                            .distillation = experiment.distil};
+                            .distillation = scores_of(experiment.distil)};
   builder.add_head(model.head, states, target, head_,
                    [&] { return registry.make_head(model.head.type, model.head.options, context); });
   require_fit(head_, experiment, size);

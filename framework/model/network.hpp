@@ -83,6 +83,8 @@ class Network {
   Space generated_space() const { return generated_space_; }
   /// The last node of the encoder, or of the stack that stands alone.
   ValueIndex states() const { return states_; }
+  /// What it learns of a teacher's rows in training.
+  const Relations& relations() const { return relations_; }
   /// What the head has declared.
   const HeadPlan& head() const { return head_; }
   /// Whether a column of the head is only there where the truth is known.
@@ -108,6 +110,7 @@ class Network {
   std::int64_t segments_;
   bool causal_;
   Space generated_space_;
+  Relations relations_;
   ValueIndex states_ = no_value;
 };
 

@@ -57,6 +57,7 @@ Tensor Pass::tensor(const std::string& path) const {
 void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
   batch_ = &batch;
   teacher_scores_ = {};
+  taught_ = nullptr;
   size_ = batch.size();
   ENCORE_REQUIRE(plan_.holds(size_), "the batch is larger than what Model::plan was told");
   ENCORE_REQUIRE(std::max(size_.longest, size_.target.longest) <= network_.max_length(),
@@ -91,6 +92,7 @@ Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
   if (plan_.mode == PassMode::generate && node.space == network_.generated_space())
     found.cache = &batch_->cache;
   found.first_pass = batch_->first_pass;
+  if (learns_attention(node)) found.taught = &taught_->of_attention;
   if (!node.sum) return found;
   found.trunk = bound.inputs[1];
   if (bound.input_gradients.size() > 1) found.trunk_gradient = bound.input_gradients[1];
@@ -121,6 +123,16 @@ void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<cons
   });
 }
 
+Step Pass::step_of(ValueIndex node) const {
+  const Node& of = network_.nodes()[static_cast<std::size_t>(node)];
+  return Step(device_, rows_of(of), training(), step_bound(of, bound_[static_cast<std::size_t>(node)]));
+}
+
+bool Pass::learns_attention(const Node& node) const {
+  return taught_ != nullptr && taught_->attention != no_value &&
+         &node == &network_.nodes()[static_cast<std::size_t>(taught_->attention)];
+}
+
 Tensor Pass::picked_rows(const Node& node) const {
   return node.space == Space::sequences ? batch_->tokens.offsets : batch_->picked;
 }
@@ -146,11 +158,12 @@ Tensor Pass::forward_to(ValueIndex last) {
   return bound_[static_cast<std::size_t>(last)].output;
 }
 
-void Pass::forward_layers(const std::function<void(const Node&, const Step&)>& seen) {
+void Pass::forward_layers(const std::function<void(const Node&, const Step&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i) {
     forward_node(i);
     visit(i, forward_call, [&](const Node& node, const Bound& bound) {
-      if (node.layer) seen(node, Step(device_, rows_of(node), training(), step_bound(node, bound)));
+      if (node.layer)
+        seen(node, Step(device_, rows_of(node), training(), step_bound(node, bound)), bound.output);
     });
   }
 }
@@ -169,6 +182,10 @@ void Pass::forward_states(const std::function<void(const std::string&, Tensor)>&
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   forward_states(seen);
+  score();
+}
+
+void Pass::score() {
   visit_head(forward_call, batch_->columns, {}, {},
              [](Head& head, const HeadStep& step) { head.score(step); });
 }
@@ -186,13 +203,16 @@ void Pass::decode(std::span<const Tensor> outputs) {
 // --- backward ---
 
 void Pass::backward(std::span<const double> scales, const std::function<void(std::size_t)>& seen) {
-  visit_head(backward_call, batch_->columns, {}, scales,
+  visit_head(backward_call, batch_->columns, {}, scales.first(losses_.size()),
              [](Head& head, const HeadStep& step) { head.backward(step); });
   add_gradients(plan_.nodes.back(), {});
   if (seen) seen(bound_.size() - 1);
   for (std::size_t i = bound_.size() - 1; i-- > 0;) {
     if (!plan_.nodes[i].backward) continue;
     visit(i, backward_call, [&](const Node& node, const Bound& bound) {
+      if (taught_ != nullptr && taught_->states == static_cast<ValueIndex>(i))
+        kernels::relations_backward(device_, rows_of(node), bound.output, taught_->of_states,
+                                    taught_->of_attention.scale, bound.output_gradient);
       if (node.layer)
         node.layer->backward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
                              seen_by_layer(bound, bound.inputs), bound.output, bound.output_gradient,

@@ -17,6 +17,7 @@
 
 #include <encore/device.hpp>
 #include <encore/layer.hpp>
+#include <encore/relations.hpp>
 
 #include "memory/parameter_block.hpp"
 #include "model/device_batch.hpp"
@@ -26,6 +27,14 @@
 namespace encore {
 
 class WeightLayouts;
+
+/// What a backward pass adds to gradients of what rows learn of a teacher's (relation_distillation.hpp).
+struct TaughtPass {
+  ValueIndex states = no_value;  ///< the node whose output learns; none of them
+  TaughtRows of_states;
+  ValueIndex attention = no_value;  ///< the layer whose queries, keys and values learn
+  TaughtAttention of_attention;     ///< its scale is that of the states too
+};
 
 class Pass {
  public:
@@ -45,6 +54,8 @@ class Pass {
   void start(const Batch& batch, std::uint64_t seed, std::uint64_t step);
   /// What the head learns from a teacher in this pass (HeadStep::teacher_scores). After start.
   void use_teacher_scores(Tensor scores) { teacher_scores_ = scores; }
+  /// What rows learn of a teacher's in the backward pass, which `taught` outlives. After start.
+  void use_taught(const TaughtPass& taught) { taught_ = &taught; }
 
   /// From the ids to what the head makes of the states (Head::score). In a later pass of a generation nodes
   /// that run in the first one only are left out.
@@ -53,9 +64,11 @@ class Pass {
   void forward_states();
   /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
-  /// Runs the nodes up to the head and calls `seen` with each layer and its step right after it has run, as
-  /// long as its buffers hold what it has left there.
-  void forward_layers(const std::function<void(const Node& node, const Step& step)>& seen);
+  /// Runs the nodes up to the head and calls `seen` with each layer, its step and its output right after it
+  /// has run, as long as its buffers hold what it has left there.
+  void forward_layers(const std::function<void(const Node& node, const Step& step, Tensor output)>& seen);
+  /// What the head makes of the states, after forward_states or forward_layers.
+  void score();
   /// Runs the nodes up to `last` alone, and returns its output (rows, C): without the head and its columns.
   Tensor forward_to(ValueIndex last);
   /// Of each loss of the head a value for each row of HeadPlan::loss_space, in the type of sums; valid until
@@ -73,6 +86,11 @@ class Pass {
   }
   /// A tensor of the plan with the extents of the current batch. Throws std::logic_error for an unknown path.
   Tensor tensor(const std::string& path) const;
+  /// Of a node in the current batch: what it wrote, and the step that its layer sees.
+  Tensor output(ValueIndex node) const { return bound_[static_cast<std::size_t>(node)].output; }
+  Step step_of(ValueIndex node) const;
+  /// The rows of the first text.
+  const RowSet& rows() const { return batch_->tokens; }
 
  private:
   /// The tensors of one node for the current batch.
@@ -115,6 +133,7 @@ class Pass {
   void visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
                   std::span<const double> scales, const auto& run);
   Step::Bound step_bound(const Node& node, const Bound& bound) const;
+  bool learns_attention(const Node& node) const;
   /// The rows that a node works on.
   const RowSet& rows_of(const Node& node) const {
     return node.space == Space::target ? batch_->target : batch_->tokens;
@@ -133,6 +152,7 @@ class Pass {
   const Batch* batch_ = nullptr;
   BatchSize size_;
   Tensor teacher_scores_;
+  const TaughtPass* taught_ = nullptr;
   std::vector<Tensor> losses_;     ///< of the head
   std::vector<Tensor> structure_;  ///< the batch's columns without those that hold the truth
   std::vector<Bound> bound_;

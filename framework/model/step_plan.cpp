@@ -70,12 +70,17 @@ class Planner {
   /// Of node i's output.
   Shape rows(int i) const { return {rows_of(node(i).space), node(i).plan.width()}; }
 
+  /// Whether the backward pass of node i reads what it wrote, to compare it with a teacher's.
+  bool keeps_states(int i) const {
+    return training_ && network_.relations().states > 0.0 && i == network_.states();
+  }
+
   /// Whether node i may overwrite the input it would like to work on in place.
   bool takes_over_input(int i) const {
     const Node& n = node(i);
     if (n.in_place_input < 0) return false;
     const ValueIndex input = n.inputs[index(n.in_place_input)];
-    if (readers_[index(input)] > 1) return false;
+    if (readers_[index(input)] > 1 || keeps_states(input)) return false;
     return !training_ || (!n.plan.reads_input() && !node(input).plan.reads_output());
   }
 
@@ -99,7 +104,8 @@ class Planner {
     else
       plan.output = add(n.path + ".output", rows(i), Element::activation, i);
     storage_[index(i)] = plan.output;
-    if (plan.backward && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
+    if (plan.backward && n.layer && (n.plan.reads_output() || keeps_states(i)))
+      use(plan.output, backward_tick(i));
     for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
   }
 

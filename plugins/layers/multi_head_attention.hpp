@@ -18,6 +18,7 @@
 #include <encore/multiplies_rows.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
+#include <encore/relations.hpp>
 
 #include "product.hpp"
 
@@ -168,7 +169,7 @@ class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxFor
   Buffer qkv_, context_, dcontext_, dqkv_;
 };
 
-class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights {
+class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights, public HasRelations {
  public:
   static Schema options() { return scaled_attention_schema(); }
 
@@ -205,6 +206,9 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
   }
   Mixing attention_mixing(const Step& step) const override { return mixing(step); }
 
+  std::int64_t relation_width() const override { return heads().width(); }
+  Parts relation_parts(const Step& step) const override { return parts(qkv(step)); }
+
  private:
   void declare_attention(LayerPlan& plan) override {
     log_sum_ = plan.buffer("log_sum", {tokens, heads().count}, Lifetime::saved, Element::accumulate);
@@ -225,8 +229,16 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
     kernels::attention_backward(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
                                 part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_), dcontext,
                                 part(dqkv, 0), part(dqkv, 1), part(dqkv, 2), bias_gradient(step));
+    if (const TaughtAttention* taught = step.taught(); taught != nullptr) {
+      const Parts own = parts(qkv), gradients = parts(dqkv);
+      for (std::size_t i = 0; i < own.size(); ++i)
+        kernels::relations_backward(device, step.rows(), own[i], taught->parts[i], taught->scale,
+                                    gradients[i]);
+    }
     turn_backward(step, dqkv);
   }
+
+  static Parts parts(Tensor qkv) { return {part(qkv, 0), part(qkv, 1), part(qkv, 2)}; }
 
   /// The queries of new rows over the keys of all rows of their text; those behind a query are masked.
   void attend_to_cache(const Step& step, const RowSet& cache, Tensor qkv, Tensor context) const {

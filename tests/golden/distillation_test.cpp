@@ -51,7 +51,7 @@ struct DistillationTest : ::testing::Test {
   Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
     Experiment experiment = tiny_experiment(registry);
     experiment.train.label_smoothing = smoothing;
-    experiment.distil = Distillation{.temperature = temperature, .hard_weight = hard_weight};
+    experiment.distil = DistilTable{.scores = {.temperature = temperature, .hard_weight = hard_weight}};
     return experiment;
   }
   std::unique_ptr<Model> make_teacher(const Experiment& experiment,
@@ -86,37 +86,64 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
   }
 }
 
+/// As Model::learn_from asks for: the loss of the rows is divided by their number.
+void scale_rows_too(TinyModel& student) {
+  student.scales.push_back(1.0 / static_cast<double>(student.batch.size().tokens));
+}
+
+/// What is learned beside the scores: nothing, all of it, with the norm before the layers, with queries and
+/// keys that are turned.
+struct RelationCase {
+  Relations relations = {};
+  NormPosition norm = NormPosition::post;
+  const char* attention = "self_attention";
+};
+const std::vector<RelationCase> relation_cases = {
+    {},
+    {{.states = 0.7, .attention = 1.3, .heads = 2}},
+    {{.states = 0.7, .heads = 1}, NormPosition::pre},
+    {{.attention = 1.3, .heads = 4}, NormPosition::pre, "rotary_attention"}};
+
 TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsToo) {
   const auto teacher = make_teacher(teacher_experiment());
-  for (const std::int64_t shards : {1, 3}) {
-    Experiment experiment = student_experiment(3.0, 0.25);
-    experiment.train.gradient_shards = shards;
-    experiment.model.dropout = 0.3;  // of the student, drawn by example and position
-    TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
-    set_parameters(device, student.model, 1);
-    student.model.learn_from(*teacher);
-    student.model.plan(tiny_batch().size(), tiny_batch().size());
-    student.loss({1, 1});
-    std::map<std::string, std::vector<double>> gradients;
-    for (const ParameterSlice& slice : student.model.parameters().slices())
-      gradients[slice.path] = student.gradient(slice);
-    for (const ParameterSlice& slice : student.model.parameters().slices()) {
-      const std::vector<double> values = student.values(slice);
-      for (std::size_t i = 0; i < values.size(); i += 7) {
-        constexpr double step = 1e-5;
-        const auto loss_at = [&](double value) {
-          std::vector<double> moved = values;
-          moved[i] = value;
-          student.set_values(slice, moved);
-          return student.loss({1, 1});
-        };
-        const double slope = (loss_at(values[i] + step) - loss_at(values[i] - step)) / (2.0 * step);
-        EXPECT_NEAR(gradients[slice.path][i], slope, 2e-8)
-            << shards << " shards, " << slice.path << "[" << i << "]";
+  double whole = 0.0;
+  for (const RelationCase& of : relation_cases)
+    for (const std::int64_t shards : {1, 3}) {
+      Experiment experiment = student_experiment(3.0, 0.25);
+      experiment.distil->relations = of.relations;
+      experiment.train.gradient_shards = shards;
+      experiment.model.norm_position = of.norm;
+      fill_table(experiment.model.block[0], registry, Kind::layer, "model.layer.attention", of.attention,
+                 {{"heads", std::int64_t{2}}});
+      experiment.model.dropout = 0.3;  // of the student, drawn by example and position
+      TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
+      if (of.relations.any()) scale_rows_too(student);
+      set_parameters(device, student.model, 1);
+      student.model.learn_from(*teacher);
+      student.model.plan(tiny_batch().size(), tiny_batch().size());
+      const double loss = student.loss({1, 1});
+      if (shards == 1) whole = loss;
+      EXPECT_NEAR(loss, whole, 1e-12);
+      std::map<std::string, std::vector<double>> gradients;
+      for (const ParameterSlice& slice : student.model.parameters().slices())
+        gradients[slice.path] = student.gradient(slice);
+      for (const ParameterSlice& slice : student.model.parameters().slices()) {
+        const std::vector<double> values = student.values(slice);
+        for (std::size_t i = 0; i < values.size(); i += 7) {
+          constexpr double step = 1e-5;
+          const auto loss_at = [&](double value) {
+            std::vector<double> moved = values;
+            moved[i] = value;
+            student.set_values(slice, moved);
+            return student.loss({1, 1});
+          };
+          const double slope = (loss_at(values[i] + step) - loss_at(values[i] - step)) / (2.0 * step);
+          EXPECT_NEAR(gradients[slice.path][i], slope, 2e-8)
+              << shards << " shards, " << slice.path << "[" << i << "]";
+        }
+        student.set_values(slice, values);
       }
-      student.set_values(slice, values);
     }
-  }
 }
 
 TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlone) {
@@ -166,6 +193,38 @@ TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
   sequences.outputs = {{.name = classes_output, .space = Space::sequences}};
   EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), sequences)),
             "it has class scores of sequences, this model of tokens");
+}
+
+TEST_F(DistillationTest, RowsThatCannotBeComparedAreRefused) {
+  Experiment experiment = student_experiment(2.0, 0.5);
+  experiment.distil->relations = {.states = 1.0, .heads = 5};
+  Model fifths(experiment, tiny_size(), registry, device);
+  EXPECT_EQ(refusal(fifths, *make_teacher(teacher_experiment())),
+            "distil.relation_heads = 5 does not divide the 8 channels of this model's states");
+  experiment.distil->relations = {.attention = 1.0, .heads = 2};
+  Model student(experiment, tiny_size(), registry, device);
+  Experiment linear = teacher_experiment();
+  fill_table(linear.model.block[0], registry, Kind::layer, "model.layer.attention", "linear_attention", {});
+  EXPECT_EQ(refusal(student, *make_teacher(linear)),
+            "it has no layer of softmax attention over its own rows, of which distil.attention is learned");
+}
+
+TEST_F(DistillationTest, ASecondTeacherTakesThePlaceOfTheFirst) {
+  Experiment experiment = student_experiment(2.0, 0.5);
+  experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 2};
+  TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
+  scale_rows_too(student);
+  set_parameters(device, student.model, 1);
+  const auto teacher = make_teacher(teacher_experiment());
+  const auto learn = [&] {
+    student.model.learn_from(*teacher);
+    student.model.plan(tiny_batch().size(), tiny_batch().size());
+    return student.loss({1, 1});
+  };
+  const double loss = learn();
+  EXPECT_EQ(learn(), loss);
+  EXPECT_EQ(student.model.read_losses(student.model.evaluate(student.batch, {})).back(), 0.0)
+      << "nothing of it is in an evaluation";
 }
 
 TEST_F(DistillationTest, AHeadThatDoesNotLearnFromATeacherIsRefused) {

@@ -20,7 +20,8 @@
 
 namespace encore {
 
-class Device;  // device.hpp
+class Device;            // device.hpp
+struct TaughtAttention;  // relations.hpp
 
 /// How the values of a parameter start out.
 enum class Initializer : std::uint8_t {
@@ -132,8 +133,9 @@ class LayerPlan {
   /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and
   /// for their gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
   void read_memory() { reads_memory_ = true; }
-  /// Tell the host that an output row depends on its own input row, token and position only. A model generates only
-  /// if every layer of its causal stack, and the head, say so or have a buffer of lifetime `persistent`.
+  /// Tell the host that an output row depends on its own input row, token and position only. A model
+  /// generates only if every layer of its causal stack, and the head, say so or have a buffer of lifetime
+  /// `persistent`.
   void row_wise() { row_wise_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
@@ -216,6 +218,7 @@ class Step {
     const RowSet* memory = nullptr;          ///< of inputs[1], where the layer reads another stack
     const RowSet* cache = nullptr;           ///< in a generation, of the stack that generates
     bool first_pass = true;
+    const TaughtAttention* taught = nullptr;
   };
 
   Step(const Device& device, const RowSet& rows, bool training, const Bound& bound)
@@ -234,12 +237,15 @@ class Step {
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
   bool training() const { return training_; }
   /// In a generation, where rows() continue texts: room for the rows of each text, those of earlier passes
-  /// included, the one at position i being row i of its sequence. Rows that no pass has written hold anything.
-  /// Null in all other passes, and in a stack that does not generate.
+  /// included, the one at position i being row i of its sequence. Rows that no pass has written hold
+  /// anything. Null in all other passes, and in a stack that does not generate.
   const RowSet* cache() const { return bound_.cache; }
-  /// False in the later passes of a generation: inputs[1] is empty then, and what the layer needs of it stands in
-  /// a persistent buffer.
+  /// False in the later passes of a generation: inputs[1] is empty then, and what the layer needs of it
+  /// stands in a persistent buffer.
   bool first_pass() const { return bound_.first_pass; }
+  /// In a backward pass what the queries, keys and values of the layer learn of a teacher's, where it has
+  /// such (HasRelations); null: nothing.
+  const TaughtAttention* taught() const { return bound_.taught; }
 
   /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
   Tensor parameter(Parameter p) const { return declared(bound_.parameters, p.index, "parameter"); }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "system/control/real_worker.hpp"
@@ -23,10 +25,10 @@ std::string teacher_experiment() {
   return replaced(tiny_experiment("teacher"), "layers = 1", "layers = 2");
 }
 
-/// tiny.toml, in shards, which learns from `teacher`.
+/// tiny.toml, in shards, which learns from the scores and the rows of `teacher`.
 std::string student(const std::string& teacher, const std::string& name = "student") {
   return tiny_experiment(name) + "gradient_shards = 2\ncheckpoint_every = 3\n[distil]\nteacher = " + teacher +
-         "\ntemperature = 3.0\nhard_weight = 0.25\n";
+         "\ntemperature = 3.0\nhard_weight = 0.25\nstates = 0.5\nattention = 0.75\nrelation_heads = 4\n";
 }
 
 class Distil : public RealWorkerTest {
@@ -118,7 +120,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(digests(other, "student"), whole);
   for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"--threads", "2"}, {"--kill-at", "7"}, {"--from-checkpoint", "15"}}) {
+       {std::vector<std::string>{"--threads", "2"}, {"--kill-at", "7"}}) {
     std::vector<std::string> arguments = {"verify", "student", "--json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(json::parse(output_of(arguments)).at("outcome"), "equal") << options[0];
@@ -134,11 +136,27 @@ TEST_F(Distil, RanksTrainTheBitsOfOneProcess) {
   EXPECT_EQ(digests(sandbox_, "named"), digests(sandbox_, "student"));
 }
 
-TEST_F(Distil, TheScoresAreLearned) {
+TEST_F(Distil, ScoresStatesAndAttentionAreLearned) {
   output_of({"run", "student.toml", "-q"});
-  output_of({"run", "student.toml", "-q", "-S", "distil.hard_weight=1.0", "--name", "alone"});
-  EXPECT_NE(digests(sandbox_, "alone"), digests(sandbox_, "student"));
-  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "the teacher serves both";
+  std::set<std::string> last = {digests(sandbox_, "student").back()};
+  int students = 1;
+  for (const std::string without : {"distil.hard_weight=1.0", "distil.states=0", "distil.attention=0"}) {
+    const std::string name = "student" + std::to_string(++students);
+    output_of({"run", "student.toml", "-q", "-S", without, "--name", name});
+    EXPECT_TRUE(last.insert(digests(sandbox_, name).back()).second) << without;
+  }
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "5") << "the teacher serves all";
+}
+
+TEST_F(Distil, ALossOfRowsWithTheWeightZeroAsksWhatWasAskedBefore) {
+  output_of({"run", "teacher.toml", "-q"});
+  const auto question = [&](const std::string& more) {
+    sandbox_.write("named.toml",
+                   tiny_experiment("named") + "[distil]\nteacher = { run = \"teacher\" }\n" + more);
+    return json::parse(output_of({"plan", "named.toml", "--json"})).at("runs")[0].at("question");
+  };
+  EXPECT_EQ(question(""), question("states = 0.0\nattention = 0.0\n"));
+  EXPECT_NE(question(""), question("states = 0.1\n"));
 }
 
 TEST_F(Distil, AMaskedLanguageModelLearnsFromAnother) {
@@ -174,6 +192,8 @@ TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
   EXPECT_TRUE(contains(refused(text),
                        "the head \"crf\" has no scores of classes by a softmax, so it cannot learn from a "
                        "teacher"));
+  EXPECT_TRUE(contains(refused(replaced(named, "relation_heads = 4", "relation_heads = 3")),
+                       "distil.relation_heads = 3 does not divide the 16 channels of this model's states"));
   for (const std::string& student : {named, student("{ experiment = \"teacher.toml\" }", "named")}) {
     text = replaced(student, "max_length = 32", "max_length = 64");
     EXPECT_TRUE(contains(

@@ -253,9 +253,12 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
   const RunPoint own = planning::plan(sample::experiment).points.at(0);
   const RunPoint run = point_of(taught(by_run)), file = point_of(taught(by_file));
   EXPECT_EQ(run.config.at("model"), own.config.at("model"));
-  EXPECT_EQ(
-      run.config.at("distil"),
-      nlohmann::json({{"teacher", {{"run", "0123456789"}}}, {"temperature", 2.0}, {"hard_weight", 0.5}}));
+  EXPECT_EQ(run.config.at("distil"), nlohmann::json({{"teacher", {{"run", "0123456789"}}},
+                                                     {"temperature", 2.0},
+                                                     {"hard_weight", 0.5},
+                                                     {"states", 0.0},
+                                                     {"attention", 0.0},
+                                                     {"relation_heads", 8}}));
   EXPECT_EQ(run.data.at("distil.teacher").sha256, "digest-of-weights");
   EXPECT_FALSE(file.data.contains("distil.teacher")) << "its weights need not exist yet";
   EXPECT_NE(run.canonical.find(R"("distil.teacher":"weights:digest-of-weights")"), std::string::npos)

@@ -1,0 +1,63 @@
+// RelationDistillation: what a model learns of a teacher's rows beside its scores ([distil] states and
+// attention): the relations of the rows that leave the last block, and those of the queries, keys and values
+// of the last layer that has them (encore/relations.hpp). It holds what is copied of the teacher and what the
+// losses leave for the backward pass. Place in the flow: Model::learn_from makes it, Model's training passes
+// use it, Pass adds to the gradients (Pass::use_taught).
+//
+//   teacher.forward_layers([&](...) { relations.see(node, step, output); });
+//   student.forward();
+//   Tensor losses = relations.losses(student);
+//   student.use_taught(relations.taught(scale));
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <encore/relations.hpp>
+
+#include "config/experiment.hpp"
+#include "memory/device_memory.hpp"
+#include "model/network.hpp"
+#include "model/pass.hpp"
+
+namespace encore {
+
+class RelationDistillation {
+ public:
+  /// Throws Error where one of the two has nothing of what is wanted, or the heads do not divide a width.
+  RelationDistillation(const Relations& wanted, const Network& student, const Network& teacher,
+                       const Device& device);
+
+  /// Takes memory for shards up to this size.
+  void plan(const BatchSize& largest);
+  /// After each layer of a forward pass of the teacher, while its buffers hold what it has left there.
+  void see(const Node& node, const Step& step, Tensor output);
+  /// After the forward pass of the student over the same rows: the loss of each row, head and matrix, in the
+  /// type of sums; valid until the next call.
+  Tensor losses(const Pass& student);
+  /// What a backward pass adds, where the sum of these losses has this factor.
+  const TaughtPass& taught(double scale);
+
+ private:
+  /// One of the matrices whose rows are compared.
+  struct Part {
+    std::int64_t width = 0;  ///< the teacher's
+    double weight = 1.0;
+  };
+  TaughtRows of_shard(std::size_t part, std::int64_t rows) const;
+
+  const Device& device_;
+  std::int64_t heads_;
+  DType type_;                    ///< of sums, in the student
+  std::vector<Part> parts_;       ///< states first, where they are wanted, then queries, keys and values
+  const Node* states_ = nullptr;  ///< of the teacher; null: not wanted
+  const Node* attention_ = nullptr;
+  ValueIndex own_states_ = no_value, own_attention_ = no_value;
+  const Network& student_;
+  std::vector<DeviceBuffer> copies_, log_sums_;
+  DeviceBuffer losses_;
+  TaughtPass taught_;
+};
+
+}  // namespace encore

@@ -1,0 +1,59 @@
+// Relations: how alike the rows of a sequence are to each other. A row x_i of R heads of d channels has in
+// each head the distribution softmax_j(x_i x_j / sqrt(d)) over the rows j of its sequence, whatever d is, so
+// a model can learn them from another one of any width and with any number of heads (Wang et al. 2021,
+// MiniLMv2). Place in the flow: where `[distil]` asks for it the host copies rows of the teacher right after
+// its forward pass, and gives them to the student's last layer that has relations (Step::taught), which adds
+// to the gradient of its own. Below HasRelations, the kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <encore/kernels.hpp>
+
+namespace encore {
+
+/// What the rows of a student's matrix learn of a teacher's.
+struct TaughtRows {
+  std::int64_t heads = 1;  ///< R, which divides both widths
+  double weight = 1.0;     ///< of the sum over the heads of a row
+  Tensor taught;           ///< (N, C2), rows of the teacher, in the type of sums
+  Tensor log_sums;         ///< (N, R, 2): log sum_j exp(x_i x_j / sqrt(d)) of the student and of the teacher,
+                           ///< in the type of sums
+};
+
+/// The same of queries, keys and values, in this order.
+struct TaughtAttention {
+  std::array<TaughtRows, 3> parts;
+  double scale = 0.0;  ///< on the sum of all rows' losses
+};
+
+/// To be inherited beside Layer by self-attention whose queries, keys and values can teach and learn. In a
+/// backward pass with Step::taught it calls kernels::relations_backward for each of the three on the rows
+/// that it gives here and their gradients, once these are written.
+class HasRelations {
+ public:
+  using Parts = std::array<kernels::Slice, 3>;
+
+  virtual ~HasRelations() = default;
+  /// Channels of the queries, of the keys and of the values. After declare.
+  virtual std::int64_t relation_width() const = 0;
+  /// Queries, keys and values (N, relation_width) as the layer multiplies them. Called right after `forward`
+  /// and, of a student, once more before `backward`: in training the rows lie in buffers of lifetime `saved`.
+  virtual Parts relation_parts(const Step& step) const = 0;
+};
+
+namespace kernels {
+
+/// y (N, C) = the columns of x, in the type of sums.
+void copy_relation_rows(const Device& device, const Slice& x, Tensor y);
+/// losses (N, R), in the type of sums: of each row and head, weight / R times KL(teacher's distribution ||
+/// student's), with x (N, C) the rows of the student. Writes taught.log_sums.
+void relations_loss(const Device& device, const RowSet& rows, const Slice& x, const TaughtRows& taught,
+                    Tensor losses);
+/// dx (N, C) += scale times the gradient of the sum of these losses. After relations_loss on the same rows.
+void relations_backward(const Device& device, const RowSet& rows, const Slice& x, const TaughtRows& taught,
+                        double scale, const Slice& dx);
+
+}  // namespace kernels
+}  // namespace encore
