@@ -127,6 +127,19 @@ Sequences sequences_of(const RowSet& rows) {
   return {elements<std::int32_t>(rows.offsets), elements<std::int32_t>(rows.sequence)};
 }
 
+template <class T, class U>
+void copy_rows(const Device& device, const Slice& x, Tensor y) {
+  const std::int64_t width = x.width;
+  const SliceRows<const T> in = slice_rows<const T>(x);
+  U* out = elements<U>(y);
+  for_rows(
+      device, "encore::copy_relation_rows", y.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const T* from = in[row.index];
+        U* to = out + row.index * width;
+        row.each(width, [&](std::int64_t c) { to[c] = static_cast<U>(from[c]); });
+      });
+}
+
 void check_arguments(const RowSet& rows, const Slice& x, const TaughtRows& taught) {
   const std::int64_t heads = taught.heads;
   ENCORE_REQUIRE(heads >= 1 && x.width % heads == 0,
@@ -144,20 +157,10 @@ void check_arguments(const RowSet& rows, const Slice& x, const TaughtRows& taugh
 }  // namespace
 
 void copy_relation_rows(const Device& device, const Slice& x, Tensor y) {
-  const std::int64_t width = x.width;
-  check("x", x, x.matrix.dtype, y.extent(0), width);
+  check_rank("y", y, 2);
+  check("x", x, x.matrix.dtype, y.extent(0), y.extent(1));
   dispatch(x.matrix.dtype, [&](auto from) {
-    dispatch(y.dtype, [&](auto to) {
-      const SliceRows<const decltype(from)> in = slice_rows<const decltype(from)>(x);
-      auto* out = elements<decltype(to)>(y);
-      for_rows(
-          device, "encore::copy_relation_rows", y.extent(0), KOKKOS_LAMBDA(const Row& row) {
-            const auto* values = in[row.index];
-            row.each(width, [&](std::int64_t c) {
-              out[row.index * width + c] = static_cast<decltype(to)>(values[c]);
-            });
-          });
-    });
+    dispatch(y.dtype, [&](auto to) { copy_rows<decltype(from), decltype(to)>(device, x, y); });
   });
 }
 

@@ -31,7 +31,7 @@ class Learning : public Layer, public HasRelations {
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     kernels::copy(step.device(), output_gradient, input_gradients[0]);
-    if (M == Mistake::deaf || step.taught() == nullptr) return;
+    if (!listens_ || step.taught() == nullptr) return;
     for (const TaughtRows& part : step.taught()->parts)
       kernels::relations_backward(step.device(), step.rows(), step.buffer(rows_), part, step.taught()->scale,
                                   input_gradients[0]);
@@ -45,6 +45,7 @@ class Learning : public Layer, public HasRelations {
 
  private:
   std::int64_t width_;
+  bool listens_ = M != Mistake::deaf;
   Buffer rows_;
 };
 
