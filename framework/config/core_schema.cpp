@@ -216,8 +216,8 @@ const Schema& distil_schema() {
                    .min = 0.0,
                    .max = 1000.0})
           .integer("relation_heads", 8,
-                   {.help = "so many equal parts of a row are compared on their own; divides the widths of "
-                            "both models, whatever heads they have",
+                   {.help = "so many equal parts of a row are compared on their own; divides the "
+                            "channels of these rows in both models, whatever heads they have",
                     .min = 1,
                     .max = 65536});
   return schema;

@@ -82,8 +82,8 @@ class LayerTrial final : public Trial {
       *tensor = OwnedTensor(setup_.type, {other_.rows(), setup_.width});
     output_gradient_.set(row_values(rows_in(batch_, Space::tokens), setup_.width, 2));
     weights_ = output_gradient_.values();
-    if (const auto* layer_with = dynamic_cast<const HasRelations*>(layer_.get()); setup_.taught && layer_with)
-      teacher_ = std::make_unique<RelationTeacher>(*layer_with, batch_.rows(), setup_.type, setup_.seed);
+    if (const auto* learning = dynamic_cast<const HasRelations*>(layer_.get()); setup_.taught && learning)
+      teacher_ = std::make_unique<RelationTeacher>(*learning, batch_.rows(), setup_.type, setup_.seed);
   }
 
  private:

@@ -19,10 +19,10 @@
 
 namespace encore {
 
-/// What a model reads of a batch.
 /// In BatchNeeds::losses: not by a column, but by the number of rows of the first text.
 inline constexpr int every_row = -1;
 
+/// What a model reads of a batch.
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
   std::vector<int> losses = {};  ///< for each loss the column that it is divided by, or every_row

@@ -144,13 +144,13 @@ void check_arguments(const RowSet& rows, const Slice& x, const TaughtRows& taugh
   const std::int64_t heads = taught.heads;
   ENCORE_REQUIRE(heads >= 1 && x.width % heads == 0,
                  std::to_string(heads) + " heads do not divide the width " + std::to_string(x.width));
-  check_rank("taught", taught.taught, 2);
-  const std::int64_t width = taught.taught.extent(1);
+  check_rank("teacher", taught.teacher, 2);
+  const std::int64_t width = taught.teacher.extent(1);
   ENCORE_REQUIRE(width % heads == 0,
                  std::to_string(heads) + " heads do not divide the teacher's width " + std::to_string(width));
   const DType type = x.matrix.dtype;
   check("x", x, type, rows.size.tokens, x.width);
-  check("taught", taught.taught, sum_type(type), {rows.size.tokens, width});
+  check("teacher", taught.teacher, sum_type(type), {rows.size.tokens, width});
   check("log_sums", taught.log_sums, sum_type(type), {rows.size.tokens, heads, 2});
 }
 
@@ -174,7 +174,7 @@ void relations_loss(const Device& device, const RowSet& rows, const Slice& x, co
     run(device, "encore::relations_loss", rows,
         RelationsLoss<T>{sequences_of(rows), taught.heads,
                          static_cast<S>(taught.weight / static_cast<double>(taught.heads)),
-                         products_of<T>(x, taught.heads), products_of<S>(taught.taught, taught.heads),
+                         products_of<T>(x, taught.heads), products_of<S>(taught.teacher, taught.heads),
                          elements<S>(losses), elements<S>(taught.log_sums)});
   });
 }
@@ -191,7 +191,7 @@ void relations_backward(const Device& device, const RowSet& rows, const Slice& x
     run(device, "encore::relations_backward", rows,
         RelationsBackward<T>{sequences_of(rows), taught.heads,
                              static_cast<S>(scale * taught.weight / static_cast<double>(taught.heads)),
-                             products_of<T>(x, taught.heads), products_of<S>(taught.taught, taught.heads),
+                             products_of<T>(x, taught.heads), products_of<S>(taught.teacher, taught.heads),
                              elements<S>(taught.log_sums), slice_rows<T>(dx), gathered});
   });
 }

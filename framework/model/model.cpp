@@ -219,8 +219,7 @@ void Model::learn_from(Model& teacher) {
   teacher_batch_.columns.resize(teacher_columns_.size());
   needs_.losses = head().losses();
   if (network_->relations().any()) {
-    relations_ =
-        std::make_unique<RelationDistillation>(network_->relations(), *network_, *teacher.network_, device_);
+    relations_ = std::make_unique<RelationDistillation>(*network_, *teacher.network_, device_);
     needs_.losses.push_back(every_row);
     losses_ = memory_of_losses();
   }
@@ -248,7 +247,7 @@ Tensor Model::class_scores(const Batch& batch, RelationDistillation* relations) 
   refresh_weights();
   evaluation_->start(batch, 0, 0);
   evaluation_->forward_layers([&](const Node& node, const Step& step, Tensor output) {
-    if (relations != nullptr) relations->see(node, step, output);
+    if (relations != nullptr) relations->copy_rows_of(node, step, output);
   });
   evaluation_->score();
   return evaluation_->head_buffer(head().class_scores().value().buffer);
@@ -359,7 +358,7 @@ void Model::sum_losses(std::span<const Tensor> losses, Tensor relations, std::in
       reinterpret_cast<double*>(losses_.data()) + static_cast<std::size_t>(shard) * needs_.losses.size();
   for (std::size_t i = 0; i < losses.size(); ++i) kernels::sum(device_, losses[i], sums + i);
   if (!relations_) return;
-  if (!relations) relations = Tensor(losses_.data(), DType::float64, {0});
+  if (!relations) relations = Tensor(losses_.data(), DType::float64, {0});  // of no rows: 0
   kernels::sum(device_, relations, sums + losses.size());
 }
 

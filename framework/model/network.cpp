@@ -9,6 +9,7 @@
 #include "model/embedding.hpp"
 #include "model/head_fit.hpp"
 #include "model/node_builder.hpp"
+#include "model/relation_distillation.hpp"
 #include "plugin_host/registry.hpp"
 
 namespace encore {
@@ -188,6 +189,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
   for (const ColumnNeed& need : head_.columns())
     truths_.push_back(std::ranges::find(size.columns, need.name, &ColumnRule::name)->truth);
   trained_.require_sound(nodes_);
+  require_relations(*this, experiment);
 }
 
 bool Network::trains(const Node& node) const {

@@ -123,9 +123,10 @@ void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<cons
   });
 }
 
-Step Pass::step_of(ValueIndex node) const {
-  const Node& of = network_.nodes()[static_cast<std::size_t>(node)];
-  return Step(device_, rows_of(of), training(), step_bound(of, bound_[static_cast<std::size_t>(node)]));
+void Pass::visit_layer(ValueIndex node, const std::function<void(const Node&, const Step&)>& look) {
+  visit(static_cast<std::size_t>(node), loss_call, [&](const Node& of, const Bound& bound) {
+    look(of, Step(device_, rows_of(of), training(), step_bound(of, bound)));
+  });
 }
 
 bool Pass::learns_attention(const Node& node) const {
@@ -211,8 +212,8 @@ void Pass::backward(std::span<const double> scales, const std::function<void(std
     if (!plan_.nodes[i].backward) continue;
     visit(i, backward_call, [&](const Node& node, const Bound& bound) {
       if (taught_ != nullptr && taught_->states == static_cast<ValueIndex>(i))
-        kernels::relations_backward(device_, rows_of(node), bound.output, taught_->of_states,
-                                    taught_->of_attention.scale, bound.output_gradient);
+        kernels::relations_backward(device_, rows_of(node), bound.output, taught_->of_states, taught_->scale,
+                                    bound.output_gradient);
       if (node.layer)
         node.layer->backward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
                              seen_by_layer(bound, bound.inputs), bound.output, bound.output_gradient,

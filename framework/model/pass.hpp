@@ -30,10 +30,11 @@ class WeightLayouts;
 
 /// What a backward pass adds to gradients of what rows learn of a teacher's (relation_distillation.hpp).
 struct TaughtPass {
-  ValueIndex states = no_value;  ///< the node whose output learns; none of them
+  ValueIndex states = no_value;  ///< the node whose output learns; no_value: no states are learned
   TaughtRows of_states;
   ValueIndex attention = no_value;  ///< the layer whose queries, keys and values learn
-  TaughtAttention of_attention;     ///< its scale is that of the states too
+  TaughtAttention of_attention;
+  double scale = 0.0;  ///< on the sum of all rows' losses
 };
 
 class Pass {
@@ -86,9 +87,10 @@ class Pass {
   }
   /// A tensor of the plan with the extents of the current batch. Throws std::logic_error for an unknown path.
   Tensor tensor(const std::string& path) const;
-  /// Of a node in the current batch: what it wrote, and the step that its layer sees.
+  /// What a node wrote, in the current batch.
   Tensor output(ValueIndex node) const { return bound_[static_cast<std::size_t>(node)].output; }
-  Step step_of(ValueIndex node) const;
+  /// After losses: calls `look` with a layer and its step.
+  void visit_layer(ValueIndex node, const std::function<void(const Node& node, const Step& step)>& look);
   /// The rows of the first text.
   const RowSet& rows() const { return batch_->tokens; }
 

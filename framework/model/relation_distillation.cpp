@@ -3,8 +3,12 @@
 
 #include <array>
 #include <string>
+#include <tuple>
 
 #include <encore/error.hpp>
+#include <encore/head.hpp>
+
+#include "config/error.hpp"
 
 namespace encore {
 namespace {
@@ -26,35 +30,84 @@ const Node& node_at(const Network& network, ValueIndex value) {
   return network.nodes()[static_cast<std::size_t>(value)];
 }
 
+/// What the heads must divide, as messages name it.
+struct Width {
+  std::string what;
+  std::int64_t channels = 0;
+};
+
+std::string not_divided(std::int64_t heads, const char* whose, const Width& width) {
+  return "distil.relation_heads = " + std::to_string(heads) + " does not divide the " +
+         std::to_string(width.channels) + " channels of " + whose + " " + width.what;
+}
+
+/// Of the states and of the queries, keys and values of a network, as far as they are wanted.
+std::vector<Width> widths_of(const Network& network, const Relations& wanted) {
+  std::vector<Width> widths;
+  if (wanted.states > 0.0) widths.push_back({"states", node_at(network, network.states()).plan.width()});
+  const ValueIndex attention = last_with_relations(network);
+  if (wanted.attention > 0.0 && attention != no_value)
+    widths.push_back(
+        {"queries, keys and values", relations_of(node_at(network, attention))->relation_width()});
+  return widths;
+}
+
+constexpr const char* no_attention =
+    " no layer of softmax attention over its own rows, of which distil.attention is learned";
+
+/// Whether a gradient of what the node has written reaches a parameter.
+bool learns(const Network& network, ValueIndex value) {
+  for (ValueIndex i = 0; i <= value; ++i)
+    if (network.trains(node_at(network, i))) return true;
+  return false;
+}
+
 }  // namespace
 
-RelationDistillation::RelationDistillation(const Relations& wanted, const Network& student,
-                                           const Network& teacher, const Device& device)
-    : device_(device), heads_(wanted.heads), type_(sum_type(student.precision())), student_(student) {
-  const auto add = [&](const std::string& what, std::int64_t own, std::int64_t taught, double weight) {
-    for (const auto& [of, width] : {std::pair("this model's", own), std::pair("its", taught)})
-      if (width % heads_ != 0)
-        throw Error("distil.relation_heads = " + std::to_string(heads_) + " does not divide the " +
-                    std::to_string(width) + " channels of " + of + " " + what);
-    parts_.push_back({taught, weight});
-  };
+void require_relations(const Network& student, const Experiment& experiment) {
+  const Relations& wanted = student.relations();
+  if (!wanted.any()) return;
+  const ValueIndex attention = last_with_relations(student);
+  if (wanted.attention > 0.0 && attention == no_value)
+    throw ConfigError("distil.attention", std::string("this model has") + no_attention);
+  for (const Width& width : widths_of(student, wanted))
+    if (width.channels % wanted.heads != 0)
+      throw ConfigError("distil.relation_heads", not_divided(wanted.heads, "this model's", width));
+  for (const auto& [weight, key, value] : {std::tuple(wanted.states, "distil.states", student.states()),
+                                           std::tuple(wanted.attention, "distil.attention", attention)})
+    if (weight > 0.0 && !learns(student, value))
+      throw ConfigError(key, "nothing learns of this: train.freeze holds all that makes these rows");
+  if (experiment.train.batching == Batching::padded)
+    throw ConfigError("train.batching",
+                      "states and attention are learned of packed batches, since padding "
+                      "would be learned too; set \"packed\"");
+  if (student.head().losses().size() == most_losses)
+    throw ConfigError("distil", "the head has " + std::to_string(most_losses) +
+                                    " losses, and there is no room for that of states and attention");
+}
+
+RelationDistillation::RelationDistillation(const Network& student, const Network& teacher,
+                                           const Device& device)
+    : device_(device),
+      heads_(student.relations().heads),
+      type_(sum_type(student.precision())),
+      student_(student) {
+  const Relations& wanted = student.relations();
   if (wanted.states > 0.0) {
     own_states_ = student.states();
     states_ = &node_at(teacher, teacher.states());
-    add("states", node_at(student, own_states_).plan.width(), states_->plan.width(), wanted.states);
+    parts_.push_back({states_->plan.width(), wanted.states});
   }
-  if (wanted.attention == 0.0) return;
-  own_attention_ = last_with_relations(student);
-  const ValueIndex taught = last_with_relations(teacher);
-  for (const auto& [whose, value] :
-       {std::pair("this model has", own_attention_), std::pair("it has", taught)})
-    if (value == no_value)
-      throw Error(std::string(whose) +
-                  " no layer of softmax attention over its own rows, of which distil.attention is learned");
-  attention_ = &node_at(teacher, taught);
-  for (const char* part : {"queries", "keys", "values"})
-    add(part, relations_of(node_at(student, own_attention_))->relation_width(),
-        relations_of(*attention_)->relation_width(), wanted.attention / 3.0);
+  if (wanted.attention > 0.0) {
+    const ValueIndex taught = last_with_relations(teacher);
+    if (taught == no_value) throw Error(std::string("it has") + no_attention);
+    own_attention_ = last_with_relations(student);
+    attention_ = &node_at(teacher, taught);
+    for (int part = 0; part < 3; ++part)
+      parts_.push_back({relations_of(*attention_)->relation_width(), wanted.attention / 3.0});
+  }
+  for (const Width& width : widths_of(teacher, wanted))
+    if (width.channels % heads_ != 0) throw Error(not_divided(heads_, "its", width));
 }
 
 void RelationDistillation::plan(const BatchSize& largest) {
@@ -71,21 +124,21 @@ void RelationDistillation::plan(const BatchSize& largest) {
 TaughtRows RelationDistillation::of_shard(std::size_t part, std::int64_t rows) const {
   return {.heads = heads_,
           .weight = parts_[part].weight,
-          .taught = Tensor(copies_[part].data(), type_, {rows, parts_[part].width}),
+          .teacher = Tensor(copies_[part].data(), type_, {rows, parts_[part].width}),
           .log_sums = Tensor(log_sums_[part].data(), type_, {rows, heads_, 2})};
 }
 
-void RelationDistillation::see(const Node& node, const Step& step, Tensor output) {
+void RelationDistillation::copy_rows_of(const Node& node, const Step& step, Tensor output) {
   std::size_t part = states_ != nullptr ? 1 : 0;
   const auto copy = [&](std::size_t of, const kernels::Slice& rows) {
-    kernels::copy_relation_rows(device_, rows, of_shard(of, step.rows().size.tokens).taught);
+    kernels::copy_relation_rows(device_, rows, of_shard(of, step.rows().size.tokens).teacher);
   };
   if (&node == attention_)
     for (const kernels::Slice& rows : relations_of(node)->relation_parts(step)) copy(part++, rows);
   if (&node == states_) copy(0, output);
 }
 
-Tensor RelationDistillation::losses(const Pass& student) {
+Tensor RelationDistillation::losses(Pass& student) {
   const RowSet& rows = student.rows();
   const std::int64_t tokens = rows.size.tokens;
   std::size_t part = 0;
@@ -101,15 +154,16 @@ Tensor RelationDistillation::losses(const Pass& student) {
   }
   if (own_attention_ != no_value) {
     taught_.attention = own_attention_;
-    const HasRelations::Parts parts =
-        relations_of(node_at(student_, own_attention_))->relation_parts(student.step_of(own_attention_));
-    for (std::size_t i = 0; i < parts.size(); ++i) taught_.of_attention.parts[i] = compare(parts[i]);
+    student.visit_layer(own_attention_, [&](const Node& node, const Step& step) {
+      const HasRelations::Parts parts = relations_of(node)->relation_parts(step);
+      for (std::size_t i = 0; i < parts.size(); ++i) taught_.of_attention.parts[i] = compare(parts[i]);
+    });
   }
   return {losses_.data(), type_, {static_cast<std::int64_t>(part) * tokens * heads_}};
 }
 
 const TaughtPass& RelationDistillation::taught(double scale) {
-  taught_.of_attention.scale = scale;
+  taught_.scale = taught_.of_attention.scale = scale;
   return taught_;
 }
 

@@ -4,7 +4,7 @@
 // losses leave for the backward pass. Place in the flow: Model::learn_from makes it, Model's training passes
 // use it, Pass adds to the gradients (Pass::use_taught).
 //
-//   teacher.forward_layers([&](...) { relations.see(node, step, output); });
+//   teacher.forward_layers([&](...) { relations.copy_rows_of(node, step, output); });
 //   student.forward();
 //   Tensor losses = relations.losses(student);
 //   student.use_taught(relations.taught(scale));
@@ -23,19 +23,22 @@
 
 namespace encore {
 
+/// Throws ConfigError where a student cannot learn the relations that its experiment asks for, whatever
+/// teacher it gets.
+void require_relations(const Network& student, const Experiment& experiment);
+
 class RelationDistillation {
  public:
-  /// Throws Error where one of the two has nothing of what is wanted, or the heads do not divide a width.
-  RelationDistillation(const Relations& wanted, const Network& student, const Network& teacher,
-                       const Device& device);
+  /// Throws Error where the teacher has nothing of what is wanted, or the heads do not divide a width of it.
+  RelationDistillation(const Network& student, const Network& teacher, const Device& device);
 
   /// Takes memory for shards up to this size.
   void plan(const BatchSize& largest);
   /// After each layer of a forward pass of the teacher, while its buffers hold what it has left there.
-  void see(const Node& node, const Step& step, Tensor output);
+  void copy_rows_of(const Node& node, const Step& step, Tensor output);
   /// After the forward pass of the student over the same rows: the loss of each row, head and matrix, in the
   /// type of sums; valid until the next call.
-  Tensor losses(const Pass& student);
+  Tensor losses(Pass& student);
   /// What a backward pass adds, where the sum of these losses has this factor.
   const TaughtPass& taught(double scale);
 

@@ -86,6 +86,20 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
   }
 }
 
+/// Of a head over whole texts, and its batch.
+ModelSize size_of_texts() {
+  ModelSize size = tiny_size();
+  size.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
+  size.outputs = {{.name = classes_output, .space = Space::sequences}};
+  return size;
+}
+PackedBatch batch_of_texts() {
+  PackedBatch batch = tiny_batch();
+  batch.columns[0].integers = {1, 0, 4, 2};
+  batch.weights = {4.0};
+  return batch;
+}
+
 /// As Model::learn_from asks for: the loss of the rows is divided by their number.
 void scale_rows_too(TinyModel& student) {
   student.scales.push_back(1.0 / static_cast<double>(student.batch.size().tokens));
@@ -97,30 +111,37 @@ struct RelationCase {
   Relations relations = {};
   NormPosition norm = NormPosition::post;
   const char* attention = "self_attention";
+  bool final_norm = true;    ///< where the norm comes before the layers
+  bool whole_texts = false;  ///< the head reads the first row of each sequence
 };
 const std::vector<RelationCase> relation_cases = {
     {},
     {{.states = 0.7, .attention = 1.3, .heads = 2}},
     {{.states = 0.7, .heads = 1}, NormPosition::pre},
-    {{.attention = 1.3, .heads = 4}, NormPosition::pre, "rotary_attention"}};
+    {{.attention = 1.3, .heads = 4}, NormPosition::pre, "rotary_attention"},
+    {{.states = 0.7, .heads = 2}, NormPosition::pre, "self_attention", false},
+    {{.states = 0.7, .attention = 1.3, .heads = 2}, NormPosition::post, "self_attention", true, true}};
 
 TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsToo) {
-  const auto teacher = make_teacher(teacher_experiment());
   double whole = 0.0;
   for (const RelationCase& of : relation_cases)
     for (const std::int64_t shards : {1, 3}) {
+      const ModelSize size = of.whole_texts ? size_of_texts() : tiny_size();
+      const PackedBatch batch = of.whole_texts ? batch_of_texts() : tiny_batch();
+      const auto teacher = make_teacher(teacher_experiment(), size);
       Experiment experiment = student_experiment(3.0, 0.25);
       experiment.distil->relations = of.relations;
       experiment.train.gradient_shards = shards;
       experiment.model.norm_position = of.norm;
+      if (!of.final_norm) experiment.model.final_norm = false;
       fill_table(experiment.model.block[0], registry, Kind::layer, "model.layer.attention", of.attention,
                  {{"heads", std::int64_t{2}}});
       experiment.model.dropout = 0.3;  // of the student, drawn by example and position
-      TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
+      TinyModel student(experiment, size, registry, device, batch);
       if (of.relations.any()) scale_rows_too(student);
       set_parameters(device, student.model, 1);
       student.model.learn_from(*teacher);
-      student.model.plan(tiny_batch().size(), tiny_batch().size());
+      student.model.plan(batch.size(), batch.size());
       const double loss = student.loss({1, 1});
       if (shards == 1) whole = loss;
       EXPECT_NEAR(loss, whole, 1e-12);
@@ -188,25 +209,53 @@ TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
   Experiment with_crf = teacher_experiment();
   fill_table(with_crf.model.head, registry, Kind::head, "model.head", "crf", {});
   EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores that could be learned");
-  ModelSize sequences = tiny_size();
-  sequences.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
-  sequences.outputs = {{.name = classes_output, .space = Space::sequences}};
-  EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), sequences)),
+  EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), size_of_texts())),
             "it has class scores of sequences, this model of tokens");
 }
 
 TEST_F(DistillationTest, RowsThatCannotBeComparedAreRefused) {
   Experiment experiment = student_experiment(2.0, 0.5);
-  experiment.distil->relations = {.states = 1.0, .heads = 5};
-  Model fifths(experiment, tiny_size(), registry, device);
-  EXPECT_EQ(refusal(fifths, *make_teacher(teacher_experiment())),
-            "distil.relation_heads = 5 does not divide the 8 channels of this model's states");
-  experiment.distil->relations = {.attention = 1.0, .heads = 2};
+  experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 8};
   Model student(experiment, tiny_size(), registry, device);
+  Experiment wide = teacher_experiment();
+  wide.model.width = 12;
+  EXPECT_EQ(refusal(student, *make_teacher(wide)),
+            "distil.relation_heads = 8 does not divide the 12 channels of its states");
   Experiment linear = teacher_experiment();
   fill_table(linear.model.block[0], registry, Kind::layer, "model.layer.attention", "linear_attention", {});
   EXPECT_EQ(refusal(student, *make_teacher(linear)),
             "it has no layer of softmax attention over its own rows, of which distil.attention is learned");
+}
+
+TEST_F(DistillationTest, AStudentThatCannotLearnRelationsIsRefusedWithoutATeacher) {
+  const auto refused = [&](const auto& change) {
+    Experiment experiment = student_experiment(2.0, 0.5);
+    experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 2};
+    change(experiment);
+    try {
+      const Model model(experiment, tiny_size(), registry, device);
+    } catch (const ConfigError& error) {
+      return error.key() + ": " + error.what();
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(refused([](Experiment&) {}), "nothing");
+  EXPECT_EQ(refused([](Experiment& of) { of.distil->relations.heads = 5; }),
+            "distil.relation_heads: distil.relation_heads = 5 does not divide the 8 channels of this model's "
+            "states");
+  EXPECT_EQ(refused([&](Experiment& of) {
+              fill_table(of.model.block[0], registry, Kind::layer, "model.layer.attention",
+                         "linear_attention", {});
+            }),
+            "distil.attention: this model has no layer of softmax attention over its own rows, of which "
+            "distil.attention is learned");
+  EXPECT_EQ(refused([](Experiment& of) {
+              of.train.freeze = {"embedding", "encoder"};
+            }),
+            "distil.states: nothing learns of this: train.freeze holds all that makes these rows");
+  EXPECT_EQ(refused([](Experiment& of) { of.train.batching = Batching::padded; }),
+            "train.batching: states and attention are learned of packed batches, since padding would be "
+            "learned too; set \"packed\"");
 }
 
 TEST_F(DistillationTest, ASecondTeacherTakesThePlaceOfTheFirst) {

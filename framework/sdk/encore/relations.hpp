@@ -17,7 +17,7 @@ namespace encore {
 struct TaughtRows {
   std::int64_t heads = 1;  ///< R, which divides both widths
   double weight = 1.0;     ///< of the sum over the heads of a row
-  Tensor taught;           ///< (N, C2), rows of the teacher, in the type of sums
+  Tensor teacher;          ///< (N, C2), rows of the teacher, in the type of sums
   Tensor log_sums;         ///< (N, R, 2): log sum_j exp(x_i x_j / sqrt(d)) of the student and of the teacher,
                            ///< in the type of sums
 };
@@ -38,8 +38,9 @@ class HasRelations {
   virtual ~HasRelations() = default;
   /// Channels of the queries, of the keys and of the values. After declare.
   virtual std::int64_t relation_width() const = 0;
-  /// Queries, keys and values (N, relation_width) as the layer multiplies them. Called right after `forward`
-  /// and, of a student, once more before `backward`: in training the rows lie in buffers of lifetime `saved`.
+  /// Queries, keys and values (N, relation_width) as the layer multiplies them. Called of a teacher right
+  /// after `forward`, of a student after the forward pass of the whole model: in training the rows lie in
+  /// buffers of lifetime `saved`.
   virtual Parts relation_parts(const Step& step) const = 0;
 };
 
