@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The files of deploy/ against the programs of a build: each file is parsed; options that containers give are options of
 `exp serve`, probes and scrapes ask for routes that there are, metrics are ones that it shows, names that refer to each other
-agree, and the packages of the image are those that the programs load. With the Python package kubernetes-validate the objects
-are also held against the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
+agree, the packages of the image are those that the programs load, and its build gets the sources alone. With the Python package
+kubernetes-validate the objects are also held against the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
 
     deploy_test.py TREE build/openmp/bin/exp
 """
@@ -115,6 +115,19 @@ def check_container(tree, exp, known):
     return final
 
 
+def check_ignore(tree):
+    """The build gets the sources that are named, and nothing that lies beside them: builds, runs, a token. docker reads no
+    .containerignore, and podman and buildah would prefer one."""
+    expect(not os.path.exists(os.path.join(tree, ".containerignore")), ".containerignore is read by some builders only")
+    lines = [line.strip() for line in open(os.path.join(tree, ".dockerignore"), encoding="utf-8") if line.strip() and line[0] != "#"]
+    expect(lines[0] == "*", ".dockerignore: all is left out but what is named")
+    taken = {line[1:] for line in lines if line.startswith("!")}
+    for name in taken:
+        expect(os.path.exists(os.path.join(tree, name)), f".dockerignore: there is no {name}")
+    missing = {"exp", "CMakeLists.txt", "CMakePresets.json", "cmake", "framework", "plugins", "reports"} - taken
+    expect(not missing, f".dockerignore: the build needs {sorted(missing)}")
+
+
 def of_kind(objects, kind):
     found = [each for each in objects if each["kind"] == kind]
     expect(len(found) == 1, f"kubernetes.yaml has {len(found)} objects of kind {kind}")
@@ -187,6 +200,7 @@ def main():
     known = options_of_serve(exp)
     expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test does not find what it compares with")
     container = check_container(tree, exp, known)
+    check_ignore(tree)
     check_schemas(check_kubernetes(yaml, tree, known, container, routes, metrics))
     for problem in problems:
         print(problem)
