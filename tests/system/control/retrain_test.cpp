@@ -135,9 +135,10 @@ TEST_F(Retrain, GoesOnAfterAKill) {
     const Hold hold(sandbox_, 20);
     const pid_t exp = sandbox_.start(words);
     ASSERT_EQ(hold.wait_for().size(), 1U) << sandbox_.read("output.txt");
-    ASSERT_TRUE(sandbox_.wait_until("SELECT count(*) > 0 FROM point JOIN run ON run.number = point.run WHERE "
-                                    "name = 'tiny-retrained'",
-                                    "1"))
+    ASSERT_TRUE(
+        sandbox_.wait_until("SELECT count(*) > 0 FROM point JOIN run ON run.number = point.run WHERE "
+                            "name = 'tiny-retrained'",
+                            "1"))
         << sandbox_.read("output.txt");
     ::kill(exp, SIGKILL);
     Sandbox::wait(exp);
