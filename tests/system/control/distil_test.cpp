@@ -125,6 +125,11 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(json::parse(output_of(arguments)).at("outcome"), "equal") << options[0];
   }
+  // By the scores alone it is not the last epoch that is best, so an earlier checkpoint is kept.
+  output_of(
+      {"run", "student.toml", "-q", "--name", "scores", "-S", "distil.states=0", "-S", "distil.attention=0"});
+  EXPECT_EQ(json::parse(output_of({"verify", "scores", "--json", "--from-checkpoint", "15"})).at("outcome"),
+            "equal");
 }
 
 TEST_F(Distil, RanksTrainTheBitsOfOneProcess) {
@@ -148,7 +153,7 @@ TEST_F(Distil, ScoresStatesAndAttentionAreLearned) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "5") << "the teacher serves all";
 }
 
-TEST_F(Distil, ALossOfRowsWithTheWeightZeroAsksWhatWasAskedBefore) {
+TEST_F(Distil, AWeightOfZeroIsNoQuestionOfItsOwn) {
   output_of({"run", "teacher.toml", "-q"});
   const auto question = [&](const std::string& more) {
     sandbox_.write("named.toml",

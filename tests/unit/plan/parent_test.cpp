@@ -260,6 +260,8 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
                                                      {"attention", 0.0},
                                                      {"relation_heads", 8}}));
   EXPECT_EQ(run.data.at("distil.teacher").sha256, "digest-of-weights");
+  for (const char* later : {"distil.states", "distil.attention", "distil.relation_heads"})
+    EXPECT_EQ(run.canonical.find(later), std::string::npos) << "runs of before ask what they asked";
   EXPECT_FALSE(file.data.contains("distil.teacher")) << "its weights need not exist yet";
   EXPECT_NE(run.canonical.find(R"("distil.teacher":"weights:digest-of-weights")"), std::string::npos)
       << run.canonical;
