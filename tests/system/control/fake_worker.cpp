@@ -12,7 +12,7 @@
 //   FAKE_SURFACE=1             dev/f1 follows from learning rate, dropout and epoch, for searches
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
-//   (support/pause.hpp)
+//   (support/pause.hpp), with PAUSE_ONLY=text only in runs whose name has that
 //   FAKE_HOLD_CHECK=FIFO       `check` waits until somebody opens it for writing (fifo.hpp)
 #include <chrono>
 #include <cmath>
@@ -149,7 +149,7 @@ class FakeRun {
         return pause();
       }
       bool stops = asked_to_stop();
-      while (!stops && pause_.holds(step_ + 1)) stops = asked_to_stop();
+      while (!stops && meant("PAUSE_ONLY") && pause_.holds(step_ + 1)) stops = asked_to_stop();
       if (stops) {
         save("last");
         return end("interrupted",

@@ -6,11 +6,12 @@ namespace encore::system_test {
 
 namespace fs = std::filesystem;
 
-Hold::Hold(Sandbox& sandbox, std::int64_t step) : sandbox_(sandbox) {
+Hold::Hold(Sandbox& sandbox, std::int64_t step, const std::string& run) : sandbox_(sandbox) {
   static int number = 0;
   folder_ = sandbox.folder() / ("hold-" + std::to_string(++number));
   fs::create_directory(folder_);
   sandbox.set("PAUSE_AT", std::to_string(step) + ":" + folder_.string());
+  sandbox.set("PAUSE_ONLY", run);
 }
 
 std::vector<pid_t> Hold::wait_for(std::size_t workers) const {

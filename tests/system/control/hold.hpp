@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "system/control/sandbox.hpp"
@@ -15,7 +16,8 @@ namespace encore::system_test {
 /// worker still obeys requests to stop there, the real one does not.
 class Hold {
  public:
-  Hold(Sandbox& sandbox, std::int64_t step);
+  /// `run`: of the scripted worker only runs whose name has this wait.
+  Hold(Sandbox& sandbox, std::int64_t step, const std::string& run = "");
   ~Hold() { release(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;

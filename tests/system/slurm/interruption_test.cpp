@@ -53,12 +53,16 @@ TEST(SlurmInterruption, RequeueBeginsAnotherAttemptOnWhatIsNotFinished) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "runs_per_job = 2\n");
   write_sweep(cluster.sandbox(), 2);
-  cluster.sandbox().set("PAUSE_AT", "");
-  // The first run ends, the second one is held.
-  cluster.sandbox().set("FAKE_STEP_MS", "40");
+  Hold hold(cluster.sandbox(), 8, "s-s2");  // the first run ends
   ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
+  hold.wait_for(1);
   ASSERT_TRUE(cluster.comes_to("1 completed, 1 running"));
   cluster.slurm("scontrol requeue 1");
+  EXPECT_TRUE(eventually([&] {
+    cluster.sandbox().exp({"status"});
+    return cluster.sandbox().one("SELECT count(*) FROM attempt WHERE run = 2") == "2";
+  }));
+  hold.release();
   EXPECT_TRUE(cluster.comes_to("2 completed")) << cluster.sandbox().one(states_query);
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM attempt WHERE run = 1"), "1") << "it had ended";
   const std::string attempts = cluster.sandbox().one("SELECT count(*) FROM attempt WHERE run = 2");
