@@ -193,14 +193,20 @@ void multiply_typed(const Device& device, const Product& p) {
 
 #else
 
+template <class T>
+auto kokkos_matrix(const Tensor& tensor) {
+  return Kokkos::View<T**, Kokkos::LayoutRight, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      elements<T>(tensor), tensor.extent(0), tensor.extent(1));
+}
+
 template <class T, class C>
 void multiply_typed(const Device& device, const Product& p) {
   if constexpr (std::is_same_v<T, bfloat16>) {
     throw Error("Kokkos Kernels has no products of bfloat16 matrices; set precision = \"float32\"");
   } else {
     const ExecutionSpace& space = device.space();
-    KokkosBlas::gemm(space, p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1), matrix_view<T>(p.a),
-                     matrix_view<T>(p.b), p.accumulate ? T(1) : T(0), matrix_view<C>(p.c));
+    KokkosBlas::gemm(space, p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1), kokkos_matrix<T>(p.a),
+                     kokkos_matrix<T>(p.b), p.accumulate ? T(1) : T(0), kokkos_matrix<C>(p.c));
     finish_product(device, p, true);  // Kokkos Kernels has no epilogue
   }
 }

@@ -365,11 +365,11 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     const Tensor emissions = step.buffer(emissions_), labelled = step.column(labelled_);
     const Tensor allowed = step.buffer(allowed_), best = step.buffer(alphas_),
                  pointers = step.buffer(pointers_);
-    using HostTable = Kokkos::View<const std::int32_t*, Kokkos::LayoutRight, Kokkos::HostSpace,
-                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    using HostTable = Kokkos::View<const std::int32_t*, Kokkos::LayoutRight, Kokkos::HostSpace, Unmanaged>;
+    using DeviceTable = Kokkos::View<std::int32_t*, Kokkos::LayoutRight, DeviceMemory, Unmanaged>;
     const ExecutionSpace& space = device.space();
-    Kokkos::deep_copy(space,
-                      VectorView<std::int32_t>(elements<std::int32_t>(allowed), allowed_classes_.size()),
+    Kokkos::deep_copy(space, DeviceTable(elements<std::int32_t>(allowed), allowed_classes_.size()),
                       HostTable(allowed_classes_.data(), allowed_classes_.size()));
     dispatch(emissions.dtype, [&](auto type) {
       using T = decltype(type);

@@ -1,5 +1,4 @@
-// From Tensor to Kokkos: checked unmanaged Views of tensors, for kernels that are templates of the element
-// type (elements.hpp).
+// From Tensor to kernels that are templates of the element type (elements.hpp): checked views of tensors.
 //
 //   template <class T> void scale(const Device& device, double factor, Tensor x) {
 //     const auto values = vector_view<T>(x);
@@ -7,6 +6,10 @@
 //                          KOKKOS_LAMBDA(const std::int64_t i) { values(i) *= static_cast<T>(factor); });
 //   }
 //   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
+//
+// They are no Kokkos::View: of one with a single extent nvcc 13.0 and g++ 12 take different sizes, so that
+// what a kernel captures behind it is read from the wrong place. Kokkos' own functions take
+// Kokkos::View(view.data(), extents...).
 #pragma once
 
 #include <string>
@@ -16,12 +19,39 @@
 
 namespace encore {
 
+/// Does not own its elements; copied into kernels.
 template <class T>
-using VectorView =
-    Kokkos::View<T*, Kokkos::LayoutRight, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+class VectorView {
+ public:
+  VectorView(T* data, std::int64_t extent) : data_(data), extent_(extent) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i) const { return data_[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t extent() const { return extent_; }
+
+ private:
+  T* data_;
+  std::int64_t extent_;
+};
+
+/// The same of rows, one behind the other.
 template <class T>
-using MatrixView =
-    Kokkos::View<T**, Kokkos::LayoutRight, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+class MatrixView {
+ public:
+  MatrixView(T* data, std::int64_t rows, std::int64_t columns)
+      : data_(data), rows_(rows), columns_(columns) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t row, std::int64_t column) const {
+    return data_[row * columns_ + column];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return rows_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return columns_; }
+
+ private:
+  T* data_;
+  std::int64_t rows_, columns_;
+};
 
 template <class T>
 VectorView<T> vector_view(const Tensor& tensor) {

@@ -19,8 +19,8 @@ void shift(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
   for_rows(
       step.device(), "my_plugin::shift", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t n = row.index, m = n - distance;
-        const bool inside = m >= 0 && m < in.extent_int(0) && sequence(m) == sequence(n);
-        row.each(in.extent_int(1), [&](std::int64_t c) { out(n, c) = inside ? in(m, c) : T(0); });
+        const bool inside = m >= 0 && m < in.rows() && sequence(m) == sequence(n);
+        row.each(in.columns(), [&](std::int64_t c) { out(n, c) = inside ? in(m, c) : T(0); });
       });
 }
 
