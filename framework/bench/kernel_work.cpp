@@ -232,6 +232,7 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::attention_delta", of_states<2, 2>},
       {"encore::attention_key_backward", attention_key_backward},
       {"encore::attention_query_backward", attention_query_backward},
+      {"encore::attention_short_backward", attention_backward},
       {"encore::binary_cross_entropy", of_logits<8, 2>},
       {"encore::binary_cross_entropy_backward", of_logits<5, 3>},
       {"encore::clip_scale", of_scalars<3, 16>},

@@ -1,6 +1,6 @@
-// What a warp does with tiles of attention by tensor cores: rows of its own in registers as factors and as
-// sums, rows of the other side in shared memory, the terms of a score. Place in the flow:
-// attention_warp.hpp computes with them. Read next: tensor_core.hpp.
+// What a warp does with tiles of attention by tensor cores: rows in shared memory, rows in registers as
+// factors, sums in registers. Place in the flow: attention_warp.hpp and attention_warp_backward.hpp compute
+// with them. Read next: tensor_core.hpp.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -10,19 +10,32 @@
 
 namespace encore::kernels {
 
-inline constexpr int own_rows = 16, visited_rows = 16;
-inline constexpr int pieces =
-    visited_rows / 8;  // results C side by side: rows own_rows, columns visited_rows
+inline constexpr int tile_rows = 16;          // of queries, and of keys
+inline constexpr int pieces = tile_rows / 8;  // results C side by side of two such tiles
 
-/// Rows of own_rows x D as factors A, straight from memory; zeros behind `rows`.
+/// SliceRows in 32 bits: rows of a head, row i at data + i * row, where i counts within a sequence.
+template <class T>
+struct HeadRows {
+  T* data;
+  std::uint32_t row;
+
+  KOKKOS_FORCEINLINE_FUNCTION T* at(int i, int column) const {
+    return data + (std::uint64_t{static_cast<std::uint32_t>(i)} * row + static_cast<std::uint32_t>(column));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION HeadRows from(int i) const { return {at(i, 0), row}; }
+};
+
+/// Rows of tile_rows x D as factors A.
 template <int D>
-struct OwnRows {
+struct RowFactors {
   std::uint32_t a[D / 16][4];
 
-  KOKKOS_INLINE_FUNCTION OwnRows(int lane, const SliceRows<const bfloat16>& from, int rows) {
-    const int g = lane / 4, t = lane % 4;
-    const bfloat16* upper = from[g] + 2 * t;
-    const bfloat16* lower = from[g + 8] + 2 * t;
+  RowFactors() = default;
+  /// Straight from memory; zeros behind `rows`.
+  KOKKOS_INLINE_FUNCTION RowFactors(int lane, const HeadRows<const bfloat16>& from, int rows) {
+    const int g = lane >> 2, t = lane & 3;
+    const bfloat16* const upper = from.at(g, 2 * t);
+    const bfloat16* const lower = from.at(g + 8, 2 * t);
     const bool has_upper = g < rows, has_lower = g + 8 < rows;
     unroll<D / 16>([&](const int k) {
       a[k][0] = has_upper ? word_at(upper + 16 * k) : 0;
@@ -33,17 +46,82 @@ struct OwnRows {
   }
 };
 
-/// Results of own_rows x visited_rows.
-struct PairProducts {
+/// Something of each pair of two tiles: of rows g and g + 8, as in C.
+struct PairValues {
   float c[pieces][4];
 };
 
-/// Sums of own_rows x D.
+/// The same rounded, as a factor A.
+struct PairFactors {
+  std::uint32_t a[4];
+
+  KOKKOS_FORCEINLINE_FUNCTION static PairFactors zeros() { return {{0, 0, 0, 0}}; }
+  KOKKOS_FORCEINLINE_FUNCTION static PairFactors of(const PairValues& values) {
+    const auto& c = values.c;
+    return {{pack_pair(c[0][0], c[0][1]), pack_pair(c[0][2], c[0][3]), pack_pair(c[1][0], c[1][1]),
+             pack_pair(c[1][2], c[1][3])}};
+  }
+  template <class Warp>
+  KOKKOS_FORCEINLINE_FUNCTION PairFactors transposed(const Warp& warp) const {
+    return {{warp.transpose(a[0]), warp.transpose(a[2]), warp.transpose(a[1]), warp.transpose(a[3])}};
+  }
+};
+
+/// tile_rows x D in the warp's part of shared memory.
 template <int D>
-struct OwnSums {
+struct TileRows {
+  static constexpr int row = D + 8;  // rows begin in different banks
+  static constexpr int size = tile_rows * row;
+  static constexpr int across = D / 8, chunks = tile_rows * across / warp_lanes;  // a lane copies so many
+  bfloat16* data;
+
+  /// Begins to copy; zeros behind `rows`.
+  template <class Warp>
+  KOKKOS_INLINE_FUNCTION void load(const Warp& warp, const HeadRows<const bfloat16>& from, int rows) const {
+    const int i = chunk_row(warp.lane), d = chunk_column(warp.lane);
+    bfloat16* const to = data + i * row + d;
+    const bfloat16* const source = from.at(i, d);
+    unroll<chunks>([&](const int n) {
+      warp.copy_chunk(to + n * step * row, source + n * step * from.row, i + n * step < rows);
+    });
+  }
+  /// The chunks of a lane are in rows `step` apart.
+  static constexpr int step = warp_lanes / across;
+  KOKKOS_FORCEINLINE_FUNCTION static int chunk_row(int lane) {
+    return static_cast<int>(static_cast<std::uint32_t>(lane) / across);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int chunk_column(int lane) {
+    return static_cast<int>(static_cast<std::uint32_t>(lane) % across * 8);
+  }
+
+  template <class Warp>
+  KOKKOS_INLINE_FUNCTION RowFactors<D> factors(const Warp& warp) const {
+    RowFactors<D> result;
+    unroll<D / 16>([&](const int k) { warp.load_rows(data + 16 * k, row, result.a[k]); });
+    return result;
+  }
+
+  /// Products of other rows with these.
+  template <class Warp>
+  KOKKOS_INLINE_FUNCTION PairValues multiply(const Warp& warp, const RowFactors<D>& others) const {
+    PairValues results;
+    unroll<pieces>([&](const int n) { unroll<4>([&](const int e) { results.c[n][e] = 0.0F; }); });
+    unroll<D / 16>([&](const int k) {
+      std::uint32_t b[4];
+      warp.load_transposed(data + 16 * k, row, b);
+      warp.multiply(others.a[k], b[0], b[1], results.c[0]);
+      warp.multiply(others.a[k], b[2], b[3], results.c[1]);
+    });
+    return results;
+  }
+};
+
+/// Sums of tile_rows x D.
+template <int D>
+struct RowSums {
   float c[D / 8][4];
 
-  KOKKOS_INLINE_FUNCTION OwnSums() {
+  KOKKOS_INLINE_FUNCTION RowSums() {
     unroll<D / 8>([&](const int n) { unroll<4>([&](const int e) { c[n][e] = 0.0F; }); });
   }
 
@@ -52,146 +130,81 @@ struct OwnSums {
     unroll<D / 8>([&](const int n) { unroll<4>([&](const int e) { c[n][e] *= e < 2 ? upper : lower; }); });
   }
 
-  KOKKOS_INLINE_FUNCTION void store(int lane, int rows, const SliceRows<bfloat16>& to) const {
-    const int g = lane / 4, t = lane % 4;
-    for (int half = 0; half < 2; ++half) {
-      if (g + 8 * half >= rows) continue;
-      bfloat16* const row = to[g + 8 * half] + 2 * t;
-      unroll<D / 8>([&](const int n) {
-        *reinterpret_cast<std::uint32_t*>(row + 8 * n) =
-            half == 0 ? pack_pair(c[n][0], c[n][1]) : pack_pair(c[n][2], c[n][3]);
-      });
-    }
+  /// += weights times rows.
+  template <class Warp>
+  KOKKOS_INLINE_FUNCTION void add(const Warp& warp, const PairFactors& weights, const TileRows<D>& rows) {
+    unroll<D / 16>([&](const int n) {
+      std::uint32_t b[4];
+      warp.load_columns(rows.data + 16 * n, TileRows<D>::row, b);
+      warp.multiply(weights.a, b[0], b[1], c[2 * n]);
+      warp.multiply(weights.a, b[2], b[3], c[2 * n + 1]);
+    });
   }
-};
 
-/// visited_rows x D of the other side, in the warp's part of shared memory.
-template <int D>
-struct VisitedRows {
-  static constexpr int row = D + 8;  // rows begin in different banks
-  static constexpr int size = visited_rows * row;
-  bfloat16* data;
-
-  /// Zeros behind `rows`.
-  KOKKOS_INLINE_FUNCTION void load(int lane, const SliceRows<const bfloat16>& from, int rows) const {
+  /// By way of shared memory, whose rows the other lanes may still read before: a warp then writes whole
+  /// rows, 16 bytes a lane.
+  template <class Warp>
+  KOKKOS_INLINE_FUNCTION void store(const Warp& warp, const TileRows<D>& by, int rows,
+                                    const HeadRows<bfloat16>& to) const {
+    using Tile = TileRows<D>;
     struct alignas(16) Chunk {
       std::uint32_t words[4];
     };
-    constexpr int across = D / 8;
-    unroll<visited_rows * across / warp_lanes>([&](const int n) {
-      const int chunk = n * warp_lanes + lane, i = chunk / across, d = chunk % across * 8;
-      *reinterpret_cast<Chunk*>(data + i * row + d) =
-          i < rows ? *reinterpret_cast<const Chunk*>(from[i] + d) : Chunk{};
+    warp.wait();
+    bfloat16* const upper = by.data + (warp.lane >> 2) * Tile::row + (warp.lane & 3) * 2;
+    unroll<D / 8>([&](const int n) {
+      *reinterpret_cast<std::uint32_t*>(upper + 8 * n) = pack_pair(c[n][0], c[n][1]);
+      *reinterpret_cast<std::uint32_t*>(upper + 8 * Tile::row + 8 * n) = pack_pair(c[n][2], c[n][3]);
     });
-  }
-
-  /// Products of the own rows with these.
-  template <class Warp>
-  KOKKOS_INLINE_FUNCTION PairProducts multiply(const Warp& warp, const OwnRows<D>& own) const {
-    PairProducts results;
-    unroll<pieces>([&](const int n) { unroll<4>([&](const int e) { results.c[n][e] = 0.0F; }); });
-    const bfloat16* const from = data + warp.lane / 4 * row + warp.lane % 4 * 2;
-    unroll<D / 16>([&](const int k) {
-      unroll<pieces>([&](const int n) {
-        const bfloat16* const at = from + 8 * n * row + 16 * k;
-        warp.multiply(own.a[k], word_at(at), word_at(at + 8), results.c[n]);
-      });
-    });
-    return results;
-  }
-
-  /// sums += weights (own_rows, visited_rows) times these rows.
-  template <class Warp>
-  KOKKOS_INLINE_FUNCTION void add_weighted(const Warp& warp, const PairProducts& weights,
-                                           OwnSums<D>& sums) const {
-    unroll<visited_rows / 16>([&](const int k) {
-      const float(&left)[4] = weights.c[2 * k];
-      const float(&right)[4] = weights.c[2 * k + 1];
-      const std::uint32_t a[4] = {pack_pair(left[0], left[1]), pack_pair(left[2], left[3]),
-                                  pack_pair(right[0], right[1]), pack_pair(right[2], right[3])};
-      unroll<D / 16>([&](const int n) {
-        std::uint32_t b[4];
-        warp.load_columns(data + 16 * k * row + 16 * n, row, b);
-        warp.multiply(a, b[0], b[1], sums.c[2 * n]);
-        warp.multiply(a, b[2], b[3], sums.c[2 * n + 1]);
-      });
+    warp.wait();
+    const int i = Tile::chunk_row(warp.lane), d = Tile::chunk_column(warp.lane);
+    const bfloat16* const source = by.data + i * Tile::row + d;
+    bfloat16* const target = to.at(i, d);
+    unroll<Tile::chunks>([&](const int n) {
+      if (i + n * Tile::step < rows)
+        *reinterpret_cast<Chunk*>(target + n * Tile::step * to.row) =
+            *reinterpret_cast<const Chunk*>(source + n * Tile::step * Tile::row);
     });
   }
 };
 
-/// Two matrices' rows of the other side: keys and values, or queries and gradients of results.
+/// Tiles of two matrices' rows that a warp visits: keys and values, or queries and gradients of results. As
+/// many at a time as leave memory for other warps: who waits once for two tiles waits less.
 template <int D>
-struct VisitedPair {
-  static constexpr int size = 2 * VisitedRows<D>::size;
-  VisitedRows<D> first, second;
+struct VisitedTiles {
+  static constexpr int tiles = D <= 64 ? 2 : 1, rows = tiles * tile_rows;
+  static constexpr int size = 2 * tiles * TileRows<D>::size;
+  bfloat16* data;
 
-  KOKKOS_INLINE_FUNCTION explicit VisitedPair(bfloat16* memory)
-      : first{memory}, second{memory + VisitedRows<D>::size} {}
+  KOKKOS_INLINE_FUNCTION TileRows<D> first(int tile) const { return {data + 2 * tile * TileRows<D>::size}; }
+  KOKKOS_INLINE_FUNCTION TileRows<D> second(int tile) const {
+    return {data + (2 * tile + 1) * TileRows<D>::size};
+  }
 
-  /// The next tile, after all lanes have read the one before.
-  template <class Warp>
-  KOKKOS_INLINE_FUNCTION void load(const Warp& warp, const SliceRows<const bfloat16>& of_first,
-                                   const SliceRows<const bfloat16>& of_second, int rows) const {
-    warp.wait();
-    first.load(warp.lane, of_first, rows);
-    second.load(warp.lane, of_second, rows);
-    warp.wait();
+  /// For the tiles from `begin` to `end`, and at least one, in ascending order: visit(first, second, from).
+  /// meanwhile(from) runs before, where there is something to copy while the copies are on their way.
+  template <class Warp, class Meanwhile, class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void each(const Warp& warp, const HeadRows<const bfloat16>& of_first,
+                                        const HeadRows<const bfloat16>& of_second, int begin, int end,
+                                        const Meanwhile& meanwhile, const Visit& visit) const {
+    int tile = 0, from = begin;
+    do {
+      if (tile == 0) {
+        warp.wait();
+        unroll<tiles>([&](const int next) {
+          const int row = from + next * tile_rows;
+          if (next > 0 && row >= end) return;
+          first(next).load(warp, of_first.from(row), end - row);
+          second(next).load(warp, of_second.from(row), end - row);
+        });
+      }
+      meanwhile(from);
+      if (tile == 0) warp.wait_for_copies();
+      visit(first(tile), second(tile), from);
+      tile = tile + 1 == tiles ? 0 : tile + 1;
+      from += tile_rows;
+    } while (from < end);
   }
 };
-
-/// What a score needs beside the product, in 32 bits: positions and keys are counted within a sequence.
-struct ScoreTerms {
-  float scale, slope;
-  const float* bias;
-  int query_end, keys, window;
-  bool causal, alibi, drop;
-
-  KOKKOS_INLINE_FUNCTION ScoreTerms(const AttentionProblem& p, const AttentionSequence& of, std::int64_t head)
-      : scale(static_cast<float>(p.scale)),
-        slope(static_cast<float>(alibi_slope(p, head))),
-        bias(bias_of<float>(p, head)),
-        query_end(static_cast<int>(of.position + of.queries)),
-        keys(static_cast<int>(of.keys)),
-        window(p.window > 0 && p.window < 0x40000000 ? static_cast<int>(p.window) : 0x40000000),
-        causal(p.causal),
-        alibi(p.alibi),
-        drop(p.drop) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION bool seen(int position, int key) const {
-    return key < keys && position < query_end && !(causal && key > position) && key - position <= window &&
-           position - key <= window;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION float score(float product, int position, int key) const {
-    float score = product * scale;
-    if (alibi) score -= slope * static_cast<float>(key < position ? position - key : key - position);
-    return bias == nullptr ? score : score + bias[key - position];
-  }
-};
-
-/// The tile of a warp.
-struct WarpPlace {
-  AttentionSequence of;
-  std::int64_t head, column;
-  std::int64_t first;  // its first row, counted from the sequence's first
-  int rows;
-
-  /// `tiles`: of the longest sequence; `rows` is at most 0 where this one has no such tile.
-  KOKKOS_INLINE_FUNCTION WarpPlace(const AttentionProblem& p, std::int64_t tiles, std::int64_t number,
-                                   bool of_keys)
-      : of(sequence_of(p, number / tiles / p.heads)),
-        head(number / tiles % p.heads),
-        column(head * p.head_size),
-        first(number % tiles * own_rows) {
-    const std::int64_t left = (of_keys ? of.keys : of.queries) - first;
-    rows = left < own_rows ? static_cast<int>(left) : own_rows;
-  }
-};
-
-/// visit(j0, columns) for the tiles of `begin` to `end`, which begin at multiples of visited_rows.
-template <class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void each_tile(std::int64_t begin, std::int64_t end, const Visit& visit) {
-  for (std::int64_t j0 = begin / visited_rows * visited_rows; j0 < end; j0 += visited_rows)
-    visit(j0, end - j0 < visited_rows ? static_cast<int>(end - j0) : visited_rows);
-}
 
 }  // namespace encore::kernels
