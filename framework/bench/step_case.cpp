@@ -101,6 +101,8 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   model_->initialize(seed_);
   mark_all_tokens(data);
   uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
+  if (!host_reaches_device() && ranks_.size() == 1)
+    next_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
   products_ =
       std::make_unique<BareProducts>(device_, *model_, loaded_.experiment.model, type_, largest_.tokens);
   if (order_cost)
@@ -166,9 +168,15 @@ void StepCase::mark_all_tokens(const BenchData& data) {
 }
 
 void StepCase::step(std::size_t batch) {
-  update_->upload(batches_[batch], *uploaded_);
+  if (next_is_ready_)
+    std::swap(uploaded_, next_);
+  else
+    update_->upload(batches_[batch], *uploaded_);
   ++steps_;
-  update_->compute_gradient(*uploaded_, {seed_, static_cast<std::uint64_t>(steps_)});
+  update_->compute_gradient(*uploaded_, {seed_, static_cast<std::uint64_t>(steps_)}, [&] {
+    if (next_) update_->upload(batches_[(batch + 1) % batches_.size()], *next_);
+  });
+  next_is_ready_ = next_ != nullptr;
   // So small a rate that no number of rounds leads anywhere: the last one computes what the first did.
   update_->update(1e-12, steps_);
 }

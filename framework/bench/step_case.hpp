@@ -58,6 +58,7 @@ class StepCase {
   /// As after an epoch: each row of the training set's tokens has had a gradient. The few batches of a
   /// measurement would leave most of them untouched, which costs an update less than it does in a run.
   void mark_all_tokens(const BenchData& data);
+  /// As the trainer does it: on a GPU the next batch is uploaded while the device computes.
   void step(std::size_t batch);
   /// Of a batch, that this rank has a share of.
   std::int64_t own_tokens(const PackedBatch& batch) const { return batch.size().tokens / ranks_.size(); }
@@ -81,7 +82,9 @@ class StepCase {
   BatchSize largest_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<DeviceBatch> uploaded_;
+  std::unique_ptr<DeviceBatch> uploaded_,
+      next_;  ///< the latest step's, and one more where it is uploaded ahead
+  bool next_is_ready_ = false;
   std::unique_ptr<TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;
