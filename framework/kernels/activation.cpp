@@ -5,20 +5,10 @@
 
 #include "kernels/activation_function.hpp"
 #include "kernels/check.hpp"
+#include "kernels/map_row.hpp"
 
 namespace encore::kernels {
 namespace {
-
-constexpr std::int64_t chunk = ENCORE_HOST_BACKEND ? 4096 : 512;  // elements per task
-
-template <class T, class Map>
-void each_element(const Device& device, const char* label, std::int64_t count, const Map& map) {
-  for_rows(
-      device, label, (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t first = row.index * chunk;
-        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) { map(first + i); });
-      });
-}
 
 template <class T, class F>
 void gate_rows(const Device& device, const char* label, Tensor x, Tensor y) {
@@ -116,19 +106,21 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y) {
   if (function == Activation::none) return copy(device, x, y);
   dispatch(x.dtype, [&](auto type) {
     using T = decltype(type);
-    const T* from = elements<T>(x);
-    T* to = elements<T>(y);
+    using S = Sum<T>;
+    const auto map = [&](const char* label, const auto& value_of) {
+      map_values(device, label, x.size(), elements<T>(y), value_of, static_cast<const T*>(elements<T>(x)));
+    };
     switch (function) {
       case Activation::relu:
-        return each_element<T>(device, "encore::relu", x.size(), Relu<T>{from, to});
+        return map("encore::relu", ValueOf<ReluFunction<S>, S>{});
       case Activation::gelu:
-        return each_element<T>(device, "encore::gelu", x.size(), Gelu<T>{from, to});
+        return map("encore::gelu", ValueOf<GeluFunction<S>, S>{});
       case Activation::tanh:
-        return each_element<T>(device, "encore::tanh", x.size(), Tanh<T>{from, to});
+        return map("encore::tanh", ValueOf<TanhFunction<S>, S>{});
       case Activation::silu:
-        return each_element<T>(device, "encore::silu", x.size(), Silu<T>{from, to});
+        return map("encore::silu", ValueOf<SiluFunction<S>, S>{});
       case Activation::sigmoid:
-        return each_element<T>(device, "encore::sigmoid_activation", x.size(), Sigmoid<T>{from, to});
+        return map("encore::sigmoid_activation", ValueOf<SigmoidFunction<S>, S>{});
       case Activation::none:
         break;
     }
@@ -143,23 +135,22 @@ void activation_backward(const Device& device, Activation function, Tensor saved
                  "saved is " + describe(saved) + ", dy is " + describe(dy));
   dispatch(dy.dtype, [&](auto type) {
     using T = decltype(type);
-    const T* kept = elements<T>(saved);
-    const T* gradient = elements<T>(dy);
-    T* to = elements<T>(dx);
-    const auto map = [&](const char* label, const auto& each) {
-      each_element<T>(device, label, dy.size(), each);
+    using S = Sum<T>;
+    const auto map = [&](const char* label, const auto& gradient_of) {
+      map_values(device, label, dy.size(), elements<T>(dx), gradient_of,
+                 static_cast<const T*>(elements<T>(saved)), static_cast<const T*>(elements<T>(dy)));
     };
     switch (function) {
       case Activation::relu:
-        return map("encore::relu_backward", ReluBackward<T>{kept, gradient, to});
+        return map("encore::relu_backward", ReluGradient<S>{});
       case Activation::gelu:
-        return map("encore::gelu_backward", GeluBackward<T>{kept, gradient, to});
+        return map("encore::gelu_backward", GeluGradient<S>{});
       case Activation::tanh:
-        return map("encore::tanh_backward", TanhBackward<T>{kept, gradient, to});
+        return map("encore::tanh_backward", TanhGradient<S>{});
       case Activation::silu:
-        return map("encore::silu_backward", SiluBackward<T>{kept, gradient, to});
+        return map("encore::silu_backward", SiluGradient<S>{});
       case Activation::sigmoid:
-        return map("encore::sigmoid_activation_backward", SigmoidBackward<T>{kept, gradient, to});
+        return map("encore::sigmoid_activation_backward", SigmoidGradient<S>{});
       case Activation::none:
         break;
     }

@@ -9,27 +9,6 @@
 
 namespace encore::kernels {
 
-template <class T>
-struct Relu {
-  const T* x;
-  T* y;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const Sum<T> value = static_cast<Sum<T>>(x[i]);
-    y[i] = static_cast<T>(value < Sum<T>(0) ? Sum<T>(0) : value);  // a NaN stays one
-  }
-};
-
-template <class T>
-struct ReluBackward {
-  const T* y;
-  const T* dy;
-  T* dx;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const Sum<T> gradient = static_cast<Sum<T>>(dy[i]);
-    dx[i] = static_cast<T>(static_cast<Sum<T>>(y[i]) > Sum<T>(0) ? gradient : Sum<T>(0));
-  }
-};
-
 template <class S>
 KOKKOS_INLINE_FUNCTION S normal_distribution(S x) {
   return S(0.5) * (S(1) + math::erf(x * S(0.70710678118654752440)));
@@ -64,7 +43,7 @@ struct SiluFunction {  // silu' = s (1 + x (1 - s))
 
 template <class S>
 struct ReluFunction {
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }  // a NaN stays one
   KOKKOS_INLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
 };
 
@@ -100,86 +79,34 @@ struct TanhFunction {
   }
 };
 
-template <class T>
-struct Tanh {
-  const T* x;
-  T* y;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = static_cast<T>(hyperbolic_tangent(static_cast<Sum<T>>(x[i])));
-  }
+/// Of an activation y = f(x): its value, for a pass over x.
+template <class Function, class S>
+struct ValueOf {
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S x) const { return Function::value(x); }
 };
 
-template <class T>
-struct TanhBackward {  // tanh' = 1 - tanh^2
-  const T* y;
-  const T* dy;
-  T* dx;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    using S = Sum<T>;
-    const S value = static_cast<S>(y[i]);
-    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * Kokkos::fma(-value, value, S(1)));
-  }
-};
+// dx of y = f(x) from dy and what forward has kept: y where the derivative is a function of it, else x.
 
-template <class T>
-struct Sigmoid {
-  const T* x;
-  T* y;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = static_cast<T>(SigmoidFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
-  }
+template <class Function, class S>
+struct GradientOfInput {
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S x, S dy) const { return dy * Function::derivative(x); }
 };
+template <class S>
+using GeluGradient = GradientOfInput<GeluFunction<S>, S>;
+template <class S>
+using SiluGradient = GradientOfInput<SiluFunction<S>, S>;
 
-template <class T>
-struct SigmoidBackward {
-  const T* y;
-  const T* dy;
-  T* dx;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    using S = Sum<T>;
-    const S value = static_cast<S>(y[i]);
-    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * (value * (S(1) - value)));
-  }
+template <class S>
+struct ReluGradient {
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S y, S dy) const { return y > S(0) ? dy : S(0); }
 };
-
-template <class T>
-struct Silu {
-  const T* x;
-  T* y;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = static_cast<T>(SiluFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
-  }
+template <class S>
+struct TanhGradient {  // tanh' = 1 - tanh^2
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S y, S dy) const { return dy * Kokkos::fma(-y, y, S(1)); }
 };
-
-template <class T>
-struct SiluBackward {
-  const T* x;
-  const T* dy;
-  T* dx;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    using S = Sum<T>;
-    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * SiluFunction<S>::derivative(static_cast<S>(x[i])));
-  }
-};
-
-template <class T>
-struct Gelu {
-  const T* x;
-  T* y;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = static_cast<T>(GeluFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
-  }
-};
-
-template <class T>
-struct GeluBackward {
-  const T* x;
-  const T* dy;
-  T* dx;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    using S = Sum<T>;
-    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * GeluFunction<S>::derivative(static_cast<S>(x[i])));
-  }
+template <class S>
+struct SigmoidGradient {
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S y, S dy) const { return dy * (y * (S(1) - y)); }
 };
 
 }  // namespace encore::kernels

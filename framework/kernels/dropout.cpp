@@ -5,13 +5,65 @@
 namespace encore::kernels {
 namespace {
 
+/// Which row of the row set each row is that is drawn for.
+class DrawnRows {
+ public:
+  /// `picked`: empty where they are the same.
+  DrawnRows(const RowSet& rows, const Tensor& picked)
+      : places_(picked ? elements<std::int32_t>(picked) : nullptr), last_(rows.size.tokens - 1) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t of(std::int64_t row) const {
+    // A sequence without rows at the end of a batch begins behind the last row.
+    const std::int64_t place = places_ != nullptr ? std::int64_t{places_[row]} : row;
+    return place < last_ ? place : last_;
+  }
+
+ private:
+  const std::int32_t* places_;
+  std::int64_t last_;
+};
+
+#if !ENCORE_HOST_BACKEND
+
+/// A row in the registers of a warp.
+template <class T, int Width, bool Add>
+void dropout_in_registers(const Device& device, const char* label, const RowSet& rows,
+                          const DropoutDraw& draw, Tensor picked, Tensor x, Tensor residual, Tensor y) {
+  using S = Sum<T>;
+  const DrawnRows drawn(rows, picked);
+  const T* in = elements<T>(x);
+  const T* added = Add ? elements<T>(residual) : nullptr;
+  T* out = elements<T>(y);
+  const DropoutRows<T> dropout(&rows, draw);
+  for_rows(
+      device, label, x.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const LaneRow<Width> lanes(row);
+        S values[LaneRow<Width>::size], factors[LaneRow<Width>::size], others[LaneRow<Width>::size];
+        lanes.load(in + row.index * Width, values);
+        if (Add) lanes.load(added + row.index * Width, others);
+        dropout.draw(lanes, drawn.of(row.index), factors);
+        lanes.each([&](const int n) {
+          values[n] *= factors[n];
+          if (Add) values[n] += others[n];
+        });
+        lanes.store(values, out + row.index * Width);
+      });
+}
+
+#endif
+
 /// y = factor * x (+ residual). `picked` is empty, or says which row of `rows` each row of x is.
 template <class T, bool Add>
 void dropout_rows(const Device& device, const char* label, const RowSet& rows, const DropoutDraw& draw,
                   Tensor picked, Tensor x, Tensor residual, Tensor y) {
+#if !ENCORE_HOST_BACKEND
+  const auto in_registers = [&](auto width) {
+    dropout_in_registers<T, decltype(width)::value, Add>(device, label, rows, draw, picked, x, residual, y);
+  };
+  if (with_lane_rows<T>({x, residual, y}, in_registers)) return;
+#endif
   const std::int64_t width = x.extent(1);
-  const std::int32_t* places = picked ? elements<std::int32_t>(picked) : nullptr;
-  const std::int64_t last = rows.size.tokens - 1;
+  const DrawnRows drawn(rows, picked);
   const T* in = elements<T>(x);
   const T* added = Add ? elements<T>(residual) : nullptr;
   T* out = elements<T>(y);
@@ -19,11 +71,8 @@ void dropout_rows(const Device& device, const char* label, const RowSet& rows, c
   for_rows(
       device, label, x.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t start = row.index * width;
-        // A sequence without rows at the end of a batch begins behind the last row.
-        const std::int64_t place = places != nullptr ? std::int64_t{places[row.index]} : row.index;
-        const std::int64_t drawn = place < last ? place : last;
-        factors.template apply<Add>(row, drawn, width, in + start, Add ? added + start : nullptr,
-                                    out + start);
+        factors.template apply<Add>(row, drawn.of(row.index), width, in + start,
+                                    Add ? added + start : nullptr, out + start);
       });
 }
 

@@ -6,6 +6,7 @@
 #include <encore/random.hpp>
 #include <encore/view.hpp>
 
+#include "kernels/lane_row.hpp"
 #include "kernels/map_row.hpp"
 #include "kernels/random_block.hpp"
 
@@ -41,15 +42,35 @@ class DropoutRows {
       });
   }
 
+#if !ENCORE_HOST_BACKEND
+  /// By what apply() multiplies the elements that a lane has of row number r.
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void draw(const LaneRow<Width>& lanes, std::int64_t r,
+                                        S (&factors)[LaneRow<Width>::size]) const {
+    if (!drawn_) {
+      unroll<LaneRow<Width>::size>([&](const int n) { factors[n] = S(1); });
+      return;
+    }
+    const std::int64_t example = examples_[r];
+    const auto position = static_cast<std::uint32_t>(positions_[r]);
+    lanes.draw(
+        factors, [&](std::uint32_t counter) { return random_.words(example, position, counter); },
+        [&](std::uint32_t word) { return change_.factor(word); });
+  }
+#endif
+
  private:
   struct Change {
     std::uint32_t threshold;
     S scale;
 
+    KOKKOS_FORCEINLINE_FUNCTION S factor(std::uint32_t word) const {
+      return word >= threshold ? scale : S(0);
+    }
     template <bool Add>
     KOKKOS_FORCEINLINE_FUNCTION T value(std::uint32_t word, const T* x, const T* added,
                                         std::int64_t i) const {
-      S value = (word >= threshold ? scale : S(0)) * static_cast<S>(x[i]);
+      S value = factor(word) * static_cast<S>(x[i]);
       // A plain `if`: nvcc lets no lambda capture a variable first inside `if constexpr`.
       if (Add) value += static_cast<S>(added[i]);
       return static_cast<T>(value);

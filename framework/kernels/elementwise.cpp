@@ -7,15 +7,15 @@
 namespace encore::kernels {
 namespace {
 
+template <class S>
+struct Total {
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S y, S x) const { return y + x; }
+};
+
 template <class T>
 void add_elements(const Device& device, Tensor x, Tensor y) {
-  using S = Sum<T>;
-  const T* in = elements<T>(x);
-  T* out = elements<T>(y);
-  map_elements(
-      device, "encore::add", x.size(), out, KOKKOS_LAMBDA(const std::int64_t i) {
-        return static_cast<T>(static_cast<S>(out[i]) + static_cast<S>(in[i]));
-      });
+  T* const sum = elements<T>(y);
+  map_values(device, "encore::add", x.size(), sum, Total<Sum<T>>{}, sum, elements<T>(x));
 }
 
 template <class From, class To>
@@ -26,14 +26,16 @@ void copy_elements(const Device& device, Tensor x, Tensor y) {
       KOKKOS_LAMBDA(const std::int64_t i) { return static_cast<To>(static_cast<Sum<To>>(in[i])); });
 }
 
+template <class S>
+struct Scaled {
+  S factor;
+  KOKKOS_FORCEINLINE_FUNCTION S operator()(S x) const { return factor * x; }
+};
+
 template <class T>
 void scale_elements(const Device& device, double factor, Tensor x, Tensor y) {
-  using S = Sum<T>;
-  const T* in = elements<T>(x);
-  const S scale = static_cast<S>(factor);
-  map_elements(
-      device, "encore::scale", x.size(), elements<T>(y),
-      KOKKOS_LAMBDA(const std::int64_t i) { return static_cast<T>(scale * static_cast<S>(in[i])); });
+  map_values(device, "encore::scale", x.size(), elements<T>(y), Scaled<Sum<T>>{static_cast<Sum<T>>(factor)},
+             elements<T>(x));
 }
 
 template <class T>

@@ -5,9 +5,56 @@
 namespace encore::kernels {
 namespace {
 
+#if !ENCORE_HOST_BACKEND
+
+/// A row in the registers of a warp.
+template <class T, int Width>
+void layer_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias,
+                             double epsilon, Tensor y, Tensor mean, Tensor rstd) {
+  using S = Sum<T>;
+  const SummedRows<T> in(x);
+  const S* gains = elements<S>(gain);
+  const S* biases = elements<S>(bias);
+  T* out = elements<T>(y);
+  S* means = elements<S>(mean);
+  S* rstds = elements<S>(rstd);
+  const S floor = static_cast<S>(epsilon);
+  for_rows(
+      device, x.branch ? "encore::layer_norm_of_sum" : "encore::layer_norm", y.extent(0),
+      KOKKOS_LAMBDA(const Row& row) {
+        const LaneRow<Width> lanes(row);
+        S values[LaneRow<Width>::size];
+        in.add_up(lanes, row.index, values);
+        const S center =
+            lanes.template sum<S>([&](const int n) { return values[n]; }) / static_cast<S>(Width);
+        const S squares = lanes.template sum<S>([&](const int n) {
+          const S difference = values[n] - center;
+          return difference * difference;
+        });
+        const S scale = S(1) / Kokkos::sqrt(squares / static_cast<S>(Width) + floor);
+        S factors[LaneRow<Width>::size], offsets[LaneRow<Width>::size];
+        lanes.load(gains, factors);
+        lanes.load(biases, offsets);
+        lanes.each([&](const int n) { values[n] = (values[n] - center) * scale * factors[n] + offsets[n]; });
+        lanes.store(values, out + row.index * Width);
+        row.once([&] {
+          means[row.index] = center;
+          rstds[row.index] = scale;
+        });
+      });
+}
+
+#endif
+
 template <class T>
 void layer_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias, double epsilon,
                      Tensor y, Tensor mean, Tensor rstd) {
+#if !ENCORE_HOST_BACKEND
+  const auto in_registers = [&](auto width) {
+    layer_norm_in_registers<T, decltype(width)::value>(device, x, gain, bias, epsilon, y, mean, rstd);
+  };
+  if (with_lane_rows<T>({y, x.trunk, x.branch, gain, bias}, in_registers)) return;
+#endif
   using S = Sum<T>;
   const std::int64_t width = y.extent(1);
   const SummedRows<T> in(x);           // (N, C)
@@ -104,10 +151,66 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
 
 #else
 
+/// A warp walks a few rows, each in its registers, and adds up their parts of dgain and dbias there.
+template <class T, int Width>
+void layer_norm_backward_in_registers(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
+                                      Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
+  using S = Sum<T>;
+  const std::int64_t rows = x.extent(0);
+  const std::int64_t rows_of_warp = norm_rows_of_warp(rows);
+  const BlockSums<S> sums(device, (rows + rows_of_warp - 1) / rows_of_warp, 2 * Width);
+  const T* in = elements<T>(x);
+  const T* gradient = elements<T>(dy);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
+  const S* gains = elements<S>(gain);
+  const S* means = elements<S>(mean);
+  const S* rstds = elements<S>(rstd);
+  for_rows(
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::layer_norm_of_sum_backward" : "encore::layer_norm_backward",
+      sums.count, KOKKOS_LAMBDA(const Row& warp) {
+        constexpr int size = LaneRow<Width>::size;
+        const LaneRow<Width> lanes(warp);
+        S factors[size], gain_sums[size] = {}, bias_sums[size] = {};
+        lanes.load(gains, factors);
+        const std::int64_t begin = warp.index * rows_of_warp;
+        const std::int64_t end = begin + rows_of_warp < rows ? begin + rows_of_warp : rows;
+        for (std::int64_t r = begin; r < end; ++r) {
+          S xhat[size], dy_row[size];
+          lanes.load(in + r * Width, xhat);
+          lanes.load(gradient + r * Width, dy_row);
+          const S center = means[r], scale = rstds[r];
+          lanes.each([&](const int n) { xhat[n] = (xhat[n] - center) * scale; });
+          const S mean_g = lanes.template sum<S>([&](const int n) { return factors[n] * dy_row[n]; }) /
+                           static_cast<S>(Width);
+          const S mean_g_xhat = lanes.template sum<S>([&](const int n) {
+            return factors[n] * dy_row[n] * xhat[n];
+          }) / static_cast<S>(Width);
+          lanes.each([&](const int n) {
+            gain_sums[n] += dy_row[n] * xhat[n];
+            bias_sums[n] += dy_row[n];
+            dy_row[n] = scale * (factors[n] * dy_row[n] - mean_g - xhat[n] * mean_g_xhat);
+          });
+          lanes.store(dy_row, out + r * Width);
+          branch.set(lanes, r, dy_row);
+        }
+        lanes.store(gain_sums, sums.row(warp.index));
+        lanes.store(bias_sums, sums.row(warp.index) + Width);
+      });
+  add_sums<S>(device, "encore::layer_norm_backward_parameters", sums, Width, elements<S>(dgain),
+              elements<S>(dbias));
+}
+
 /// A warp is a row of dx; dgain and dbias are a second pass.
 template <class T>
 void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
                               Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
+  const auto in_registers = [&](auto width) {
+    layer_norm_backward_in_registers<T, decltype(width)::value>(device, x, gain, mean, rstd, dy, dx, dgain,
+                                                                dbias);
+  };
+  if (with_lane_rows<T>({x, dy, dx.trunk, dx.branch, gain}, in_registers)) return;
   using S = Sum<T>;
   const std::int64_t rows = x.extent(0), width = x.extent(1);
   const T* in = elements<T>(x);

@@ -1,8 +1,10 @@
-// map_row: what `each` is for, where every element is a value of its own. A lane of a GPU reads several
-// before it writes the first: for all that the compiler knows, what it writes is what it reads next.
+// map_row and map_values: what `each` is for, where every element is a value of its own. A lane of a GPU
+// reads several before it writes the first: for all that the compiler knows, what it writes is what it reads
+// next.
 #pragma once
 
 #include <encore/rows.hpp>
+#include <encore/view.hpp>
 
 namespace encore::kernels {
 
@@ -40,6 +42,76 @@ static void map_elements(const Device& device, const char* label, std::int64_t c
         map_row(row, count - first < pass_chunk ? count - first : pass_chunk, to + first,
                 [&](std::int64_t i) { return value_at(first + i); });
       });
+}
+
+/// Sixteen bytes of elements, which a lane reads and writes at once.
+template <class T>
+struct alignas(16) Sixteen {
+  static constexpr int size = 16 / sizeof(T);
+  T elements[size];
+};
+
+/// The kernel of map_values. `in`: one or two.
+template <class T, class Function, int Inputs>
+struct MappedValues {
+  using S = Sum<T>;
+  std::int64_t count;
+  T* to;
+  Function value_of;
+  const T* in[2];
+  bool aligned;  // all of them, to 16 bytes
+
+  KOKKOS_FUNCTION void operator()(const Row& row) const {
+    const std::int64_t first = row.index * pass_chunk;
+    const std::int64_t here = count - first < pass_chunk ? count - first : pass_chunk;
+    const Function function = value_of;
+    const T* const a = in[0] + first;
+    const T* const b = in[Inputs - 1] + first;
+    T* const out = to + first;
+    const auto value = [&](const T& one, const T& other) {
+      if constexpr (Inputs == 1)
+        return static_cast<T>(function(static_cast<S>(one)));
+      else
+        return static_cast<T>(function(static_cast<S>(one), static_cast<S>(other)));
+    };
+#if !ENCORE_HOST_BACKEND
+    if (aligned && here == pass_chunk) {
+      using Vector = Sixteen<T>;
+      constexpr int of_lane = static_cast<int>(pass_chunk) / (32 * Vector::size);
+      row.each(32, [&](const std::int64_t lane) {
+        Vector as[of_lane], bs[of_lane];
+        unroll<of_lane>([&](const int k) {
+          as[k] = reinterpret_cast<const Vector*>(a)[32 * k + lane];
+          if (Inputs == 2) bs[k] = reinterpret_cast<const Vector*>(b)[32 * k + lane];
+        });
+        unroll<of_lane>([&](const int k) {
+          Vector result;
+          unroll<Vector::size>([&](const int e) {
+            result.elements[e] =
+                value(as[k].elements[e], Inputs == 2 ? bs[k].elements[e] : as[k].elements[e]);
+          });
+          reinterpret_cast<Vector*>(out)[32 * k + lane] = result;
+        });
+      });
+      return;
+    }
+#endif
+    row.each(here, [&](std::int64_t i) { out[i] = value(a[i], b[i]); });
+  }
+};
+
+/// to[i] = value_of(a[i]), or value_of(a[i], b[i]), for i < count, in one kernel; in the type of sums. `to`
+/// may be a or b.
+template <class T, class Function, class... In>
+void map_values(const Device& device, const char* label, std::int64_t count, T* to, const Function& value_of,
+                const T* a, const In*... b) {
+  constexpr int inputs = 1 + sizeof...(In);
+  static_assert(inputs <= 2);
+  bool aligned = true;
+  for (const T* operand : {static_cast<const T*>(to), a, b...})
+    aligned = aligned && reinterpret_cast<std::uintptr_t>(operand) % 16 == 0;
+  for_rows(device, label, (count + pass_chunk - 1) / pass_chunk,
+           MappedValues<T, Function, inputs>{count, to, value_of, {a, b...}, aligned});
 }
 
 }  // namespace encore::kernels

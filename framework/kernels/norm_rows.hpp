@@ -6,6 +6,7 @@
 #include "kernels/block_sums.hpp"
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"
+#include "kernels/lane_row.hpp"
 
 namespace encore::kernels {
 
@@ -28,6 +29,22 @@ class SummedRows {
     }
     return sum;
   }
+
+#if !ENCORE_HOST_BACKEND
+  /// The same, of which each lane gets its elements.
+  template <int Width, class S>
+  KOKKOS_FORCEINLINE_FUNCTION void add_up(const LaneRow<Width>& lanes, std::int64_t r,
+                                          S (&x)[LaneRow<Width>::size]) const {
+    lanes.load(trunk_ + r * width_, x);
+    if (sum_ == trunk_) return;
+    S branch[LaneRow<Width>::size], factors[LaneRow<Width>::size];
+    lanes.load(sum_ + r * width_, branch);
+    dropout_.draw(lanes, r, factors);
+    // As it is stored, so that the norm has the bits that it has of a sum of another pass.
+    lanes.each([&](const int n) { x[n] = static_cast<S>(static_cast<T>(factors[n] * branch[n] + x[n])); });
+    lanes.store(x, sum_ + r * width_);
+  }
+#endif
 
  private:
   T* trunk_;
@@ -54,6 +71,19 @@ class BranchGradient {
     row.barrier();
     dropout_.template apply<false>(row, r, width_, trunk, nullptr, branch_ + r * width_);
   }
+
+#if !ENCORE_HOST_BACKEND
+  /// The same from the lanes' elements of the trunk's gradient, rounded as they are stored.
+  template <int Width, class S>
+  KOKKOS_FORCEINLINE_FUNCTION void set(const LaneRow<Width>& lanes, std::int64_t r,
+                                       S (&dx)[LaneRow<Width>::size]) const {
+    if (branch_ == nullptr) return;
+    S factors[LaneRow<Width>::size];
+    dropout_.draw(lanes, r, factors);
+    lanes.each([&](const int n) { dx[n] = factors[n] * static_cast<S>(static_cast<T>(dx[n])); });
+    lanes.store(dx, branch_ + r * width_);
+  }
+#endif
 
  private:
   T* branch_;
@@ -93,9 +123,16 @@ struct NormTerms {
   S gain, bias;
 };
 
-/// On a GPU in a pass of its own, for a warp that walks rows keeps the others idle: dgain (C) += the sums
-/// over the rows of terms_at(row, channel).gain, and dbias, where there is one, of .bias; in blocks of rows,
-/// whose sums are added as block_sums.hpp says.
+/// Rows that a warp walks where it holds them in registers: few while there are too few warps to keep a GPU
+/// busy, and then enough of them that their sums are few.
+inline std::int64_t norm_rows_of_warp(std::int64_t rows) {
+  constexpr std::int64_t warps = 4096;
+  return rows <= warps ? 1 : (rows < norm_block_rows * warps ? (rows + warps - 1) / warps : norm_block_rows);
+}
+
+/// On a GPU, for rows that no warp's registers hold: dgain (C) += the sums over the rows of
+/// terms_at(row, channel).gain, and dbias, where there is one, of .bias; in blocks of rows, whose sums are
+/// added as block_sums.hpp says.
 template <class S, class TermsAt>
 static void add_norm_terms(const Device& device, const char* label, std::int64_t rows, std::int64_t width,
                            const TermsAt& terms_at, S* dgain, S* dbias) {
@@ -103,14 +140,13 @@ static void add_norm_terms(const Device& device, const char* label, std::int64_t
   const std::int64_t blocks = (rows + norm_block_rows - 1) / norm_block_rows;
   const std::int64_t pieces = (width + piece - 1) / piece;
   const bool with_bias = dbias != nullptr;
-  const std::int64_t columns = with_bias ? 2 * width : width;
-  S* const partial = static_cast<S*>(device.workspace(BlockSums<S>::room(blocks, columns) * sizeof(S)));
+  const BlockSums<S> sums(device, blocks, with_bias ? 2 * width : width);
   for_rows(
       device, "encore::norm_backward_terms", blocks * pieces, KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t block = row.index / pieces, first = row.index % pieces * piece;
         const std::int64_t begin = block * norm_block_rows;
         const std::int64_t end = begin + norm_block_rows < rows ? begin + norm_block_rows : rows;
-        S* const to = partial + block * columns + first;
+        S* const to = sums.row(block) + first;
         row.each(width - first < piece ? width - first : piece, [&](std::int64_t c) {
           S gain_sum = S(0), bias_sum = S(0);
           for (std::int64_t r = begin; r < end; ++r) {
@@ -122,7 +158,7 @@ static void add_norm_terms(const Device& device, const char* label, std::int64_t
           if (with_bias) to[width + c] = bias_sum;
         });
       });
-  add_sums<S>(device, label, few_sums(device, BlockSums<S>{partial, blocks, columns}), width, dgain, dbias);
+  add_sums<S>(device, label, sums, width, dgain, dbias);
 }
 
 #endif

@@ -5,9 +5,45 @@
 namespace encore::kernels {
 namespace {
 
+#if !ENCORE_HOST_BACKEND
+
+/// A row in the registers of a warp.
+template <class T, int Width>
+void rms_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
+                           Tensor rrms) {
+  using S = Sum<T>;
+  const SummedRows<T> in(x);
+  const S* gains = elements<S>(gain);
+  T* out = elements<T>(y);
+  S* scales = elements<S>(rrms);
+  const S floor = static_cast<S>(epsilon);
+  for_rows(
+      device, x.branch ? "encore::rms_norm_of_sum" : "encore::rms_norm", y.extent(0),
+      KOKKOS_LAMBDA(const Row& row) {
+        const LaneRow<Width> lanes(row);
+        S values[LaneRow<Width>::size];
+        in.add_up(lanes, row.index, values);
+        const S squares = lanes.template sum<S>([&](const int n) { return values[n] * values[n]; });
+        const S scale = S(1) / Kokkos::sqrt(squares / static_cast<S>(Width) + floor);
+        S factors[LaneRow<Width>::size];
+        lanes.load(gains, factors);
+        lanes.each([&](const int n) { values[n] = values[n] * scale * factors[n]; });
+        lanes.store(values, out + row.index * Width);
+        row.once([&] { scales[row.index] = scale; });
+      });
+}
+
+#endif
+
 template <class T>
 void rms_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
                    Tensor rrms) {
+#if !ENCORE_HOST_BACKEND
+  const auto in_registers = [&](auto width) {
+    rms_norm_in_registers<T, decltype(width)::value>(device, x, gain, epsilon, y, rrms);
+  };
+  if (with_lane_rows<T>({y, x.trunk, x.branch, gain}, in_registers)) return;
+#endif
   using S = Sum<T>;
   const std::int64_t width = y.extent(1);
   const SummedRows<T> in(x);           // (N, C)
@@ -32,7 +68,7 @@ void rms_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, doub
 }
 
 // With xhat = x rrms and g = gain dy:  dx = rrms (g - xhat mean(g xhat)), the mean over the row; dgain += sum
-// over rows of dy xhat, in blocks of rows on the host and in a second pass on a GPU, as in layer_norm.cpp.
+// over rows of dy xhat, in blocks of rows, as in layer_norm.cpp.
 
 #if ENCORE_HOST_BACKEND
 
@@ -82,9 +118,58 @@ void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor 
 
 #else
 
+template <class T, int Width>
+void rms_norm_backward_in_registers(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
+                                    const ResidualSum& dx, Tensor dgain) {
+  using S = Sum<T>;
+  const std::int64_t rows = x.extent(0);
+  const std::int64_t rows_of_warp = norm_rows_of_warp(rows);
+  const BlockSums<S> sums(device, (rows + rows_of_warp - 1) / rows_of_warp, Width);
+  const T* in = elements<T>(x);
+  const T* gradient = elements<T>(dy);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
+  const S* gains = elements<S>(gain);
+  const S* scales = elements<S>(rrms);
+  for_rows(
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::rms_norm_of_sum_backward" : "encore::rms_norm_backward",
+      sums.count, KOKKOS_LAMBDA(const Row& warp) {
+        constexpr int size = LaneRow<Width>::size;
+        const LaneRow<Width> lanes(warp);
+        S factors[size], gain_sums[size] = {};
+        lanes.load(gains, factors);
+        const std::int64_t begin = warp.index * rows_of_warp;
+        const std::int64_t end = begin + rows_of_warp < rows ? begin + rows_of_warp : rows;
+        for (std::int64_t r = begin; r < end; ++r) {
+          S xhat[size], dy_row[size];
+          lanes.load(in + r * Width, xhat);
+          lanes.load(gradient + r * Width, dy_row);
+          const S scale = scales[r];
+          lanes.each([&](const int n) { xhat[n] *= scale; });
+          const S mean_g_xhat = lanes.template sum<S>([&](const int n) {
+            return factors[n] * dy_row[n] * xhat[n];
+          }) / static_cast<S>(Width);
+          lanes.each([&](const int n) {
+            gain_sums[n] += dy_row[n] * xhat[n];
+            dy_row[n] = scale * (factors[n] * dy_row[n] - xhat[n] * mean_g_xhat);
+          });
+          lanes.store(dy_row, out + r * Width);
+          branch.set(lanes, r, dy_row);
+        }
+        lanes.store(gain_sums, sums.row(warp.index));
+      });
+  add_sums<S>(device, "encore::rms_norm_backward_parameters", sums, Width, elements<S>(dgain),
+              static_cast<S*>(nullptr));
+}
+
 template <class T>
 void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
                             const ResidualSum& dx, Tensor dgain) {
+  const auto in_registers = [&](auto width) {
+    rms_norm_backward_in_registers<T, decltype(width)::value>(device, x, gain, rrms, dy, dx, dgain);
+  };
+  if (with_lane_rows<T>({x, dy, dx.trunk, dx.branch, gain}, in_registers)) return;
   using S = Sum<T>;
   const std::int64_t rows = x.extent(0), width = x.extent(1);
   const T* in = elements<T>(x);

@@ -20,19 +20,22 @@ struct Tile {
 template <class C>
 void apply_derivative(const Product& p, const Tile& tile) {
   using kernels::Activation;
+  using S = Sum<C>;
   if (p.derivative == Activation::none) return;
   for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
     const std::int64_t first = row * p.columns() + tile.column;
     C* c = elements<C>(p.c) + first;
     const C* saved = elements<C>(p.saved) + first;
-    const kernels::ReluBackward<C> relu{saved, c, c};
-    const kernels::GeluBackward<C> gelu{saved, c, c};
+    const kernels::ReluGradient<S> relu;
+    const kernels::GeluGradient<S> gelu;
     if (p.derivative == Activation::relu) {
       ENCORE_SIMD
-      for (std::int64_t i = 0; i < tile.columns; ++i) relu(i);
+      for (std::int64_t i = 0; i < tile.columns; ++i)
+        c[i] = static_cast<C>(relu(static_cast<S>(saved[i]), static_cast<S>(c[i])));
     } else {
       ENCORE_SIMD
-      for (std::int64_t i = 0; i < tile.columns; ++i) gelu(i);
+      for (std::int64_t i = 0; i < tile.columns; ++i)
+        c[i] = static_cast<C>(gelu(static_cast<S>(saved[i]), static_cast<S>(c[i])));
     }
   }
 }

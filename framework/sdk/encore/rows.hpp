@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 
+#include <encore/error.hpp>
 #include <encore/space.hpp>
 
 // Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need
@@ -114,50 +116,59 @@ void for_uneven_rows(const Device& device, const char* label, std::int64_t rows,
 #else
 
 namespace detail {
-using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-using Member = Policy::member_type;
-
 /// A kernel's arguments travel with its launch, up to 4 KiB. From 512 bytes on Kokkos would send them through
 /// a buffer, and have the host wait until the kernel before has read its own there.
 template <class Any>
 auto without_waiting(const Any& policy) {
   return Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight);
 }
+
+inline constexpr int row_lanes = 32;
+
+/// `value` of the lane whose number differs in these bits.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S from_lane([[maybe_unused]] S value, [[maybe_unused]] int bits) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  KOKKOS_IF_ON_DEVICE((return __shfl_xor_sync(0xFFFFFFFFU, value, bits, row_lanes);))
+#else
+  KOKKOS_IF_ON_DEVICE((return __shfl_xor(value, bits, row_lanes);))
+#endif
+  KOKKOS_IF_ON_HOST((return value;))
+}
 }  // namespace detail
 
+/// Lane l visits the elements l, l + 32, ...; the lanes' parts of a sum are added in pairs.
 struct Row {
   std::int64_t index;
-  const detail::Member& member;
 
+  KOKKOS_FORCEINLINE_FUNCTION static int lane() {
+    KOKKOS_IF_ON_DEVICE((return static_cast<int>(threadIdx.x);))
+    KOKKOS_IF_ON_HOST((return 0;))
+  }
   template <class Body>
-  KOKKOS_FUNCTION void each(std::int64_t count, const Body& body) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), body);
+  KOKKOS_FORCEINLINE_FUNCTION void each(std::int64_t count, const Body& body) const {
+    for (std::int64_t i = lane(); i < count; i += detail::row_lanes) body(i);
   }
   template <class S, class Term>
-  KOKKOS_FUNCTION S sum(std::int64_t count, const Term& term) const {
+  KOKKOS_FORCEINLINE_FUNCTION S sum(std::int64_t count, const Term& term) const {
     S result = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, count),
-        [&](const std::int64_t i, S& partial) { partial += static_cast<S>(term(i)); }, result);
+    each(count, [&](const std::int64_t i) { result += static_cast<S>(term(i)); });
+    for (int bits = detail::row_lanes / 2; bits > 0; bits /= 2) result += detail::from_lane(result, bits);
     return result;
   }
   template <class S, class Term>
-  KOKKOS_FUNCTION S max(std::int64_t count, const Term& term) const {
+  KOKKOS_FORCEINLINE_FUNCTION S max(std::int64_t count, const Term& term) const {
     S result = -Kokkos::Experimental::infinity<S>::value;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, count),
-        [&](const std::int64_t i, S& partial) {
-          const S value = static_cast<S>(term(i));
-          partial = value > partial ? value : partial;
-        },
-        Kokkos::Max<S>(result));
+    const auto take = [&](const S value) { result = value > result ? value : result; };
+    each(count, [&](const std::int64_t i) { take(static_cast<S>(term(i))); });
+    for (int bits = detail::row_lanes / 2; bits > 0; bits /= 2) take(detail::from_lane(result, bits));
     return result;
   }
   template <class Body>
-  KOKKOS_FUNCTION void once(const Body& body) const {
-    Kokkos::single(Kokkos::PerThread(member), body);
+  KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
+    if (lane() == 0) body();
   }
-  KOKKOS_FUNCTION void barrier() const {
+  KOKKOS_FORCEINLINE_FUNCTION void barrier() const {
 #if defined(KOKKOS_ENABLE_CUDA)
     KOKKOS_IF_ON_DEVICE((__syncwarp();))
 #else
@@ -167,25 +178,52 @@ struct Row {
 };
 
 namespace detail {
+inline constexpr int rows_of_team = 4;
+
 template <class Body>
-struct RowKernel {
-  std::int64_t rows;
-  Body body;
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t index = std::int64_t{member.league_rank()} * member.team_size() + member.team_rank();
-    if (index < rows) body(Row{index, member});
+static __global__ void __launch_bounds__(rows_of_team* row_lanes)
+    run_rows(const std::int64_t rows, const Body body) {
+  const std::int64_t index = std::int64_t{blockIdx.x} * rows_of_team + threadIdx.y;
+  if (index < rows) body(Row{index});
+}
+
+/// What Kokkos tells its tools about a kernel, for one that is launched without it.
+class ToldToTools {
+ public:
+  ToldToTools(const ExecutionSpace& space, const char* label) : told_(Kokkos::Tools::profileLibraryLoaded()) {
+    if (told_)
+      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(space), &kernel_);
   }
+  ~ToldToTools() {
+    if (told_) Kokkos::Tools::endParallelFor(kernel_);
+  }
+  ToldToTools(const ToldToTools&) = delete;
+  ToldToTools& operator=(const ToldToTools&) = delete;
+
+ private:
+  bool told_;
+  std::uint64_t kernel_ = 0;
 };
 }  // namespace detail
 
+/// Launched without Kokkos, whose teams cost the host a quarter more: a step of a small batch is hundreds of
+/// launches.
 template <class Body>
 void for_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
   if (rows == 0) return;
-  constexpr int rows_per_team = 4;
-  const int teams = static_cast<int>((rows + rows_per_team - 1) / rows_per_team);
-  Kokkos::parallel_for(label,
-                       detail::without_waiting(detail::Policy(device.space(), teams, rows_per_team, 32)),
-                       detail::RowKernel<Body>{rows, body});
+  const SpaceInstance& space = device.space();
+  const detail::ToldToTools told(space, label);
+  const dim3 teams(static_cast<unsigned>((rows + detail::rows_of_team - 1) / detail::rows_of_team));
+  const dim3 threads(detail::row_lanes, detail::rows_of_team);
+#if defined(KOKKOS_ENABLE_CUDA)
+  detail::run_rows<<<teams, threads, 0, space.cuda_stream()>>>(rows, body);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) throw Error(std::string(label) + ": " + cudaGetErrorString(status));
+#else
+  detail::run_rows<<<teams, threads, 0, space.hip_stream()>>>(rows, body);
+  const hipError_t status = hipGetLastError();
+  if (status != hipSuccess) throw Error(std::string(label) + ": " + hipGetErrorString(status));
+#endif
 }
 
 /// A GPU hands out rows as it goes anyway.

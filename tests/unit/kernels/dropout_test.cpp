@@ -28,7 +28,7 @@ TEST_P(DropoutKernel, scales_what_it_keeps_and_adds_the_residual) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5};
   const OwnedBatch batch(lengths);
-  for (const std::int64_t width : {1, 2, 5, 33, 64, 130})
+  for (const std::int64_t width : {1, 2, 5, 33, 64, 128, 130, 384, 1024})
     for (const double probability : {0.0, 0.1, 0.5, 0.9}) {
       const OwnedTensor x = random_tensor(type, {9, width}, 1), residual = random_tensor(type, {9, width}, 2);
       OwnedTensor y(type, {9, width});
@@ -51,7 +51,7 @@ TEST_P(DropoutKernel, rows_that_are_picked_have_the_mask_of_their_place) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5, 0};
   const OwnedBatch batch(lengths);
-  for (const std::int64_t width : {1, 5, 33, 130}) {
+  for (const std::int64_t width : {1, 5, 33, 130, 256}) {
     const OwnedTensor x = random_tensor(type, {9, width}, 1);
     const Values all = expected_dropout(lengths, width, 0.5, x.values()), from = x.values();
     const std::vector<std::int64_t> rows = {8, 0, 3, 3,

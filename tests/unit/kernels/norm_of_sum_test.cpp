@@ -103,7 +103,7 @@ void expect_equal(Computed one, Computed other, bool rms, const std::string& wha
 TEST_P(NormOfSum, HasTheBitsOfTwoPasses) {
   const auto [type, rms] = GetParam();
   for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{1}, {3, 0, 1, 30, 17}})
-    for (const std::int64_t width : {1, 2, 5, 33, 130, 384})
+    for (const std::int64_t width : {1, 2, 5, 33, 130, 256, 384, 768, 1024})
       for (const double probability : {0.0, 0.1, 0.6}) {
         const std::string what = std::to_string(width) + " channels, dropout " + std::to_string(probability);
         const Computed two = in_passes_of_their_own(rms, {type, lengths, width}, probability);

@@ -12,7 +12,7 @@ TEST_P(LayerNorm, forward_and_backward_of_odd_shapes) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
-    for (const std::int64_t width : {1, 2, 7, 33, 130, 384}) {
+    for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
       const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
                         dy = random_tensor(type, {rows, width}, 2);
       const OwnedTensor gain = random_tensor(sums, {width}, 3), bias = random_tensor(sums, {width}, 4);
@@ -90,7 +90,7 @@ TEST_P(RmsNorm, forward_and_backward_of_odd_shapes) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
-    for (const std::int64_t width : {1, 2, 7, 33, 130, 384}) {
+    for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
       const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
                         dy = random_tensor(type, {rows, width}, 2);
       const OwnedTensor gain = random_tensor(sums, {width}, 3);
