@@ -119,6 +119,7 @@ template <class T>
 static void column_sums(const Device& device, const Product& p) {
   using S = Sum<T>;
   const ColumnPairs<T> pairs(p.a);
+  if (pairs.rows == 0) return;
   if (pairs.blocks() <= BlockSums<S>::runs) return column_sums_of_few(device, pairs, elements<S>(p.sums));
   const std::int64_t pieces = pairs.pieces();
   const BlockSums<S> sums(device, pairs.blocks(), pairs.columns);
