@@ -168,15 +168,16 @@ void StepCase::mark_all_tokens(const BenchData& data) {
 }
 
 void StepCase::step(std::size_t batch) {
-  if (next_is_ready_)
+  if (ahead_ == batch)
     std::swap(uploaded_, next_);
   else
     update_->upload(batches_[batch], *uploaded_);
   ++steps_;
   update_->compute_gradient(*uploaded_, {seed_, static_cast<std::uint64_t>(steps_)}, [&] {
-    if (next_) update_->upload(batches_[(batch + 1) % batches_.size()], *next_);
+    if (!next_) return;
+    ahead_ = (batch + 1) % batches_.size();
+    update_->upload(batches_[*ahead_], *next_);
   });
-  next_is_ready_ = next_ != nullptr;
   // So small a rate that no number of rounds leads anywhere: the last one computes what the first did.
   update_->update(1e-12, steps_);
 }

@@ -82,9 +82,9 @@ class StepCase {
   BatchSize largest_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<DeviceBatch> uploaded_,
-      next_;  ///< the latest step's, and one more where it is uploaded ahead
-  bool next_is_ready_ = false;
+  std::unique_ptr<DeviceBatch> uploaded_;  ///< the latest step's
+  std::unique_ptr<DeviceBatch> next_;      ///< one more, where the next is uploaded ahead; else null
+  std::optional<std::size_t> ahead_;       ///< the number of the batch in it
   std::unique_ptr<TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;

@@ -108,7 +108,7 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y) {
     using T = decltype(type);
     using S = Sum<T>;
     const auto map = [&](const char* label, const auto& value_of) {
-      map_values(device, label, x.size(), elements<T>(y), value_of, static_cast<const T*>(elements<T>(x)));
+      map_values(device, label, x.size(), elements<T>(y), value_of, elements<T>(x));
     };
     switch (function) {
       case Activation::relu:
@@ -137,8 +137,7 @@ void activation_backward(const Device& device, Activation function, Tensor saved
     using T = decltype(type);
     using S = Sum<T>;
     const auto map = [&](const char* label, const auto& gradient_of) {
-      map_values(device, label, dy.size(), elements<T>(dx), gradient_of,
-                 static_cast<const T*>(elements<T>(saved)), static_cast<const T*>(elements<T>(dy)));
+      map_values(device, label, dy.size(), elements<T>(dx), gradient_of, elements<T>(saved), elements<T>(dy));
     };
     switch (function) {
       case Activation::relu:

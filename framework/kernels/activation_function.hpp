@@ -10,14 +10,14 @@
 namespace encore::kernels {
 
 template <class S>
-KOKKOS_INLINE_FUNCTION S normal_distribution(S x) {
+KOKKOS_FORCEINLINE_FUNCTION S normal_distribution(S x) {
   return S(0.5) * (S(1) + math::erf(x * S(0.70710678118654752440)));
 }
 
 template <class S>
 struct GeluFunction {  // gelu'(x) = Phi(x) + x phi(x)
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * normal_distribution(x); }
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return x * normal_distribution(x); }
+  KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) {
     const S density = S(0.39894228040143267794) * math::exp(S(-0.5) * x * x);
     return normal_distribution(x) + x * density;
   }
@@ -25,8 +25,8 @@ struct GeluFunction {  // gelu'(x) = Phi(x) + x phi(x)
 
 template <class S>
 struct SigmoidFunction {  // s' = s (1 - s)
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return S(1) / (S(1) + math::exp(-x)); }
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return S(1) / (S(1) + math::exp(-x)); }
+  KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) {
     const S share = value(x);
     return share * (S(1) - share);
   }
@@ -34,8 +34,8 @@ struct SigmoidFunction {  // s' = s (1 - s)
 
 template <class S>
 struct SiluFunction {  // silu' = s (1 + x (1 - s))
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * SigmoidFunction<S>::value(x); }
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return x * SigmoidFunction<S>::value(x); }
+  KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) {
     const S share = SigmoidFunction<S>::value(x);
     return share * (S(1) + x * (S(1) - share));
   }
@@ -43,15 +43,15 @@ struct SiluFunction {  // silu' = s (1 + x (1 - s))
 
 template <class S>
 struct ReluFunction {
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }  // a NaN stays one
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }  // a NaN stays one
+  KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
 };
 
 /// tanh with the same bits on every processor: below 5/8 a convergent of Lambert's continued fraction
 /// x / (1 + x^2 / (3 + x^2 / (5 + ...))), the eighth in double, the fifth in float; beyond it
 /// 1 - 2 / (e^(2 |x|) + 1), which there loses no digits.
 template <class S>
-KOKKOS_INLINE_FUNCTION S hyperbolic_tangent(S x) {
+KOKKOS_FORCEINLINE_FUNCTION S hyperbolic_tangent(S x) {
   const S magnitude = x < S(0) ? -x : x;
   const S inner = magnitude < S(0.625) ? magnitude : S(0.625);
   const S square = inner * inner;
@@ -72,8 +72,8 @@ KOKKOS_INLINE_FUNCTION S hyperbolic_tangent(S x) {
 
 template <class S>
 struct TanhFunction {
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return hyperbolic_tangent(x); }
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return hyperbolic_tangent(x); }
+  KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) {
     const S y = value(x);
     return Kokkos::fma(-y, y, S(1));
   }
