@@ -8,6 +8,11 @@ if(NOT ENCORE_BACKEND MATCHES "^(OPENMP|CUDA|HIP)$")
 endif()
 string(TOLOWER ${ENCORE_BACKEND} ENCORE_BACKEND_NAME)
 
+set(float16 OFF)
+if(ENCORE_BACKEND STREQUAL CUDA)   # hosts have no products of it that are worth having, and Kokkos Kernels on HIP has none
+  set(float16 ON)
+endif()
+option(ENCORE_FLOAT16 "Compile kernels for float16 too, which takes a third longer" ${float16})
 option(ENCORE_TESTS "Build the tests" ON)
 option(ENCORE_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" OFF)
 set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsanitize=; for example address,undefined")
@@ -52,6 +57,9 @@ if(ENCORE_WARNINGS_AS_ERRORS AND NOT ENCORE_BACKEND STREQUAL CUDA)   # nvcc warn
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 target_compile_options(encore_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+if(ENCORE_FLOAT16)
+  target_compile_definitions(encore_compile_options INTERFACE ENCORE_FLOAT16=1)
+endif()
 if(ENCORE_BACKEND STREQUAL CUDA)
   # -Wpedantic trips over the host code that nvcc generates; the same sources get it in the OpenMP build.
   set(host_warnings ${warnings})

@@ -35,9 +35,8 @@ BareProducts::BareProducts(const Device& device, const Model& model, const Model
   }
   memory_ = DeviceBuffer("encore::bench_operands", all);
   fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(all / 4));
-  // As bfloat16 the halves of such floats are varied too, but half of them would be noise in the exponent.
-  if (type_ == DType::bfloat16)
-    fill_varied(device_, DType::bfloat16, memory_.data(), static_cast<std::int64_t>(all / 2));
+  // The halves of such floats are varied too, but half of them would be noise in the exponent.
+  if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(all / 2));
 }
 
 std::size_t BareProducts::bytes_of(const Weight& w) const {

@@ -92,9 +92,9 @@ std::int64_t passes_of(const MemoryLevel& level) {
 }  // namespace
 
 DType type_of_precision(const std::string& precision) {
-  for (const DType type : {DType::float32, DType::bfloat16, DType::float64})
+  for (const DType type : {DType::float32, DType::bfloat16, DType::float16, DType::float64})
     if (precision == name_of(type)) return type;
-  throw Error("unknown precision \"" + precision + "\"; there are float32, bfloat16 and float64");
+  throw Error("unknown precision \"" + precision + "\"; there are float32, bfloat16, float16 and float64");
 }
 
 void fill_varied(const Device& device, DType type, void* data, std::int64_t count) {

@@ -165,7 +165,8 @@ void add_bench_options(CommandLine& line) {
       "numbers of processes that train together over MPI, as 1,2,4: how a step and the same with as "
       "many times the batch scale, and what the exchange takes");
   add_mpirun_option(line);
-  line.options()("precision", list(), "float32, bfloat16: one or several (default: that of the file)");
+  line.options()("precision", list(),
+                 "float32, bfloat16, float16: one or several (default: that of the file)");
   line.options()("batch-size", list(), "sequences in a step, as 8,32 (default: that of the file)");
   line.options()("length", list(),
                  "tokens of every sequence, as 64,256 (default: the lengths of the training set)");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "config/core_schema.hpp"
 #include "config/nearest.hpp"
 #include "config/selection.hpp"
 
@@ -24,6 +25,7 @@ class AcrossTables {
     final_norm();
     check_length();
     check_numbers();
+    loss_scale();
     check_untrained();
     check_distil();
   }
@@ -98,15 +100,19 @@ class AcrossTables {
     const ManifestOffer* task = offer_of("task");
     if (train == resolved_.tables.end() || task == nullptr) return;
     ResolvedTable& table = train->second;
-    table.defaults.set_default("select", task->select);
-    if (root_.at({"train", "select"}) == nullptr) {
-      table.options.set_default("select", task->select);
-      resolved_.config["train"]["select"] = task->select;
-      resolved_.origin["train.select"] = {Source::fallback, root_.at({"train"})->origin.place};
-    } else if (table.options.has("select")) {
+    fall_back(table, "select", task->select);
+    if (root_.at({"train", "select"}) != nullptr && table.options.has("select"))
       if (const auto problem = selection_problem(table.options.text("select"), *task))
         refuse("train.select", "option \"select\" of [train] " + *problem);
-    }
+  }
+
+  /// An option of [train] whose default depends on others has it, and to write it out is no other question.
+  void fall_back(ResolvedTable& train, const std::string& name, const auto& value) {
+    train.defaults.set_default(name, value);
+    if (root_.at({"train", name}) != nullptr) return;
+    train.options.set_default(name, value);
+    resolved_.config["train"][name] = value;
+    resolved_.origin["train." + name] = {Source::fallback, root_.at({"train"})->origin.place};
   }
 
   // A stack whose norms stand before the sub-layers ends with one, any other does not; to say so is no other
@@ -178,6 +184,20 @@ class AcrossTables {
                                             ", but a batch of " + std::to_string(batch) +
                                             " sequences cannot be cut into more parts than it has sequences");
     }
+  }
+
+  // Only a power of two keeps every digit; with float16 nobody need ask for one.
+  void loss_scale() {
+    const auto train = resolved_.tables.find("train");
+    if (train == resolved_.tables.end()) return;
+    ResolvedTable& table = train->second;
+    if (table.options.has("precision") && table.options.text("precision") == "float16")
+      fall_back(table, "loss_scale", float16_loss_scale);
+    int exponent = 0;
+    if (table.options.has("loss_scale") && std::frexp(table.options.number("loss_scale"), &exponent) != 0.5)
+      refuse("train.loss_scale", "option \"loss_scale\" of [train] is " +
+                                     shortest(table.options.number("loss_scale")) +
+                                     "; it must be a power of two, such as 65536");
   }
 
   bool trains_nothing() const {

@@ -260,9 +260,21 @@ const Schema& train_schema() {
                      .unit = "steps",
                      .min = 1,
                      .max = most_steps})
-          .choice("precision", "float32", {"float32", "bfloat16", "float64"},
+          .choice("precision", "float32", {"float32", "bfloat16", "float16", "float64"},
                   {.help = "type of activations and of the weights in products; sums, updates and "
-                           "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})
+                           "checkpoints stay float32 with types of 16 bits; `float16` is for GPUs, with a "
+                           "`loss_scale`; `float64` is for checks"})
+          .optional("loss_scale", OptionType::number,
+                    {.help = "factor on the loss in backward passes, a power of two, so that small gradients "
+                             "are not 0 in 16 bits; a step whose gradients are not finite halves it and "
+                             "changes nothing else; default: 65536 with `float16`, else none",
+                     .min = 1.0,
+                     .max = most_loss_scale})
+          .integer("loss_scale_steps", 2000,
+                   {.help = "`loss_scale` is doubled after so many steps since it last changed",
+                    .unit = "steps",
+                    .min = 1,
+                    .max = most_steps})
           .number("clip_norm", 1.0,
                   {.help = "longest gradient, over all parameters; 0 leaves it as it is", .min = 0.0})
           .optional(

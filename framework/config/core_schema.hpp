@@ -24,6 +24,10 @@ const Schema& distil_schema();   ///< [distil]
 const Schema& decoder_schema();  ///< [model.decoder]
 const Schema& train_schema();    ///< [train]
 
+/// train.loss_scale where precision is float16 and none is given, and the largest: beyond all that float32
+/// holds.
+inline constexpr double float16_loss_scale = 65536.0, most_loss_scale = 0x1p200;
+
 /// A table whose options depend on its `type`, which a plugin of that kind offers.
 struct PluginTableRule {
   std::string key;  ///< "model.head"

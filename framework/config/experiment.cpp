@@ -90,6 +90,7 @@ ModelTable model_table(const Resolved& resolved) {
 
 Precision precision(const std::string& text) {
   if (text == "float64") return Precision::float64;
+  if (text == "float16") return Precision::float16;
   return text == "bfloat16" ? Precision::bfloat16 : Precision::float32;
 }
 
@@ -100,6 +101,8 @@ TrainTable train_table(const Options& train) {
   if (train.has("epochs")) table.epochs = train.integer("epochs");
   if (train.has("steps")) table.steps = train.integer("steps");
   table.precision = precision(train.text("precision"));
+  if (train.has("loss_scale")) table.loss_scale = train.number("loss_scale");
+  table.loss_scale_steps = train.integer("loss_scale_steps");
   table.clip_norm = train.number("clip_norm");
   table.select = parse_selection(train.text("select"));
   table.patience = train.integer("patience");

@@ -103,7 +103,7 @@ struct ModelTable {
   HeadTable head;
 };
 
-enum class Precision : std::uint8_t { float32, bfloat16, float64 };
+enum class Precision : std::uint8_t { float32, bfloat16, float16, float64 };
 
 struct TrainTable {
   std::int64_t batch_size = 0;    ///< examples
@@ -111,6 +111,8 @@ struct TrainTable {
   std::int64_t epochs = 0;        ///< 0, without steps: the model of model.from as it is
   std::int64_t steps = 0;         ///< in place of epochs; 0: these count
   Precision precision = Precision::float32;
+  double loss_scale = 0.0;  ///< at the first step; 0: off
+  std::int64_t loss_scale_steps = 2000;
   double clip_norm = 0.0;  ///< 0: off
   Selection select;
   std::int64_t patience = 0;          ///< epochs without a better score; 0: off

@@ -16,8 +16,10 @@ constexpr std::int64_t longest = 64;  // the sequence of maximum length
 
 /// The precisions that a run may have on this device, beside float64.
 std::vector<DType> run_precisions(const Device& device) {
-  if (!device.gemm().multiplies(DType::bfloat16)) return {DType::float32};
-  return {DType::float32, DType::bfloat16};
+  std::vector<DType> precisions = {DType::float32};
+  for (const DType type : {DType::bfloat16, DType::float16})
+    if (device.gemm().multiplies(type)) precisions.push_back(type);
+  return precisions;
 }
 
 /// Narrow widths make differences cheap; a plugin whose defaults ask for more gets it.
@@ -153,8 +155,10 @@ class LayerChecks {
     const std::vector<DType> precisions = run_precisions(device_);
     for (const DType type : precisions)
       compare_precision(exact, results({.width = width(), .lengths = lengths, .type = type}),
-                        type == DType::bfloat16 ? 0.1 : 1e-4, name_of(type));
-    if (precisions.size() == 2) return "float32 and bfloat16 agree with float64";
+                        size_of(type) == 2 ? 0.1 : 1e-4, name_of(type));
+    std::string names;
+    for (const DType type : precisions) names += (names.empty() ? "" : " and ") + std::string(name_of(type));
+    if (precisions.size() > 1) return names + " agree with float64";
     return "float32 agrees with float64; this backend has no bfloat16 products";
   }
 

@@ -93,7 +93,7 @@ void OwnedTensor::set(const std::vector<double>& values) {
     using T = decltype(type);
     auto* to = reinterpret_cast<T*>(host.data());
     for (std::size_t i = 0; i < values.size(); ++i)
-      if constexpr (std::is_same_v<T, bfloat16>)
+      if constexpr (sizeof(T) == 2)
         to[i] = T(static_cast<float>(values[i]));
       else
         to[i] = static_cast<T>(values[i]);

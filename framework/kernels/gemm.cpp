@@ -118,8 +118,8 @@ void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Trans
   const std::int64_t k = a.extent(ta ? 0 : 1);
   check("a", a, a.dtype, {ta ? k : m, ta ? m : k});
   check("b", b, a.dtype, {tb ? n : k, tb ? k : n});
-  // The product of bfloat16 matrices may also be kept as float32: gradients of weights are.
-  check("c", c, c.dtype == DType::float32 && a.dtype == DType::bfloat16 ? c.dtype : a.dtype, {m, n});
+  // The product of matrices of 16 bits may also be kept as float32: gradients of weights are.
+  check("c", c, c.dtype == sum_type(a.dtype) ? c.dtype : a.dtype, {m, n});
   if (m == 0 || n == 0) return;
   if (k == 0) {
     if (!accumulate) fill(device, 0.0, c);

@@ -29,6 +29,8 @@ cudaDataType_t type_of(DType type) {
       return CUDA_R_64F;
     case DType::bfloat16:
       return CUDA_R_16BF;
+    case DType::float16:
+      return CUDA_R_16F;
     default:
       return CUDA_R_32F;
   }
@@ -39,6 +41,7 @@ cublasComputeType_t compute_type(DType type) {
     case DType::float64:
       return CUBLAS_COMPUTE_64F_PEDANTIC;
     case DType::bfloat16:
+    case DType::float16:
       return CUBLAS_COMPUTE_32F;
     default:
       return CUBLAS_COMPUTE_32F_PEDANTIC;
@@ -106,10 +109,10 @@ struct Plan {
   std::unordered_map<std::int64_t, bool> runs;  ///< for this number of rows, as the library says
 };
 
-void round_bias(const Device& device, const float* from, std::int64_t count, bfloat16* to) {
+template <class T>
+void round_bias(const Device& device, const float* from, std::int64_t count, T* to) {
   kernels::map_elements(
-      device, "encore::round_bias", count, to,
-      KOKKOS_LAMBDA(const std::int64_t i) { return bfloat16(from[i]); });
+      device, "encore::round_bias", count, to, KOKKOS_LAMBDA(const std::int64_t i) { return T(from[i]); });
 }
 
 class CublasLtGemm final : public GemmLibrary {
@@ -124,7 +127,7 @@ class CublasLtGemm final : public GemmLibrary {
            std::to_string(version % 100);
   }
 
-  bool multiplies(DType) const override { return true; }
+  bool multiplies(DType type) const override { return is_activation(type); }
   std::int64_t prepared() const override { return prepared_; }
 
   void multiply(const Device& device, const Product& p) override {
@@ -148,7 +151,7 @@ class CublasLtGemm final : public GemmLibrary {
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_plans = 4096;
 
-  /// The bias in the type of the result, as the library's epilogues take it: in bfloat16 a copy of ours,
+  /// The bias in the type of the result, as the library's epilogues take it: in 16 bits a copy of ours,
   /// which lies there until the next product has one.
   const void* bias_of(const Device& device, const Product& p) {
     if (p.c.dtype == DType::float32) return p.bias.data;
@@ -156,11 +159,15 @@ class CublasLtGemm final : public GemmLibrary {
     if (static_cast<std::int64_t>(bias_.size()) < columns) {
       device.fence();  // products may still read the old one
       bias_ = {};
-      bias_ = Kokkos::View<bfloat16*, DeviceMemory>(
+      bias_ = Kokkos::View<std::uint16_t*, DeviceMemory>(
           Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_bias"), rounded_size(columns));
       ++prepared_;
     }
-    round_bias(device, elements<float>(p.bias), columns, bias_.data());
+    dispatch(p.c.dtype, [&](auto type) {
+      using T = decltype(type);
+      if constexpr (sizeof(T) == 2)
+        round_bias(device, elements<float>(p.bias), columns, reinterpret_cast<T*>(bias_.data()));
+    });
     return bias_.data();
   }
 
@@ -283,7 +290,7 @@ class CublasLtGemm final : public GemmLibrary {
 
   Owned<cublasLtHandle_t, cublasLtDestroy> library_;
   AlignedBytes workspace_;
-  Kokkos::View<bfloat16*, DeviceMemory> bias_;
+  Kokkos::View<std::uint16_t*, DeviceMemory> bias_;
   std::map<Shape, Plan> plans_;
   std::int64_t prepared_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <encore/device.hpp>
+#include <encore/elements.hpp>
 #include <oneapi/dnnl/dnnl.hpp>
 
 namespace encore {
@@ -22,9 +23,7 @@ class FreeOneDnnGemm final : public GemmLibrary {
 
   std::string name() const override { return "oneDNN, cut by the number of threads"; }
   /// Types that oneDNN has no products for go to the device's own library.
-  bool multiplies(DType type) const override {
-    return type == DType::float32 || type == DType::float64 || type == DType::bfloat16;
-  }
+  bool multiplies(DType type) const override { return is_activation(type); }
 
   void multiply(const Device& device, const Product& p) override {
     if (p.a.dtype != DType::float32 && p.a.dtype != DType::bfloat16) return device.gemm().multiply(device, p);

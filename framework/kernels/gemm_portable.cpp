@@ -201,8 +201,9 @@ auto kokkos_matrix(const Tensor& tensor) {
 
 template <class T, class C>
 void multiply_typed(const Device& device, const Product& p) {
-  if constexpr (std::is_same_v<T, bfloat16>) {
-    throw Error("Kokkos Kernels has no products of bfloat16 matrices; set precision = \"float32\"");
+  if constexpr (sizeof(T) == 2) {
+    throw Error(std::string("Kokkos Kernels has no products of ") + name_of(p.a.dtype) +
+                " matrices; set precision = \"float32\"");
   } else {
     const ExecutionSpace& space = device.space();
     KokkosBlas::gemm(space, p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1), kokkos_matrix<T>(p.a),
@@ -219,7 +220,9 @@ class PortableGemm final : public GemmLibrary {
     return ENCORE_HOST_BACKEND ? "Encore's portable gemm" : "Kokkos Kernels";
   }
 
-  bool multiplies(DType type) const override { return ENCORE_HOST_BACKEND || type != DType::bfloat16; }
+  bool multiplies(DType type) const override {
+    return is_activation(type) && (ENCORE_HOST_BACKEND || size_of(type) > 2);
+  }
 
 #if ENCORE_HOST_BACKEND
   std::size_t layout_bytes(const Tensor& weight) const override {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view prefix = "encore::gemm ";
 
 std::optional<DType> type_named(std::string_view name) {
-  for (const DType type : {DType::float32, DType::float64, DType::bfloat16})
+  for (const DType type : {DType::float32, DType::float64, DType::bfloat16, DType::float16})
     if (name == name_of(type)) return type;
   return std::nullopt;
 }

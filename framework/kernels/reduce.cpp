@@ -115,12 +115,12 @@ void sum_of_squares(const Device& device, const Blocks& blocks, double* result) 
   sum_of_chunks(device, partial, blocks.chunk_count, result);
 }
 
-void clip_scale(const Device& device, const double* squares, double limit, double* scale) {
+void clip_scale(const Device& device, const double* squares, double limit, double factor, double* scale) {
   for_rows(
       device, "encore::clip_scale", 1, KOKKOS_LAMBDA(const Row& row) {
         row.once([&] {
-          const double norm = Kokkos::sqrt(*squares);
-          *scale = limit > 0.0 && norm > limit ? limit / norm : 1.0;
+          const double norm = Kokkos::sqrt(*squares) / factor;
+          *scale = (limit > 0.0 && norm > limit ? limit / norm : 1.0) / factor;
         });
       });
 }

@@ -13,16 +13,17 @@ namespace encore {
 namespace {
 
 /// copies = values rounded to nearest, for every segment that has a copy.
+template <class T>
 void round_to_copies(const Device& device, const float* values, const Segment* segments, const Chunk* chunks,
-                     std::int64_t chunk_count, const std::int64_t* copy_begins, bfloat16* copies) {
+                     std::int64_t chunk_count, const std::int64_t* copy_begins, T* copies) {
   for_uneven_rows(
       device, "encore::refresh_copies", chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const std::int64_t copy_begin = copy_begins[chunk.segment];
         if (copy_begin < 0) return;
         const float* from = values + chunk.begin;
-        bfloat16* to = copies + copy_begin + (chunk.begin - segments[chunk.segment].begin);
-        row.each(chunk.size, [&](std::int64_t i) { to[i] = bfloat16(from[i]); });
+        T* to = copies + copy_begin + (chunk.begin - segments[chunk.segment].begin);
+        row.each(chunk.size, [&](std::int64_t i) { to[i] = T(from[i]); });
       });
 }
 
@@ -41,8 +42,8 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
       precision_(precision),
       dtype_(sum_type(precision)),
       slices_(lay_out(std::move(parameters))) {
-  ENCORE_REQUIRE(precision == dtype_ || precision == DType::bfloat16,
-                 std::string("activations are float32, float64 or bfloat16, not ") + name_of(precision));
+  ENCORE_REQUIRE(is_activation(precision),
+                 std::string("activations are no elements of type ") + name_of(precision));
   const BlockExtents extents = place_copies(slices_, precision);
   extent_ = extents.values;
   owned_ = {0, extent_};
@@ -165,8 +166,10 @@ void ParameterBlock::refresh_copies() {
   if (!copies_are_old_) return;
   copies_are_old_ = false;
   if (copy_memory_.bytes() > 0)
-    round_to_copies(device_, elements<float>(values_), segments_, chunks_, all_chunk_count_, copy_begins_,
-                    reinterpret_cast<bfloat16*>(copy_memory_.data()));
+    dispatch(precision_, [&](auto type) {
+      round_to_copies(device_, elements<float>(values_), segments_, chunks_, all_chunk_count_, copy_begins_,
+                      reinterpret_cast<decltype(type)*>(copy_memory_.data()));
+    });
   for (const ParameterSlice& slice : slices_) {
     if (!slice.adapter) continue;
     adapt(device_, parts(slice, values_), slice.adapter->scale, adapter_scratch_, adapted(slice));

@@ -2,8 +2,9 @@
 // state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint a list of
 // named slices. Place in the flow: model/ makes it, train/ hands blocks() to the optimizer and reads slices
 // for checkpoints and digests.
-// With bfloat16 activations the blocks are float32 all the same, and the parameters that passes see as
-// activations (the matrices of products) have a bfloat16 copy, made anew once after the values have changed.
+// With activations of 16 bits the blocks are float32 all the same, and the parameters that passes see as
+// activations (the matrices of products) have a copy of that type, made anew once after the values have
+// changed.
 // Embedding tables have none: a step reads a few hundred rows of them, a copy would be all of the table.
 // The gradient of such a table is zero but for these rows; what is known of it stands beside the chunks
 // (chunk_gradients.hpp).

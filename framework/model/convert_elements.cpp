@@ -2,13 +2,13 @@
 #include "model/convert_elements.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include <encore/bfloat16.hpp>
 #include <encore/error.hpp>
+#include <encore/float16.hpp>
 
 namespace encore {
 namespace {
@@ -32,19 +32,16 @@ std::uint16_t rounded(double value) {
   return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::min<double>(bits, infinity)));
 }
 
-/// Numbers as they lie in a file.
-struct Half {
-  std::uint16_t bits = 0;
-  Half() = default;
-  explicit Half(double value) : bits(half_of(value)) {}
-  explicit operator double() const { return float_of_half(bits); }
-};
-struct Bfloat16 {
-  bfloat16 number;
-  Bfloat16() = default;
-  explicit Bfloat16(double value) { number.bits = rounded<7>(value); }
+/// A number as it lies in a file, rounded once from a double.
+template <class Number, int fraction_bits>
+struct Stored {
+  Number number;
+  Stored() = default;
+  explicit Stored(double value) { number.bits = rounded<fraction_bits>(value); }
   explicit operator double() const { return static_cast<float>(number); }
 };
+using Float16 = Stored<float16, 10>;
+using Bfloat16 = Stored<bfloat16, 7>;
 
 template <class From, class To>
 std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
@@ -66,7 +63,7 @@ std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to
 
 template <class From>
 std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
-  if (to == StoredType::float16) return converted<From, Half>(bytes, to);
+  if (to == StoredType::float16) return converted<From, Float16>(bytes, to);
   if (to == StoredType::bfloat16) return converted<From, Bfloat16>(bytes, to);
   return to == StoredType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
 }
@@ -78,26 +75,10 @@ bool is_float(StoredType type) {
          type == StoredType::float16;
 }
 
-float float_of_half(std::uint16_t bits) {
-  const std::uint32_t sign = std::uint32_t{bits & 0x8000U} << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1FU;
-  const std::uint32_t fraction = bits & 0x3FFU;
-  if (exponent == 0) {  // fraction * 2^-24
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const std::uint32_t widened = exponent == 0x1F ? 0xFFU : exponent + 112U;  // of bias 15 to bias 127
-  return std::bit_cast<float>(sign | widened << 23 | fraction << 13);
-}
-
-std::uint16_t half_of(double value) {
-  return rounded<10>(value);
-}
-
 std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to) {
   ENCORE_REQUIRE(is_float(from) && is_float(to),
                  std::string(name_of(from)) + " cannot become " + name_of(to));
-  if (from == StoredType::float16) return converted<Half>(bytes, to);
+  if (from == StoredType::float16) return converted<Float16>(bytes, to);
   if (from == StoredType::bfloat16) return converted<Bfloat16>(bytes, to);
   return from == StoredType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,12 +13,6 @@ namespace encore {
 
 /// float32, float64, bfloat16 or float16.
 bool is_float(StoredType type);
-
-/// The value of a number of IEEE 754 binary16, exactly; a NaN stays one.
-float float_of_half(std::uint16_t bits);
-
-/// The nearest number of IEEE 754 binary16, ties to even; an infinity from 65520 on. A NaN stays one.
-std::uint16_t half_of(double value);
 
 /// The numbers as `to`, each the nearest one, ties to even. `bytes` need no alignment. Throws Error where a
 /// finite number would become an infinity.

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <encore/bfloat16.hpp>
+#include <encore/float16.hpp>
 
 #include "memory/device_memory.hpp"
 
@@ -35,6 +36,8 @@ void convert(const Device& device, Tensor tensor, std::vector<std::byte>& elemen
   switch (tensor.dtype) {
     case DType::bfloat16:
       return convert_from<bfloat16>(device, tensor, elements, numbers);
+    case DType::float16:
+      return convert_from<float16>(device, tensor, elements, numbers);
     case DType::float64:
       return convert_from<double>(device, tensor, elements, numbers);
     default:

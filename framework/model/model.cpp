@@ -151,8 +151,11 @@ void Model::shard_gradient(const Shard& shard, std::span<const double> scales, S
   start_training(shard, random);
   training_->forward();
   sum_losses(training_->losses(), relations_ ? relations_->losses(*training_) : Tensor(), shard.place);
-  if (relations_) training_->use_taught(relations_->taught(scales.back()));
-  training_->backward(scales, seen);
+  std::array<double, most_losses> factors;
+  for (std::size_t i = 0; i < scales.size(); ++i) factors[i] = scales[i] * loss_factor_;
+  const std::span<const double> scaled = std::span(factors).first(scales.size());
+  if (relations_) training_->use_taught(relations_->taught(scaled.back()));
+  training_->backward(scaled, seen);
 }
 
 Tensor Model::loss_sums() const {
@@ -305,8 +308,9 @@ void Model::quantize(const std::map<std::string, int>& bits) {
   if (device_.gemm().quantized(8) == nullptr)
     throw Error("products with weights of integers are computed on the host only; this is a worker for " +
                 device_.gemm().name());
-  if (precision() == DType::float64)
-    throw Error("this model computes in float64, and integers go with float32 and bfloat16 activations");
+  if (!device_.gemm().quantized(8)->multiplies(precision()))
+    throw Error(std::string("this model computes in ") + name_of(precision()) +
+                ", and integers go with float32 and bfloat16 activations");
   const std::map<std::string, LaidOutWeight> all = product_weights_of(*network_, *parameters_);
   std::vector<LaidOutWeight> weights;
   for (const auto& [path, count] : bits) {

@@ -81,6 +81,10 @@ class Model {
   /// until the next pass. Launches only; allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, std::span<const double> scales, StepRandom random);
 
+  /// From now on backward passes take the loss times this, and gradients are as much larger; what is returned
+  /// of the loss is not. 1 until then.
+  void scale_loss(double factor) { loss_factor_ = factor; }
+
   // forward_backward in parts, for ranks, each of which computes some shards of a batch:
   //   begin_gradients(); of each shard of its own shard_gradient(); when the losses of all stand in
   //   loss_sums() and the gradients of all are added up: end_gradients().
@@ -200,6 +204,7 @@ class Model {
 
   const Device& device_;
   Use use_;
+  double loss_factor_ = 1.0;
   bool batch_invariant_ = false;  ///< evaluation passes
   std::unique_ptr<Network> network_;
   BatchNeeds needs_;

@@ -49,6 +49,8 @@ DType element_type(Precision precision) {
       return DType::float64;
     case Precision::bfloat16:
       return DType::bfloat16;
+    case Precision::float16:
+      return DType::float16;
     default:
       return DType::float32;
   }
@@ -69,8 +71,10 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       generated_space_(experiment.model.decoder ? Space::target : Space::tokens),
       relations_(experiment.distil ? experiment.distil->relations : Relations()) {
   if (!device.gemm().multiplies(precision_))
-    throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
-                                             " matrices; set \"float32\"");
+    throw ConfigError("train.precision",
+                      device.gemm().name() + " has no products of " + name_of(precision_) +
+                          " matrices; set " +
+                          (device.gemm().multiplies(DType::bfloat16) ? "\"bfloat16\"" : "\"float32\""));
   const ModelTable& model = experiment.model;
   NodeBuilder builder(nodes_, width_, registry);
 

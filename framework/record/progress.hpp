@@ -8,14 +8,24 @@
 
 namespace encore {
 
+/// The factor on the loss in backward passes (train/loss_scaling.hpp).
+struct LossScale {
+  double factor = 1.0;
+  std::int64_t steps = 0;     ///< done since it last changed
+  std::int64_t left_out = 0;  ///< steps of the run that made no update
+
+  friend bool operator==(const LossScale&, const LossScale&) = default;
+};
+
 struct Progress {
-  std::int64_t step = 0;             ///< updates done
+  std::int64_t step = 0;             ///< steps done
   std::int64_t epoch = 0;            ///< epochs done
   std::int64_t batch = 0;            ///< batches done of the epoch that has begun
   std::int64_t best_step = 0;        ///< checkpoint with the best score; 0 before the first evaluation
   std::optional<double> best_value;  ///< of the metric that `train.select` names
   std::int64_t epochs_without_better = 0;
   bool improved_in_epoch = false;  ///< a better score was found since the epoch began
+  std::optional<LossScale> loss_scale = {};
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };

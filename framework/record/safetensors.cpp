@@ -99,12 +99,10 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
 }  // namespace
 
 const char* name_of(StoredType type) {
-  if (type == StoredType::float16) return "float16";
   return type == StoredType::int8 ? "int8" : name_of(static_cast<DType>(type.of()));
 }
 
 std::size_t size_of(StoredType type) {
-  if (type == StoredType::float16) return 2;
   return type == StoredType::int8 ? 1 : size_of(static_cast<DType>(type.of()));
 }
 

@@ -20,12 +20,12 @@
 
 namespace encore {
 
-/// The element type of a tensor in a file: one of those that are computed with, or float16, which files for
-/// and from elsewhere have (converted when they are read and written, model/convert_elements.hpp), or int8,
-/// as weights are stored in little space (infer/integer_weights.hpp).
+/// The element type of a tensor in a file: one of DType, or int8, as weights are stored in little space
+/// (infer/integer_weights.hpp). Floats of files for and from elsewhere are converted where they are another
+/// type's (model/convert_elements.hpp).
 class StoredType {
  public:
-  enum Of : std::uint8_t { float32, float64, bfloat16, int32, int64, float16, int8 };
+  enum Of : std::uint8_t { float32, float64, bfloat16, float16, int32, int64, int8 };  // DType, then more
 
   constexpr StoredType(Of of) : of_(of) {}
   constexpr StoredType(DType type) : of_(static_cast<Of>(type)) {}

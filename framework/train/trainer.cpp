@@ -77,6 +77,7 @@ Trainer::Trainer(const TrainerParts& parts)
       packer_(units_, model_.needs(), packing_of(experiment_)),
       length_(training_length(lengths_, batch_options_, train_.epochs, train_.steps)),
       update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner, ranks_, train_.gradient_shards),
+      loss_scaling_(train_),
       packs_ahead_(parts.packs_ahead && ranks_.size() == 1) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(units_, batch_options_, packing_of(experiment_), shards, 0, length_.epochs);
@@ -138,6 +139,7 @@ void Trainer::restore_or_initialize() {
     return;
   }
   initialize();
+  loss_scaling_.begin(progress_);
   report_digests();
 }
 
@@ -197,9 +199,11 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
     prepare(batches[static_cast<std::size_t>(progress_.batch)], current_);
   next_is_ready_ = false;
   const Prepared& batch = prepared_[current_];
+  update_.scale_loss(LossScaling::factor(progress_));
   const auto [loss, gradient_norm] =
       update_.compute_gradient(*batch.uploaded, random, [&] { prepare_next(batches); });
-  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
+  const bool updates = std::isfinite(gradient_norm);
+  if (!std::isfinite(loss) || (!updates && !LossScaling::overflowed(progress_))) {
     std::string origin;
     for (const std::string& found : gather_texts(ranks_, model_.first_not_finite(*batch.uploaded, random)))
       if (origin.empty()) origin = found;
@@ -211,7 +215,8 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
   }
 
   const double learning_rate = optimizer_.learning_rate() * schedule_.factor(step);
-  update_.update(learning_rate, step);
+  if (updates) update_.update(learning_rate, LossScaling::update_number(progress_, step));
+  if (!updates || loss_scaling_.updated(progress_)) report_loss_scale(step, updates);
   step_seconds_ += seconds_since(begin);
   exchange_seconds_ += update_.take_exchange_seconds();
   tuned_.clear();
@@ -221,6 +226,13 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
                      batch.packed.real_tokens, seconds_since(begin)});
   if (step <= train_.digest_steps) report_digests();
   return true;
+}
+
+void Trainer::report_loss_scale(std::int64_t step, bool updated) {
+  const std::string scale = std::to_string(progress_.loss_scale->factor);
+  observer_.happened(Logged{.text = "step " + std::to_string(step) + ": " +
+                                    (updated ? "" : "a gradient is not finite, and nothing is updated; ") +
+                                    "train.loss_scale is now " + scale.substr(0, scale.find('.'))});
 }
 
 void Trainer::end_epoch() {

@@ -26,6 +26,7 @@
 #include "record/progress.hpp"
 #include "tasks/task_sets.hpp"
 #include "train/control.hpp"
+#include "train/loss_scaling.hpp"
 #include "train/observer.hpp"
 #include "train/snapshots.hpp"
 #include "train/training_step.hpp"
@@ -77,7 +78,7 @@ class Trainer {
   /// Goes on from the newest valid checkpoint, or starts. Every way to end is reported to the observer before
   /// it returns.
   Ending run();
-  /// Updates done.
+  /// Steps done.
   std::int64_t step() const { return progress_.step; }
 
  private:
@@ -89,9 +90,11 @@ class Trainer {
   bool pauses_here() const;
   Ending pause();
   bool steps_remain() const;
-  /// False when loss or gradient are not finite; the parameters are then those of before the step.
+  /// False when loss or gradient are not finite, and no smaller factor on the loss can help; the parameters
+  /// are then those of before the step.
   /// `batches`: of the epoch.
   bool train_step(const std::vector<std::vector<std::int32_t>>& batches);
+  void report_loss_scale(std::int64_t step, bool updated);
   /// Packs and uploads a batch.
   void prepare(const std::vector<std::int32_t>& members, std::size_t place);
   /// While the device computes the step before: the batch behind it, where the epoch has one.
@@ -142,6 +145,7 @@ class Trainer {
   const TrainingLength length_;
   std::unique_ptr<Evaluator> evaluator_;
   TrainingStep update_;
+  const LossScaling loss_scaling_;
   /// A batch on the host and on the device. The second one only where batches are packed ahead.
   struct Prepared {
     PackedBatch packed;

@@ -166,7 +166,7 @@ struct GoldenRun {
     const double loss = tiny.loss({1, static_cast<std::uint64_t>(number)});
     auto* squares = reinterpret_cast<double*>(scalars.data());
     kernels::sum_of_squares(device, tiny.model.parameters().gradients(), squares);
-    kernels::clip_scale(device, squares, clip, squares + 1);
+    kernels::clip_scale(device, squares, clip, 1.0, squares + 1);
     optimizer->update(device, tiny.model.parameters().blocks(squares + 1), 0.01, number);
     return loss;
   }

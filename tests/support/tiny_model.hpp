@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include <encore/bfloat16.hpp>
+#include <encore/elements.hpp>
 
 #include "config/catalogue.hpp"
 #include "config/experiment.hpp"
 #include "data/packing.hpp"
 #include "memory/device_memory.hpp"
+#include "model/floats.hpp"
 #include "model/model.hpp"
 #include "plugin_host/registry.hpp"
 #include "support/places.hpp"
@@ -174,30 +175,18 @@ inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
 
 /// A tensor of floating-point numbers as doubles on the host.
 inline std::vector<double> to_host(const Device& device, Tensor tensor) {
-  const auto count = static_cast<std::size_t>(tensor.size());
-  std::vector<double> values(count);
-  if (tensor.dtype == DType::float64) {
-    copy_to_host(device, tensor, values.data());
-  } else if (tensor.dtype == DType::bfloat16) {
-    std::vector<bfloat16> halves(count);
-    copy_to_host(device, tensor, halves.data());
-    std::copy(halves.begin(), halves.end(), values.begin());
-  } else {
-    std::vector<float> narrow(count);
-    copy_to_host(device, tensor, narrow.data());
-    std::copy(narrow.begin(), narrow.end(), values.begin());
-  }
-  return values;
+  return doubles_of(device, tensor);
 }
 
 inline void to_device(const Device& device, const std::vector<double>& values, Tensor tensor) {
   ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor.size(),
                  "as many values as the tensor has elements");
-  if (tensor.dtype == DType::float64) return copy_from_host(device, values.data(), tensor);
-  const std::vector<float> narrow(values.begin(), values.end());
-  if (tensor.dtype == DType::float32) return copy_from_host(device, narrow.data(), tensor);
-  const std::vector<bfloat16> halves(narrow.begin(), narrow.end());
-  copy_from_host(device, halves.data(), tensor);
+  dispatch(tensor.dtype, [&](auto type) {
+    using T = decltype(type);
+    std::vector<T> elements;
+    for (const double value : values) elements.push_back(static_cast<T>(static_cast<Sum<T>>(value)));
+    copy_from_host(device, elements.data(), tensor);
+  });
 }
 
 /// A model with the memory for one batch, which is uploaded.

@@ -8,7 +8,13 @@
 #include <type_traits>
 
 #include <encore/bfloat16.hpp>
+#include <encore/float16.hpp>
 #include <encore/tensor.hpp>
+
+// Whether kernels are compiled for float16 too; the build says (cmake/options.cmake).
+#ifndef ENCORE_FLOAT16
+#define ENCORE_FLOAT16 0
+#endif
 
 namespace encore {
 
@@ -17,9 +23,16 @@ inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, float>) return DType::float32;
   if constexpr (std::is_same_v<T, double>) return DType::float64;
   if constexpr (std::is_same_v<T, bfloat16>) return DType::bfloat16;
+  if constexpr (std::is_same_v<T, float16>) return DType::float16;
   if constexpr (std::is_same_v<T, std::int32_t>) return DType::int32;
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
 }();
+
+/// Whether there are kernels for activations of this type.
+constexpr bool is_activation(DType type) {
+  return type == DType::float32 || type == DType::float64 || type == DType::bfloat16 ||
+         (ENCORE_FLOAT16 == 1 && type == DType::float16);
+}
 
 /// The type of sums, statistics and losses over elements of type T.
 template <class T>
@@ -39,10 +52,13 @@ void dispatch(DType type, const Body& body) {
   if (type == DType::float32) return body(float{});
   if (type == DType::float64) return body(double{});
   if (type == DType::bfloat16) return body(bfloat16{});
+#if ENCORE_FLOAT16
+  if (type == DType::float16) return body(float16{});
+#endif
   throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
 }
 
-/// Calls body(T{}) with the element type of parameters and optimizer states, which are never bfloat16.
+/// Calls body(T{}) with the element type of parameters and optimizer states, which never have 16 bits.
 template <class Body>
 void dispatch_parameters(DType type, const Body& body) {
   if (type == DType::float32) return body(float{});

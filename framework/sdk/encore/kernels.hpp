@@ -1,7 +1,7 @@
 // The operations a layer is built from. Each takes the device first and Tensors by their place in the
 // formula; shapes stand behind the arguments (letters in shape.hpp). "+=" marks what is added to, everything
-// else is overwritten. Activations and weights of products are float32, float64 or bfloat16; statistics,
-// losses, biases, gains, tables and gradients of parameters are in the type of sums: float64 with float64
+// else is overwritten. Activations and weights of products are float32, float64, bfloat16 or float16;
+// statistics, losses, biases, gains, tables and gradients of parameters are in the type of sums: float64 with float64
 // activations, else float32. Every reduction has an order that does not depend on the number of threads; no
 // kernel uses atomics or allocates once a shape has been seen.
 #pragma once
@@ -247,8 +247,9 @@ void sum(const Device& device, Tensor x, double* result);
 void sum_of_squares(const Device& device, Tensor x, double* result);
 /// The same of blocks.gradients, summed by chunks: those without a gradient are not read and add 0.
 void sum_of_squares(const Device& device, const Blocks& blocks, double* result);
-/// scale: device memory, one double: min(1, limit / sqrt(*squares)), or 1 when limit is 0.
-void clip_scale(const Device& device, const double* squares, double limit, double* scale);
+/// scale: device memory, one double: what makes of gradients that are `factor` times too large, *squares being the sum of
+/// their squares, gradients of norm min(norm, limit), or of their norm when limit is 0.
+void clip_scale(const Device& device, const double* squares, double limit, double factor, double* scale);
 /// Number of elements that are not finite, read back to the host (waits for the device).
 std::int64_t count_not_finite(const Device& device, Tensor x);
 

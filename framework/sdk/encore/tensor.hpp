@@ -12,15 +12,15 @@
 
 namespace encore {
 
-enum class DType : std::uint8_t { float32, float64, bfloat16, int32, int64 };
+enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int32, int64 };
 
 constexpr std::size_t size_of(DType type) {
-  constexpr std::size_t sizes[] = {4, 8, 2, 4, 8};
+  constexpr std::size_t sizes[] = {4, 8, 2, 2, 4, 8};
   return sizes[static_cast<int>(type)];
 }
 
 constexpr const char* name_of(DType type) {
-  constexpr const char* names[] = {"float32", "float64", "bfloat16", "int32", "int64"};
+  constexpr const char* names[] = {"float32", "float64", "bfloat16", "float16", "int32", "int64"};
   return names[static_cast<int>(type)];
 }
 

@@ -73,6 +73,7 @@ TEST(Resolve, CompletesEveryTable) {
        {{"batch_size", 32},
         {"epochs", 3},
         {"precision", "float32"},
+        {"loss_scale_steps", 2000},
         {"clip_norm", 1.0},
         {"select", "max dev/f1"},
         {"patience", 0},
@@ -198,7 +199,8 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
   EXPECT_EQ(
       problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
       "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
-      "\"epochs\", \"steps\", \"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
+      "\"epochs\", \"steps\", \"precision\", \"loss_scale\", \"loss_scale_steps\", \"clip_norm\", "
+      "\"select\", \"patience\", \"evaluate_every\", "
       "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
       "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\", \"show_attention\", "
       "\"retrains\"");
@@ -317,6 +319,26 @@ TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {
             "dir/a.toml:33:19: option \"gradient_shards\" of [train] is 5, but a batch of 4 sequences cannot "
             "be cut into "
             "more parts than it has sequences");
+}
+
+TEST(Resolve, TakesAPowerOfTwoAsTheFactorOnTheLoss) {
+  const auto problem = [](const std::string& value) {
+    return problem_with("epochs = 3", "epochs = 3\nloss_scale = " + value);
+  };
+  for (const char* value : {"1", "1.0", "65536", "1.361129467683754e39"})
+    EXPECT_EQ(problem(value), "") << value;
+  EXPECT_EQ(problem("1000"),
+            "dir/a.toml:32:14: option \"loss_scale\" of [train] is 1000; it must be a power of two, such as "
+            "65536");
+  for (const char* value : {"0", "0.5", "1e61", "inf", "nan"})
+    EXPECT_NE(problem(value).find("\"loss_scale\" of [train]"), std::string::npos) << problem(value);
+  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nprecision = \"float16\""), "");
+  Problems problems;
+  const Resolved run =
+      resolved(changed(sample::experiment, "epochs = 3", "epochs = 3\nprecision = \"float16\""), problems);
+  EXPECT_EQ(run.config.at("train").at("loss_scale"), 65536.0);
+  EXPECT_NE(problem_with("epochs = 3", "epochs = 3\nloss_scale_steps = 0").find("\"loss_scale_steps\""),
+            std::string::npos);
 }
 
 TEST(Resolve, TakesOneLengthOfTrainingAndOneSizeOfBatches) {

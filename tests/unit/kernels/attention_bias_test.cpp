@@ -164,9 +164,8 @@ TEST_P(AttentionBias, decoding_repeats_the_bits_of_a_whole_pass) {
     }
 }
 
-const auto precisions = ::testing::Values(Precision{DType::float32, 5e-6}, Precision{DType::float64, 1e-13},
-                                          Precision{DType::bfloat16, 2e-2});
-INSTANTIATE_TEST_SUITE_P(Precisions, AttentionBias, precisions, precision_name);
+const auto all_precisions = ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2));
+INSTANTIATE_TEST_SUITE_P(Precisions, AttentionBias, all_precisions, precision_name);
 
 /// Self-attention with a table of distances, on its way to the table's gradient.
 struct Learned {

@@ -179,7 +179,7 @@ inline AttentionResult self_attention_reference(const AttentionCase& of, const V
 inline void expect_self_attention(const OwnedTensor& out, const OwnedTensor& log_sum, const OwnedTensor& dqkv,
                                   const AttentionResult& expected, double tolerance,
                                   const std::string& what) {
-  const bool rounds = out.tensor().dtype == DType::bfloat16;
+  const bool rounds = size_of(out.tensor().dtype) == 2;
   const std::int64_t width = out.tensor().extent(1);
   expect_close(out, expected.out, tolerance, what + " out");
   expect_close(log_sum, expected.log_sum, rounds ? 1e-5 : tolerance, what + " log_sum");

@@ -206,9 +206,7 @@ TEST_P(Attention, large_scores_do_not_overflow) {
   expect_close(out, {1.0, 1.0}, tolerance, "out");
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Attention,
-                         ::testing::Values(Precision{DType::float32, 5e-6}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 2e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, Attention, ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2)),
                          precision_name);
 
 TEST(AttentionRefuses, heads_that_do_not_divide_and_wrong_shapes) {

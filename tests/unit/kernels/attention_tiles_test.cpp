@@ -165,9 +165,7 @@ TEST_P(AttentionTiles, are_not_for_keys_that_lie_apart_nor_for_heads_without_roo
   EXPECT_FALSE(run(large, team_sizes().front()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, AttentionTiles,
-                         ::testing::Values(Precision{DType::float32, 5e-6}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 2e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, AttentionTiles, ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2)),
                          precision_name);
 
 }  // namespace

@@ -220,9 +220,7 @@ TEST(BatchInvarianceScope, ends_and_may_stand_within_another) {
   EXPECT_FALSE(library.batch_invariant());
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, BatchInvariant,
-                         ::testing::Values(Precision{DType::float32, 0}, Precision{DType::float64, 0},
-                                           Precision{DType::bfloat16, 0}),
+INSTANTIATE_TEST_SUITE_P(Precisions, BatchInvariant, ::testing::ValuesIn(precisions(0, 0, 0)),
                          precision_name);
 
 }  // namespace

@@ -119,9 +119,7 @@ TEST_P(DisentangledAttention, forward_and_backward) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, DisentangledAttention,
-                         ::testing::Values(Precision{DType::float32, 1e-5}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 3e-2}),
-                         precision_name);
+                         ::testing::ValuesIn(precisions(1e-5, 1e-13, 3e-2)), precision_name);
 
 TEST(DisentangledAttentionRefuses, other_shapes) {
   const RowsAt rows({3});

@@ -72,9 +72,7 @@ TEST_P(DropoutKernel, rows_that_are_picked_have_the_mask_of_their_place) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, DropoutKernel,
-                         ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-15},
-                                           Precision{DType::bfloat16, 1e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, DropoutKernel, ::testing::ValuesIn(precisions(1e-6, 1e-15, 1e-2)),
                          precision_name);
 
 TEST(DropoutMask, drops_the_wanted_share) {

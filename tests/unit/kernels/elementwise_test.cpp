@@ -186,13 +186,12 @@ TEST_P(Elementwise, rows_are_scaled_by_a_factor_each) {
                  "factors is float32 (4), expected float32 (5)");
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Elementwise,
-                         ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-14},
-                                           Precision{DType::bfloat16, 1e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, Elementwise, ::testing::ValuesIn(precisions(1e-6, 1e-14, 1e-2)),
                          precision_name);
 
 TEST(Copy, converts_between_all_floating_point_types) {
-  const std::vector<DType> types{DType::float32, DType::float64, DType::bfloat16};
+  std::vector<DType> types{DType::float32, DType::float64, DType::bfloat16};
+  if (is_activation(DType::float16)) types.push_back(DType::float16);
   for (const DType from : types)
     for (const DType to : types) {
       OwnedTensor x(from, {3}), y(to, {3});

@@ -134,9 +134,7 @@ TEST_P(Embedding, sinusoidal_table) {
   expect_close(table, expected, tolerance, "table");
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Embedding,
-                         ::testing::Values(Precision{DType::float32, 2e-6}, Precision{DType::float64, 2e-13},
-                                           Precision{DType::bfloat16, 1e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, Embedding, ::testing::ValuesIn(precisions(2e-6, 2e-13, 1e-2)),
                          precision_name);
 
 TEST(EmbeddingRefuses, sequences_beyond_the_table_and_odd_widths) {

@@ -191,9 +191,7 @@ TEST_P(Epilogue, sums_in_another_order_would_be_noticed) {
 }
 
 #if ENCORE_HOST_BACKEND
-INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue,
-                         ::testing::Values(Precision{DType::float32, 0.0}, Precision{DType::float64, 0.0},
-                                           Precision{DType::bfloat16, 0.0}),
+INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue, ::testing::ValuesIn(precisions(0.0, 0.0, 0.0)),
                          precision_name);
 
 std::set<std::string>& seen_labels() {

@@ -30,6 +30,14 @@ struct Precision {
 inline std::ostream& operator<<(std::ostream& out, const Precision& precision) {
   return out << name_of(precision.type);
 }
+/// All that kernels compute in: float16, where they are compiled for it, with eight times the digits of
+/// bfloat16.
+inline std::vector<Precision> precisions(double in_float32, double in_float64, double in_bfloat16) {
+  std::vector<Precision> all = {
+      {DType::float32, in_float32}, {DType::float64, in_float64}, {DType::bfloat16, in_bfloat16}};
+  if (is_activation(DType::float16)) all.push_back({DType::float16, in_bfloat16 / 4});
+  return all;
+}
 inline std::string precision_name(const ::testing::TestParamInfo<Precision>& info) {
   return name_of(info.param.type);
 }

@@ -96,9 +96,7 @@ TEST_P(LargestChannels, refuses_more_than_there_are) {
   EXPECT_REFUSED(find(random_tensor(GetParam().type, {2, 3}, 1), 4), "no more than the row has");
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, LargestChannels,
-                         ::testing::Values(Precision{DType::float32, 3e-6}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 1e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, LargestChannels, ::testing::ValuesIn(precisions(3e-6, 1e-13, 1e-2)),
                          precision_name);
 
 }  // namespace

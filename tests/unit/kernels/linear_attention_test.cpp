@@ -93,9 +93,7 @@ TEST_P(LinearAttention, forward_and_backward) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, LinearAttention,
-                         ::testing::Values(Precision{DType::float32, 1e-5}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 2e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, LinearAttention, ::testing::ValuesIn(precisions(1e-5, 1e-13, 2e-2)),
                          precision_name);
 
 TEST(LinearAttentionRefuses, other_shapes) {

@@ -42,16 +42,13 @@ TEST_P(Reduce, counts_what_is_not_finite) {
   EXPECT_EQ(kernels::count_not_finite(device(), x), 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Reduce,
-                         ::testing::Values(Precision{DType::float32, 0.0}, Precision{DType::float64, 0.0},
-                                           Precision{DType::bfloat16, 0.0}),
-                         precision_name);
+INSTANTIATE_TEST_SUITE_P(Precisions, Reduce, ::testing::ValuesIn(precisions(0.0, 0.0, 0.0)), precision_name);
 
 TEST(ClipScale, shrinks_only_what_is_too_long) {
   OwnedTensor squares(DType::float64, {1}), scale(DType::float64, {1});
-  const auto clip = [&](double norm, double limit) {
+  const auto clip = [&](double norm, double limit, double factor = 1.0) {
     squares.fill(norm * norm);
-    kernels::clip_scale(device(), data(squares), limit, data(scale));
+    kernels::clip_scale(device(), data(squares), limit, factor, data(scale));
     return read(scale);
   };
   EXPECT_EQ(clip(4.0, 1.0), 0.25);
@@ -59,6 +56,9 @@ TEST(ClipScale, shrinks_only_what_is_too_long) {
   EXPECT_EQ(clip(1.0, 1.0), 1.0);
   EXPECT_EQ(clip(4.0, 0.0), 1.0);  // 0 switches clipping off
   EXPECT_EQ(clip(0.0, 1.0), 1.0);
+  EXPECT_EQ(clip(32.0, 1.0, 8.0), 0.25 / 8.0) << "norm 4, eight times too large";
+  EXPECT_EQ(clip(4.0, 1.0, 8.0), 1.0 / 8.0);
+  EXPECT_EQ(clip(4.0, 0.0, 8.0), 1.0 / 8.0);
 }
 
 }  // namespace

@@ -120,9 +120,7 @@ TEST_P(Rotary, rows_that_come_later_get_the_bits_of_the_whole_pass) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Rotary,
-                         ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-13},
-                                           Precision{DType::bfloat16, 1e-2}),
+INSTANTIATE_TEST_SUITE_P(Precisions, Rotary, ::testing::ValuesIn(precisions(1e-6, 1e-13, 1e-2)),
                          precision_name);
 
 TEST(RotaryRefuses, odd_head_sizes_and_other_rows) {

@@ -64,7 +64,7 @@ class TiledCase {
 
   void expect(double tolerance, const std::string& what) const {
     const AttentionResult expected = reference();
-    const bool rounds = out.tensor().dtype == DType::bfloat16;
+    const bool rounds = size_of(out.tensor().dtype) == 2;
     expect_close(out, expected.out, tolerance, what + " out");
     expect_close(log_sum, expected.log_sum, rounds ? 1e-5 : tolerance, what + " log_sum");
     expect_close(dq, expected.dq, 10 * tolerance, what + " dq");

@@ -10,6 +10,7 @@
 
 #include <encore/bfloat16.hpp>
 #include <encore/error.hpp>
+#include <encore/float16.hpp>
 
 #include "memory/device_memory.hpp"
 #include "model/convert_elements.hpp"
@@ -160,40 +161,65 @@ TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
             "tensor \"head.gain\" is int64(9), and parameter \"head.gain\" of the model is float32(9)");
 }
 
-TEST(ConvertElements, EveryHalfHasItsValue) {
+/// Of a number of float16: its value, the nearest one of a float, and that of a double in a file.
+float value_of(unsigned bits) {
+  float16 number;
+  number.bits = static_cast<std::uint16_t>(bits);
+  return number;
+}
+unsigned nearest(float value) {
+  return float16(value).bits;
+}
+unsigned nearest_in_file(double value) {
+  const auto bytes = convert_elements(DType::float64, std::as_bytes(std::span(&value, 1)), DType::float16);
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes.data(), 2);
+  return bits;
+}
+
+TEST(Float16, HasItsValue) {
   // The smallest and largest of both kinds, and what is no number.
   const std::vector<std::pair<std::uint16_t, double>> cases = {
       {0x0000, 0.0},      {0x0001, 0x1p-24},  {0x03FF, 0x3FFp-24}, {0x0400, 0x1p-14},
       {0x3C00, 1.0},      {0xC000, -2.0},     {0x7BFF, 65504.0},   {0xFBFF, -65504.0},
       {0x8001, -0x1p-24}, {0x7C00, INFINITY}, {0xFC00, -INFINITY}, {0x3555, 0x1.554p-2}};
-  for (const auto& [bits, value] : cases) EXPECT_EQ(float_of_half(bits), value) << std::hex << bits;
-  EXPECT_TRUE(std::signbit(float_of_half(0x8000)));
-  EXPECT_TRUE(std::isnan(float_of_half(0x7E00)));
-  EXPECT_TRUE(std::isnan(float_of_half(0x7C01)));
+  for (const auto& [bits, value] : cases) EXPECT_EQ(value_of(bits), value) << std::hex << bits;
+  EXPECT_TRUE(std::signbit(value_of(0x8000)));
+  EXPECT_TRUE(std::isnan(value_of(0x7E00)));
+  EXPECT_TRUE(std::isnan(value_of(0x7C01)));
 }
 
-TEST(ConvertElements, EveryHalfIsTheNearestOfItself) {
+TEST(Float16, EachIsTheNearestOfItself) {
   for (unsigned bits = 0; bits < 0x10000U; ++bits) {
-    const float value = float_of_half(static_cast<std::uint16_t>(bits));
-    const std::uint16_t again = half_of(value);
-    if (std::isnan(value))
-      EXPECT_TRUE(std::isnan(float_of_half(again)));
-    else
-      EXPECT_EQ(again, bits) << value;
+    const float value = value_of(bits);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(value_of(nearest(value))));
+      EXPECT_TRUE(std::isnan(value_of(nearest_in_file(value))));
+    } else {
+      EXPECT_EQ(nearest(value), bits) << value;
+      EXPECT_EQ(nearest_in_file(value), bits) << value;
+    }
   }
 }
 
-TEST(ConvertElements, BetweenTwoHalvesTheNearerIsTakenAndTheEvenOneOfATie) {
+TEST(Float16, BetweenTwoTheNearerIsTakenAndTheEvenOneOfATie) {
   for (unsigned bits = 0; bits < 0x7BFFU; ++bits) {
-    const auto lower = static_cast<std::uint16_t>(bits), upper = static_cast<std::uint16_t>(bits + 1);
-    const double low = float_of_half(lower), high = float_of_half(upper), middle = (low + high) / 2;
-    EXPECT_EQ(half_of(middle), bits % 2 == 0 ? lower : upper) << middle;
-    EXPECT_EQ(half_of(std::nextafter(middle, 0.0)), lower) << middle;
-    EXPECT_EQ(half_of(std::nextafter(middle, 1e9)), upper) << middle;
-    EXPECT_EQ(half_of(-middle), half_of(middle) | 0x8000U);
+    const float low = value_of(bits), high = value_of(bits + 1), middle = (low + high) / 2;
+    const unsigned even = bits + bits % 2;
+    EXPECT_EQ(nearest(middle), even) << middle;
+    EXPECT_EQ(nearest(std::nextafter(middle, 0.0F)), bits) << middle;
+    EXPECT_EQ(nearest(std::nextafter(middle, 1e9F)), bits + 1) << middle;
+    EXPECT_EQ(nearest(-middle), even | 0x8000U);
+    EXPECT_EQ(nearest_in_file(middle), even) << middle;
+    EXPECT_EQ(nearest_in_file(std::nextafter(static_cast<double>(middle), 0.0)), bits) << middle;
+    EXPECT_EQ(nearest_in_file(std::nextafter(static_cast<double>(middle), 1e9)), bits + 1) << middle;
   }
-  EXPECT_EQ(half_of(std::nextafter(65520.0, 0.0)), 0x7BFF) << "rounds to 65504";
-  EXPECT_EQ(half_of(65520.0), 0x7C00) << "the tie with what would be 65536";
+  EXPECT_EQ(nearest(std::nextafter(65520.0F, 0.0F)), 0x7BFFU) << "rounds to 65504";
+  EXPECT_EQ(nearest(65520.0F), 0x7C00U) << "the tie with what would be 65536";
+  EXPECT_EQ(nearest(1e30F), 0x7C00U);
+  EXPECT_EQ(nearest(-INFINITY), 0xFC00U);
+  EXPECT_EQ(nearest(1e-10F), 0x0000U);
+  EXPECT_EQ(nearest(-1e-42F), 0x8000U);
 }
 
 TEST(ConvertElements, Bfloat16IsThatOfTheKernels) {

@@ -99,21 +99,32 @@ std::string train(Precision precision, bool inject) {
          digest(device, tiny.model.parameters().state(1));
 }
 
+constexpr Precision precisions[] = {Precision::float32, Precision::bfloat16, Precision::float16};
+
+std::string name_of(Precision precision) {
+  return encore::name_of(precision == Precision::bfloat16  ? DType::bfloat16
+                         : precision == Precision::float16 ? DType::float16
+                                                           : DType::float32);
+}
+
 /// Runs in the child: prints what the parent compares.
 TEST(ThreadsChild, DISABLED_Trains) {
-  const Precision precision =
-      std::getenv("ENCORE_TEST_BFLOAT16") != nullptr ? Precision::bfloat16 : Precision::float32;
-  print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr));
+  const char* const name = std::getenv("ENCORE_TEST_PRECISION");
+  for (const Precision precision : precisions)
+    if (name != nullptr && name == name_of(precision))
+      print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr));
 }
 
 struct Threads : ::testing::TestWithParam<Precision> {
   void SetUp() override {
     if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+    if (GetParam() == Precision::float16 && !is_activation(DType::float16))
+      GTEST_SKIP() << "no float16 in this build";
   }
   static std::string in_child(int threads, bool inject) {
-    std::string environment = inject ? "ENCORE_TEST_INJECT=1 " : "";
-    if (GetParam() == Precision::bfloat16) environment += "ENCORE_TEST_BFLOAT16=1 ";
-    return digest_of_child("model_test", "ThreadsChild.DISABLED_Trains", threads, environment);
+    const std::string environment = "ENCORE_TEST_PRECISION=" + name_of(GetParam()) + " ";
+    return digest_of_child("model_test", "ThreadsChild.DISABLED_Trains", threads,
+                           environment + (inject ? "ENCORE_TEST_INJECT=1 " : ""));
   }
 };
 
@@ -127,10 +138,8 @@ TEST_P(Threads, AnInjectedReorderingIsSeen) {
   EXPECT_NE(in_child(2, true), in_child(1, true));
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Threads, ::testing::Values(Precision::float32, Precision::bfloat16),
-                         [](const auto& info) {
-                           return info.param == Precision::bfloat16 ? "bfloat16" : "float32";
-                         });
+INSTANTIATE_TEST_SUITE_P(Precisions, Threads, ::testing::ValuesIn(precisions),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace encore

@@ -119,6 +119,9 @@ TEST(Identity, ADefaultWrittenOutDoesNotCount) {
                              "[model.layer.layer_norm]\ntype = \"layer_norm\"\n[model.head]")),
             original());
   EXPECT_EQ(question(sample::experiment, {"train.clip_norm=1"}), original());
+  EXPECT_EQ(question(sample::experiment, {"train.precision=float16", "train.loss_scale=65536"}),
+            question(sample::experiment, {"train.precision=float16"}));
+  EXPECT_NE(question(sample::experiment, {"train.loss_scale=65536"}), original());
 }
 
 TEST(Identity, NamesNotesAndWhereDataLiesDoNotCount) {

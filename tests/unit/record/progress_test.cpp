@@ -16,9 +16,20 @@ TEST(Progress, HasNoBestValueBeforeTheFirstEvaluation) {
   EXPECT_EQ(progress_from_text(progress_to_text(Progress{})), Progress{});
 }
 
+TEST(Progress, KeepsTheFactorOnTheLossWhereThereIsOne) {
+  Progress progress{412, 3, 17, 400, 0.5, 2, true};
+  progress.loss_scale = LossScale{.factor = 0x1p130, .steps = 1999, .left_out = 3};
+  EXPECT_EQ(progress_from_text(progress_to_text(progress)), progress);
+  EXPECT_EQ(progress_to_text(Progress{}).find("loss_scale"), std::string::npos);
+}
+
 TEST(Progress, RefusesTextThatIsNoProgress) {
-  for (const char* text : {"", "[]", "{}", R"({"step": "one"})"})
+  for (std::string text : {"", "[]", "{}", R"({"step": "one"})"})
     EXPECT_THROW(progress_from_text(text), Error) << text;
+  Progress scaled;
+  scaled.loss_scale = LossScale();
+  for (std::string text = progress_to_text(scaled); const char* part : {"factor", "left_out"})
+    EXPECT_THROW(progress_from_text(std::string(text).replace(text.find(part), 1, "F")), Error) << part;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A whole model in bfloat16 against the same model in float32: losses, logits, and the gradient of each
-// parameter relative to its norm; float32 masters that keep what a bfloat16 could not; predictions in the
-// precision of training.
+// A whole model in 16 bits against the same model in float32: losses, logits, and the gradient of each
+// parameter relative to its norm; float32 masters that keep what 16 bits could not; predictions in the
+// precision of training; small gradients of float16, which a factor on the loss keeps.
 #include <gtest/gtest.h>
 
 #include "kernels/gemm.hpp"
@@ -24,9 +24,23 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, doub
   return norm_of(difference) / std::max(norm_of(b), floor);
 }
 
-struct Bfloat16Test : ::testing::Test {
+struct HalfType {
+  Precision precision;
+  DType type;
+  double digits;        ///< relative distance of two neighbours, at most
+  double of_gradients;  ///< of those of a tensor, at most; a relu that turns does not know of digits
+
+  friend std::ostream& operator<<(std::ostream& out, const HalfType& half) {
+    return out << name_of(half.type);
+  }
+};
+const HalfType half_types[] = {{Precision::bfloat16, DType::bfloat16, 0x1p-7, 0.06},
+                               {Precision::float16, DType::float16, 0x1p-10, 0.02}};
+
+struct HalfPrecision : ::testing::TestWithParam<HalfType> {
   void SetUp() override {
-    if (!device.gemm().multiplies(DType::bfloat16)) GTEST_SKIP() << "no bfloat16 products on this backend";
+    if (!device.gemm().multiplies(type))
+      GTEST_SKIP() << "no products of " << name_of(type) << " in this build";
   }
 
   std::unique_ptr<TinyModel> make(Precision precision, NormPosition position = NormPosition::post) {
@@ -46,42 +60,67 @@ struct Bfloat16Test : ::testing::Test {
     return tiny;
   }
 
+  const Precision half = GetParam().precision;
+  const DType type = GetParam().type;
+  const double digits = GetParam().digits;
   Device device;
   Registry registry = load_builtin_plugins();
 };
 
-TEST_F(Bfloat16Test, LossAndLogitsAreThoseOfFloat32) {
+TEST_P(HalfPrecision, LossAndLogitsAreThoseOfFloat32) {
   for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto narrow = make(Precision::bfloat16, position), wide = make(Precision::float32, position);
-    EXPECT_EQ(narrow->model.precision(), DType::bfloat16);
+    const auto narrow = make(half, position), wide = make(Precision::float32, position);
+    EXPECT_EQ(narrow->model.precision(), type);
     const double loss = wide->loss({1, 1});
-    EXPECT_NEAR(narrow->loss({1, 1}), loss, 0.01 * loss);
+    EXPECT_NEAR(narrow->loss({1, 1}), loss, 1.3 * digits * loss);
     for (TinyModel* tiny : {narrow.get(), wide.get()}) tiny->model.evaluate(tiny->batch, {});
     const Tensor logits = narrow->model.evaluation_tensor("head.logits");
-    EXPECT_EQ(logits.dtype, DType::bfloat16);
+    EXPECT_EQ(logits.dtype, type);
     EXPECT_LE(
         distance(to_host(device, logits), to_host(device, wide->model.evaluation_tensor("head.logits"))),
-        0.03);
+        4 * digits);
   }
 }
 
-TEST_F(Bfloat16Test, GradientsAreThoseOfFloat32) {
+TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
   for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto narrow = make(Precision::bfloat16, position), wide = make(Precision::float32, position);
-    narrow->loss({1, 1});
+    const auto narrow = make(half, position), wide = make(Precision::float32, position);
+    narrow->model.scale_loss(1024.0);
+    wide->model.scale_loss(1024.0);
+    EXPECT_EQ(narrow->loss({1, 1}), make(half, position)->loss({1, 1})) << "what is returned is not scaled";
     wide->loss({1, 1});
     const double whole = norm_of(to_host(device, wide->model.parameters().gradients()));
     EXPECT_LE(distance(to_host(device, narrow->model.parameters().gradients()),
                        to_host(device, wide->model.parameters().gradients())),
-              0.03);
+              GetParam().of_gradients / 2);
     // A key's bias has no gradient in truth, so a small tensor is judged by the size of the whole.
     for (const ParameterSlice& slice : wide->model.parameters().slices())
-      EXPECT_LE(distance(narrow->gradient(slice), wide->gradient(slice), 0.02 * whole), 0.06) << slice.path;
+      EXPECT_LE(distance(narrow->gradient(slice), wide->gradient(slice), 0.02 * whole),
+                GetParam().of_gradients)
+          << slice.path;
   }
 }
 
-TEST_F(Bfloat16Test, UpdatesTooSmallForABfloat16AddUp) {
-  const auto tiny = make(Precision::bfloat16);
+TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
+  const auto gradients = [&](Precision precision, double factor) {
+    const auto tiny = make(precision);
+    tiny->model.scale_loss(factor);
+    tiny->loss({1, 1});
+    std::vector<double> found = to_host(device, tiny->model.parameters().gradients());
+    for (double& value : found) value /= factor;
+    return found;
+  };
+  const std::vector<double> exact = gradients(Precision::float32, 1.0);
+  EXPECT_LE(distance(gradients(half, 1024.0), exact), 4 * digits);
+  const double of_small = distance(gradients(half, 0x1p-22), exact);
+  if (type == DType::float16)
+    EXPECT_GT(of_small, 0.5) << "they are 0";
+  else
+    EXPECT_LE(of_small, 4 * digits);
+}
+
+TEST_P(HalfPrecision, UpdatesTooSmallForItsDigitsAddUp) {
+  const auto tiny = make(half);
   ParameterBlock& parameters = tiny->model.parameters();
   const ParameterSlice& weight = parameters.find("encoder.1.attention.out.weight");
   tiny->set_values(weight, std::vector<double>(static_cast<std::size_t>(weight.size), 0.5));
@@ -97,28 +136,33 @@ TEST_F(Bfloat16Test, UpdatesTooSmallForABfloat16AddUp) {
     optimizer->update(device, parameters.blocks(nullptr), 1.0, 1);
   };
   parameters.zero_gradients();
-  update(-0.0009);  // the neighbours of 0.5 are 1/256 away above, 1/512 below
+  const double step = 0.23 * 0.5 * digits;  // the neighbour above 0.5 is half of `digits` away
+  update(-step);
   tiny->model.evaluate(tiny->batch, {});
   EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight, Element::activation)), seen);
-  EXPECT_NEAR(tiny->values(weight).front(), 0.5009, 1e-6);
-  update(-0.0009);
-  update(-0.0009);
+  EXPECT_NEAR(tiny->values(weight).front(), 0.5 + step, 1e-6);
+  update(-step);
+  update(-step);
   tiny->model.evaluate(tiny->batch, {});
-  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight, Element::activation)).front(), 0.50390625);
+  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight, Element::activation)).front(),
+            0.5 + 0.5 * digits);
   EXPECT_NE(tiny->loss({1, 1}), before);
 }
 
-TEST_F(Bfloat16Test, SumsAndStatisticsStayFloat32) {
-  const auto tiny = make(Precision::bfloat16);
+TEST_P(HalfPrecision, SumsAndStatisticsStayFloat32) {
+  const auto tiny = make(half);
   for (const Tensor& sums :
        {tiny->model.parameters().gradients(), tiny->model.parameters().shard_gradients()})
     EXPECT_EQ(sums.dtype, DType::float32);
   for (const PlanTensor& tensor : tiny->model.training_plan().tensors) {
     const bool sums = tensor.path.ends_with(".mean") || tensor.path.ends_with(".rstd") ||
                       tensor.path.ends_with(".losses") || tensor.path.ends_with(".log_sum");
-    EXPECT_EQ(tensor.dtype, sums ? DType::float32 : DType::bfloat16) << tensor.path;
+    EXPECT_EQ(tensor.dtype, sums ? DType::float32 : type) << tensor.path;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, HalfPrecision, ::testing::ValuesIn(half_types),
+                         [](const auto& info) { return name_of(info.param.type); });
 
 }  // namespace
 }  // namespace encore
