@@ -41,14 +41,11 @@ inline std::int64_t pack_tasks(const Panels& to, bool outer_first) {
   return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
 }
 
-inline void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first, float* sums) {
+inline void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first) {
   const bfloat16* data = elements<bfloat16>(from);
   if (outer_first) return pack_columns(to, task, data, from.extent(1));
   const std::int64_t begin = task * packed_rows, end = std::min(to.inner, begin + packed_rows);
-  if (sums != nullptr)
-    pack_rows<true>(to, begin, end, data, from.extent(1), sums);
-  else
-    pack_rows(to, begin, end, data, from.extent(1));
+  pack_rows(to, begin, end, data, from.extent(1));
 }
 
 /// Rows of such an operand in a step of AMX (amx_product.hpp).

@@ -65,7 +65,7 @@ class AmxGemm final : public GemmLibrary {
     if (weight.dtype != DType::bfloat16) return other_->lay_out(device, weight, to);
     const Panels panels = panels_of(weight, to);
     parallel_tasks(device, "encore::gemm_lay_out", pairs::pack_tasks(panels, true),
-                   [=](std::int64_t task) { pairs::pack(panels, task, weight, true, nullptr); });
+                   [=](std::int64_t task) { pairs::pack(panels, task, weight, true); });
   }
 
   void multiply(const Device& device, const Product& p) override {
@@ -87,7 +87,7 @@ class AmxGemm final : public GemmLibrary {
     if (tasks_of_b + tasks_of_a > 0)
       parallel_tasks(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
         if (task < tasks_of_b)
-          pairs::pack(b, task, p.b, p.transpose_b, nullptr);
+          pairs::pack(b, task, p.b, p.transpose_b);
         else if (p.sums)
           pairs::transpose<true>(a, task - tasks_of_b, p.a, sums.of(task - tasks_of_b));
         else
