@@ -100,6 +100,18 @@ std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>
   return sources;
 }
 
+/// What became of the sweep's points that give no run.
+std::string points_without_runs(const Plan& plan) {
+  std::string text;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) text += ", " + std::to_string(count) + (count == 1 ? " point " : " points ") + what;
+  };
+  add(plan.excluded, "excluded");
+  add(plan.alike_by_when, "the same as an earlier one without what [sweep.when] leaves out");
+  add(plan.duplicates, "the same as an earlier one");
+  return text;
+}
+
 void print_time(std::ostream& out, const PlanView& view) {
   const std::size_t to_do = view.planned.to_do(), unknown = view.unknown();
   if (to_do == 0) return;
@@ -232,10 +244,9 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
                time_cell(view, index), why(run)});
   }
   table.print(out, terminal);
-  out << '\n' << planned.to_do() << " of " << planned.runs.size() << " runs to do on " << planned.backend;
-  if (planned.plan.excluded > 0) out << ", " << planned.plan.excluded << " excluded";
-  if (planned.plan.duplicates > 0) out << ", " << planned.plan.duplicates << " asked the same as another";
-  out << '\n';
+  out << '\n'
+      << planned.to_do() << " of " << planned.runs.size() << " runs to do on " << planned.backend
+      << points_without_runs(planned.plan) << '\n';
   print_time(out, view);
   for (const Problem& warning : planned.plan.warnings) out << "warning: " << warning.text() << '\n';
   for (const std::string& line : kept_though(planned)) out << line << '\n';
@@ -289,6 +300,7 @@ Json plan_json(const PlanView& view, bool with_values) {
           {"file", view.planned.file.string()},
           {"backend", view.planned.backend},
           {"excluded", view.planned.plan.excluded},
+          {"alike_by_when", view.planned.plan.alike_by_when},
           {"duplicates", view.planned.plan.duplicates},
           {"warnings", warnings},
           {"to_do", to_do},

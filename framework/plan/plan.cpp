@@ -58,17 +58,23 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
     problems.require_none();
   }
 
-  Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0, {}};
+  Plan plan{.name = header.name,
+            .note = header.note,
+            .tags = header.tags,
+            .origin = header.origin,
+            .seeds = header.seed_origin};
   PointMaker maker(document, root, catalogue, sweep, header, hash, parents);
-  std::unordered_set<std::string> questions, names;
+  std::unordered_set<std::string> groups, names;
   const std::vector<Proposal> proposals = propose_all(sweep);
   for (const Proposal& proposal : proposals) {
     if (problems.all().size() >= most_problems) break;
-    for (RunPoint& point : maker.make(proposal, problems)) {
-      if (!questions.insert(point.question).second) {
-        ++plan.duplicates;
-        continue;
-      }
+    std::vector<RunPoint> points = maker.make(proposal, problems);
+    if (!points.empty() && !groups.insert(points.front().group).second) {
+      const bool leaves_out = points.front().varied.size() < proposal.size();
+      ++(leaves_out ? plan.alike_by_when : plan.duplicates);
+      points.clear();
+    }
+    for (RunPoint& point : points) {
       point.name = unique_name(point.name, names);
       plan.points.push_back(std::move(point));
     }

@@ -25,12 +25,13 @@ struct Plan {
   std::vector<std::string> tags;
   Origins origin;                        ///< of name, note and tags
   std::map<std::int64_t, Origin> seeds;  ///< each seed, and where it comes from
-  std::vector<RunPoint> points;
-  std::size_t excluded =
-      0;  ///< points that [sweep] exclude took out, before they are multiplied by the seeds
-  std::size_t duplicates = 0;  ///< points that asked the same question as an earlier one, and are left out
-  std::vector<Problem>
-      warnings;  ///< what is likely a slip but stops nothing: an exclusion that meets no point
+  std::vector<RunPoint> points = {};
+  /// Points of the sweep that give no run, before they are multiplied by the seeds: those that [sweep]
+  /// exclude took out; those that ask what an earlier one asks because [sweep.when] has them leave options
+  /// out; and those that ask it although they set every option, such as a value that stands twice in a zip.
+  std::size_t excluded = 0, alike_by_when = 0, duplicates = 0;
+  std::vector<Problem> warnings =
+      {};  ///< what is likely a slip but stops nothing: an exclusion that meets no point
 };
 
 /// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once

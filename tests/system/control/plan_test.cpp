@@ -47,6 +47,24 @@ TEST_F(PlanVerb, KnowsNoTimeWhereNothingWasTrained) {
   EXPECT_EQ(plan.at("runs").at(0).at("why"), "new");
 }
 
+TEST_F(PlanVerb, SaysWhatBecameOfPointsWithoutRuns) {
+  sandbox_.write("sweep.toml",
+                 tiny_experiment() +
+                     "[sweep]\nexclude = [\"train.epochs == 9\"]\n[sweep.grid]\n\"model.layers\" = [1, 2]\n"
+                     "\"model.dropout\" = [0.1, 0.2, 0.3]\n[[sweep.zip]]\n\"train.epochs\" = [2, 2, 9]\n"
+                     "[sweep.when]\n\"model.dropout\" = \"model.layers == 2\"\n");
+  const std::string output = output_of({"sweep.toml", "--seeds", "1-3"});
+  EXPECT_TRUE(
+      contains(output,
+               "12 of 12 runs to do on openmp, 6 points excluded, 5 points the same as an earlier one "
+               "without what [sweep.when] leaves out, 3 points the same as an earlier one\n"))
+      << output;
+  const nlohmann::json plan = json_of({"sweep.toml"});
+  EXPECT_EQ(plan.at("excluded"), 6);
+  EXPECT_EQ(plan.at("alike_by_when"), 5);
+  EXPECT_EQ(plan.at("duplicates"), 3);
+}
+
 TEST_F(PlanVerb, GoesByTheEpochsOfALikeRun) {
   train_in_40_seconds();
   const nlohmann::json time = time_of({"-S", "train.epochs=8", "-S", "optimizer.learning_rate=0.5"});

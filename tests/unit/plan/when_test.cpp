@@ -22,7 +22,8 @@ TEST(When, AGridVariesAnOptionOnlyWhereItsConditionHolds) {
                                             "\"optimizer.weight_decay\" = [0.0, 0.1]\n" + decay_of_adamw));
   EXPECT_EQ(names(planned),
             (Names{"tiny-adamw-weight_decay=0-s1", "tiny-adamw-weight_decay=0.1-s1", "tiny-sgd-s1"}));
-  EXPECT_EQ(planned.duplicates, 1U) << "two points of sgd, which became the same";
+  EXPECT_EQ(planned.alike_by_when, 1U) << "two points of sgd, which became the same";
+  EXPECT_EQ(planned.duplicates, 0U);
   EXPECT_EQ(planned.points[1].config["optimizer"]["weight_decay"], 0.1);
   EXPECT_FALSE(planned.points[2].config["optimizer"].contains("weight_decay"));
   EXPECT_EQ(planned.points[2].varied.size(), 1U);
@@ -49,6 +50,19 @@ TEST(When, DrawsThatLeaveOutTheirOptionAreOneRun) {
   EXPECT_EQ(planned.points[2].config["optimizer"]["weight_decay"],
             unguarded.points[2].config["optimizer"]["weight_decay"])
       << "a condition changes no draw";
+}
+
+TEST(When, CountsPointsAndEachForItsOwnReason) {
+  const Plan planned = plan(sample::changed(
+      planning::swept("[sweep]\nexclude = [\"train.epochs == 9\"]\n[sweep.grid]\n" + two_optimizers +
+                      "\"optimizer.weight_decay\" = [0.0, 0.1, 0.2]\n[[sweep.zip]]\n"
+                      "\"train.epochs\" = [2, 2, 9]\n" +
+                      decay_of_adamw),
+      "seed = 1\n", "seeds = [1, 2, 3, 4, 5]\n"));
+  EXPECT_EQ(planned.points.size(), 4U * 5U) << "18 points, of which give runs three of adamw and one of sgd";
+  EXPECT_EQ(planned.excluded, 6U);
+  EXPECT_EQ(planned.alike_by_when, 5U) << "sgd";
+  EXPECT_EQ(planned.duplicates, 3U) << "adamw, whose points leave out nothing";
 }
 
 TEST(When, TheFilesOwnValueStays) {
