@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace encore {
@@ -63,17 +64,25 @@ std::vector<std::string> labels_of(const std::vector<Value>& values) {
   for (const auto& [label, group] : tables) differing[label] = differing_options(group);
 
   std::vector<std::string> labels;
+  std::unordered_map<std::string, std::string> known;  // by value: those of a zip may repeat
   std::unordered_set<std::string> taken;
   for (const Value& value : values) {
-    std::string label = label_of(value);
-    if (value.is_table())
-      for (const std::string& key : differing[label_of(value)])
-        if (value.find(key) != nullptr) label += "." + key + "=" + option_text(value, key);
-    if (taken.contains(label)) label += "." + std::to_string(labels.size() + 1);
-    taken.insert(label);
-    labels.push_back(std::move(label));
+    const auto [entry, is_new] = known.try_emplace(kind_and_text(value), label_of(value));
+    std::string& label = entry->second;
+    if (is_new) {
+      if (value.is_table())
+        for (const std::string& key : differing[label_of(value)])
+          if (value.find(key) != nullptr) label += "." + key + "=" + option_text(value, key);
+      if (taken.contains(label)) label += "." + std::to_string(labels.size() + 1);
+      taken.insert(label);
+    }
+    labels.push_back(label);
   }
   return labels;
+}
+
+std::string kind_and_text(const Value& value) {
+  return describe(value) + to_text(value);
 }
 
 bool is_word(const Value& value) {

@@ -155,7 +155,7 @@ class SweepReader {
   void refuse_repetitions(const SweepAxis& axis, const std::string& table) {
     std::unordered_set<std::string> seen;
     for (const Value& value : axis.values)
-      if (!seen.insert(describe(value) + to_text(value)).second)
+      if (!seen.insert(kind_and_text(value)).second)
         problems_.add(value.origin.place, axis.key,
                       "\"" + axis.key + "\" of " + table + ": " + to_text(value) +
                           " stands twice in the list; keep one of them");

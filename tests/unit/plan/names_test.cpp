@@ -67,6 +67,31 @@ TEST(Names, TablesOfOneTypeAreCalledByWhatDiffers) {
       (Names{"tiny-self_attention.heads=1-s1", "tiny-self_attention.heads=2-s1", "tiny-alibi_attention-s1"}));
 }
 
+TEST(Names, ValuesThatAZipRepeatsKeepTheirName) {
+  const std::string adamw = "{ type = \"adamw\", learning_rate = 1e-3 }",
+                    sgd = "{ type = \"sgd\", learning_rate = 0.1 }",
+                    faster = "{ type = \"adamw\", learning_rate = 1e-2 }";
+  const auto with = [&](const std::string& optimizers, const std::string& epochs) {
+    return names(plan(planning::swept("[[sweep.zip]]\noptimizer = [" + optimizers +
+                                      "]\n\"train.epochs\" = [" + epochs + "]\n")));
+  };
+  EXPECT_EQ(with(adamw + ", " + sgd + ", " + adamw, "2, 2, 3"),
+            (Names{"tiny-adamw-epochs=2-s1", "tiny-sgd-epochs=2-s1", "tiny-adamw-epochs=3-s1"}));
+  EXPECT_EQ(with(adamw + ", " + faster + ", " + faster, "2, 2, 3"),
+            (Names{"tiny-adamw.learning_rate=0.001-epochs=2-s1", "tiny-adamw.learning_rate=0.01-epochs=2-s1",
+                   "tiny-adamw.learning_rate=0.01-epochs=3-s1"}));
+}
+
+TEST(Names, ValuesThatLookAlikeKeepTheirNumber) {
+  std::vector<Value> values(6);
+  values[0].data = values[2].data = std::string("a/set");
+  values[1].data = std::string("b/set");
+  values[3].data = std::int64_t{1};
+  values[4].data = 1.0;
+  values[5].data = std::int64_t{1};
+  EXPECT_EQ(labels_of(values), (Names{"set", "set.2", "set", "1", "1.5", "1"}));
+}
+
 /// A longer list leaves the names that were there.
 TEST(Names, AnotherValueRenamesNoRun) {
   const auto with = [](const std::string& values) {
