@@ -196,6 +196,25 @@ TEST_F(ServeFiles, ASignalLeavesNothingWheneverItComes) {
   }
 }
 
+TEST_F(ServeFiles, WhatAKilledServerLeavesTheNextOneRemovesAndNothingElse) {
+  make_bundle_of("tiny", "tiny.tar.zst");
+  serve({"--workers", "1"}, "tiny.tar.zst");
+  end_server(SIGKILL);
+  EXPECT_TRUE(sandbox_.wait_until_no_workers());
+  EXPECT_EQ(folders_aside(), 1U) << "nothing else could remove it";
+  fs::remove(path("serve.txt"));
+  fs::create_directory(aside() / "encore-bundle-kept");
+  serve({"--workers", "1"}, "tiny.tar.zst");
+  EXPECT_EQ(folders_aside(), 2U) << "its own, and the one that was never marked";
+  fs::remove(aside() / "encore-bundle-kept");
+  const json expected = answers(some_texts(1), "tiny").at("results");
+  output_of({"bundle", "show", "tiny.tar.zst"});
+  EXPECT_EQ(folders_aside(), 1U) << "the one in use has stayed";
+  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
+  EXPECT_EQ(answers(some_texts(1), "tiny").at("results"), expected) << "another worker reads it";
+  end();
+}
+
 TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   make_bundle_of("tiny", "tiny.tar.zst");
   const std::string bytes = sandbox_.read("tiny.tar.zst");

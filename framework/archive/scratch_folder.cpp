@@ -1,0 +1,113 @@
+// A folder has a file, its mark, on which its process holds a lock; the kernel lets go of it however the
+// process ends. So a folder whose mark can be locked belongs to nobody. Neither an age nor a process id would
+// show that: a server lives for months, and another container has ids of its own. A folder without a mark is
+// not touched: it was kept, or its file system has no locks. Locks may not reach other machines, so the mark
+// names its own.
+#include "archive/scratch_folder.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "record/process.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* prefix = "encore-bundle-";
+constexpr const char* mark_name = "in_use";
+
+bool lock(const FileDescriptor& file) {
+  return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+/// The mark gets its name when it is locked already: nobody ever sees one that could be taken for abandoned.
+FileDescriptor mark_in_use(const fs::path& folder) {
+  const fs::path draft = folder / (std::string(mark_name) + ".new");
+  std::error_code failure;
+  try {
+    FileDescriptor mark = open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0600);
+    const std::string host = this_process().host;
+    write_all(mark.get(), std::as_bytes(std::span(host)), draft);
+    if (lock(mark)) {
+      fs::rename(draft, folder / mark_name, failure);
+      if (!failure) return mark;
+    }
+  } catch (const Error&) {
+    // A full disk: what is to be written here says so.
+  }
+  fs::remove(draft, failure);
+  return {};
+}
+
+std::string content_of(const FileDescriptor& file) {
+  char buffer[256];
+  const ssize_t count = ::pread(file.get(), buffer, sizeof buffer, 0);
+  return {buffer, count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+bool is_own_folder(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
+/// The mark goes last: while something is left, another process can go on.
+void remove_marked(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename() != mark_name) fs::remove_all(entry.path(), ignored);
+  fs::remove_all(folder, ignored);
+}
+
+void remove_if_abandoned(const fs::path& folder) {
+  const FileDescriptor mark(::open((folder / mark_name).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!mark || content_of(mark) != this_process().host || !lock(mark)) return;
+  struct stat status {};
+  const bool still_there = ::fstat(mark.get(), &status) == 0 && status.st_nlink > 0;
+  if (still_there) remove_marked(folder);
+}
+
+void remove_abandoned(const fs::path& place) {
+  std::error_code ignored;
+  for (fs::directory_iterator entry(place, ignored), end; !ignored && entry != end; entry.increment(ignored))
+    if (entry->path().filename().string().starts_with(prefix) && is_own_folder(entry->path()))
+      remove_if_abandoned(entry->path());
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::error_code failure;
+  const fs::path place = fs::temp_directory_path(failure);
+  if (failure)
+    throw Error("there is no folder for temporary files: " + failure.message() + "; $TMPDIR names one");
+  remove_abandoned(place);
+  std::string pattern = (place / (std::string(prefix) + "XXXXXX")).string();
+  if (::mkdtemp(pattern.data()) == nullptr)
+    throw Error(system_message("make the folder", pattern, errno) + "; $TMPDIR names another place");
+  path_ = pattern;
+  in_use_ = mark_in_use(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  if (!keep_) remove_marked(path_);
+}
+
+void ScratchFolder::keep() {
+  keep_ = true;
+  std::error_code ignored;
+  fs::remove(path_ / mark_name, ignored);
+}
+
+}  // namespace encore

@@ -1,0 +1,110 @@
+// Folders for bundles: those that a killed process has left are removed, and no other.
+#include "archive/scratch_folder.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::read_bytes;
+using testing::write_bytes;
+
+constexpr const char* mark = "in_use";
+
+class ScratchFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("TMPDIR", place_.path().c_str(), 1); }
+  void TearDown() override { ::unsetenv("TMPDIR"); }
+
+  /// Of a process that was killed while it used it, with files in it.
+  fs::path left_behind() const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const ScratchFolder folder;
+      fs::create_directory(folder.path() / "runs");
+      write_bytes(folder.path() / "runs" / "weights", "many bytes");
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+    for (const fs::directory_entry& entry : fs::directory_iterator(place_.path()))
+      if (fs::exists(entry.path() / "runs/weights")) return entry.path();
+    return {};
+  }
+
+  const testing::TemporaryFolder place_;
+};
+
+TEST_F(ScratchFolderTest, GoesWithItsObject) {
+  {
+    const ScratchFolder folder;
+    write_bytes(folder.path() / "file", "content");
+    EXPECT_TRUE(fs::exists(folder.path() / mark));
+    EXPECT_EQ(fs::status(folder.path()).permissions(), fs::perms::owner_all);
+  }
+  EXPECT_TRUE(fs::is_empty(place_.path()));
+}
+
+TEST_F(ScratchFolderTest, WhatAKilledProcessLeftGoesWithTheNextOne) {
+  const fs::path left = left_behind();
+  ASSERT_TRUE(fs::exists(left / "runs/weights"));
+  const ScratchFolder folder;
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(folder.path()));
+}
+
+TEST_F(ScratchFolderTest, WhatAKilledRemovalLeftGoesToo) {
+  const fs::path left = left_behind();
+  ASSERT_TRUE(fs::remove_all(left / "runs"));
+  const ScratchFolder folder;
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST_F(ScratchFolderTest, OneInUseStays) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  EXPECT_TRUE(fs::exists(first.path() / mark)) << "in one process too";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    { const ScratchFolder third; }
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(fs::exists(first.path() / mark) && fs::exists(second.path() / mark));
+}
+
+TEST_F(ScratchFolderTest, AKeptOneStays) {
+  fs::path kept;
+  {
+    ScratchFolder folder;
+    folder.keep();
+    kept = folder.path();
+  }
+  const ScratchFolder other;
+  EXPECT_TRUE(fs::is_empty(kept)) << "without the mark";
+}
+
+TEST_F(ScratchFolderTest, WhatIsNotSurelyAbandonedStays) {
+  fs::create_directory(place_ / "encore-bundle-unmarked");
+  fs::create_directory(place_ / "elsewhere");
+  const fs::path left = left_behind();
+  ASSERT_TRUE(fs::exists(left / mark));
+  fs::copy_file(left / mark, place_ / "elsewhere" / mark);
+  fs::create_directory_symlink("elsewhere", place_ / "encore-bundle-link");
+  write_bytes(left / mark, read_bytes(left / mark) + "-other");
+  const ScratchFolder folder;
+  EXPECT_TRUE(fs::exists(left / "runs/weights")) << "of another machine";
+  EXPECT_TRUE(fs::exists(place_ / "elsewhere" / mark)) << "reached by a link";
+  EXPECT_TRUE(fs::exists(place_ / "encore-bundle-unmarked"));
+}
+
+}  // namespace
+}  // namespace encore
