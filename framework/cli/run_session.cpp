@@ -169,7 +169,9 @@ void add_session_options(CommandLine& line) {
   line.options()(
       "step-timeout", po::value<int>()->value_name("SECONDS")->default_value(0),
       "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
-      "layer named; more than the slowest step or dev score takes; 0: it may take for ever");
+      "layer named, and so is one that does not start in that time, a minute at least; with --ranks too, and "
+      "with any --launcher, there also when this exp is gone; more than the slowest step or dev score takes; "
+      "0: it may take for ever");
   add_rank_options(line);
   line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
   line.options()("fail-fast", po::bool_switch(),

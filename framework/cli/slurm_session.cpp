@@ -144,8 +144,6 @@ void check_slurm_options(const CommandLine& line) {
         "--devices names GPUs of this machine, and with --launcher slurm jobs ask for theirs; `gpus` in the "
         "site "
         "file says how many");
-  if (line.integer("step-timeout") > 0)
-    throw UsageError("--step-timeout does not go with --launcher slurm; `time` in the site file ends a job");
 }
 
 void require_no_jobs_of_slurm(const CommandLine& line) {

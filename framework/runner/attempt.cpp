@@ -26,7 +26,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       recorder_(store, lease_, observer),
       follower_(folder_ / spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}),
       launched_(place.launcher != nullptr),
-      step_timeout_(task.step_timeout) {
+      step_timeout_(launched_ ? std::chrono::seconds(0) : task.step_timeout) {
   outcome_.began = true;
   try {
     start(task, place);
@@ -84,18 +84,16 @@ void Attempt::look_at_requests() {
 void Attempt::look_at_silence() {
   const Silence silence = follower_.silence();
   if (silence.noticeable()) observer_.silent(silence);
-  if (step_timeout_.count() == 0 || follower_.unheard() < static_cast<double>(step_timeout_.count()) ||
-      kill_at_)
-    return;
-  timed_out_ = true;
-  const std::string limit = std::to_string(step_timeout_.count());
-  observer_.noticed("no sign of its worker for " + limit + " s: it is killed (--step-timeout " + limit + ")");
-  end_worker("no sign of its worker for " + limit + " s (--step-timeout); it was killed");
+  const auto passed = passed_limit(follower_.stage(), follower_.unheard(), step_timeout_);
+  if (!passed || kill_at_) return;
+  silent_ = *passed;
+  observer_.noticed(no_sign_text(silent_) + ": it is killed (--step-timeout " +
+                    std::to_string(step_timeout_.count()) + ")");
+  end_worker();
 }
 
 /// A signal lets the worker say what it was doing; one that cannot even do that is killed a little later.
-void Attempt::end_worker(const std::string& why) {
-  ended_because_ = why;
+void Attempt::end_worker() {
   worker_->quit();
   kill_at_ = Clock::now() + last_word_patience;
 }
@@ -104,7 +102,8 @@ void Attempt::kill_by_command() {
   if (phase_ != Phase::working || kill_at_) return;
   observer_.noticed("asked to stop by exp stop --kill: the worker is killed now");
   asked_ = StopCause::command;
-  end_worker("its worker was killed by exp stop --kill");
+  ended_because_ = "its worker was killed by exp stop --kill";
+  end_worker();
 }
 
 void Attempt::ask_to_stop(StopCause cause) {
@@ -120,12 +119,12 @@ void Attempt::kill() {
   if (worker_) worker_->kill();
 }
 
-void Attempt::judge(const WorkerEnd& end) {
+void Attempt::judge(WorkerEnd end) {
+  if (silent_.count() > 0) end.silent = silent_;
   JudgedEnd judged = judge_end({.last_word = follower_.ended(),
                                 .end = end,
                                 .asked = asked_,
                                 .ended_because = ended_because_,
-                                .timed_out = timed_out_,
                                 .step = follower_.step()},
                                log_);
   outcome_.state = judged.state;

@@ -67,8 +67,8 @@ class Attempt {
   void work();
   void look_at_requests();
   void look_at_silence();
-  void end_worker(const std::string& why);
-  void judge(const WorkerEnd& end);
+  void end_worker();
+  void judge(WorkerEnd end);
   void record();
   void dispossess(const LeaseLost& error);
   bool ended_in_passing();
@@ -86,9 +86,9 @@ class Attempt {
   Phase phase_ = Phase::working;
   std::optional<StopCause> asked_;
   const bool launched_;  ///< by a launcher: others may bring its end into the store (launched_runs.hpp)
-  const std::chrono::seconds step_timeout_;
-  bool timed_out_ = false;
-  std::string ended_because_;                 ///< empty unless this side ended the worker
+  const std::chrono::seconds step_timeout_;   ///< of a launched worker its keeper's business: 0
+  std::chrono::seconds silent_{0};            ///< for how long it was when it was killed for that
+  std::string ended_because_;                 ///< empty unless a command ended the worker
   std::optional<Clock::time_point> kill_at_;  ///< it has had its last word by then
   bool impatient_ = false;                    ///< asked to stop while the end is being recorded
   const Clock::time_point begun_ = Clock::now();

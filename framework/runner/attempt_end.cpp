@@ -49,7 +49,8 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   const std::optional<CrashLine> crash = find_crash_line(judged.log_tail);
   const std::string where = crash ? " during " + crash->work : "";
   if (crash) judged.plugin = crash->plugin;
-  if (known.timed_out) {
+  const bool timed_out = known.end.silent.count() > 0;
+  if (timed_out) {
     judged.state = RunState::failed;
   } else if (known.asked) {
     judged.state = *known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
@@ -61,6 +62,8 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   }
   if (!known.end.instead.empty())
     judged.reason = known.end.instead;
+  else if (timed_out)
+    judged.reason = no_sign_text(known.end.silent) + " (--step-timeout); it was killed" + where;
   else if (!known.ended_because.empty())
     judged.reason = known.ended_because + where;
   else if (known.asked)
@@ -68,6 +71,10 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   else
     judged.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
   return judged;
+}
+
+std::string no_sign_text(std::chrono::seconds time) {
+  return "no sign of its worker for " + std::to_string(time.count()) + " s";
 }
 
 std::string tail_of(const std::filesystem::path& log) {

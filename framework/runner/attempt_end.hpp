@@ -26,8 +26,7 @@ struct KnownEnd {
   WorkerEnd end;
   std::optional<StopCause> asked = {};
   std::string ended_because = {};  ///< not empty where the control program ended it
-  bool timed_out = false;
-  std::int64_t step = 0;  ///< the last one reported
+  std::int64_t step = 0;           ///< the last one reported
 };
 
 struct JudgedEnd {
@@ -39,6 +38,9 @@ struct JudgedEnd {
 };
 
 JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log);
+
+/// "no sign of its worker for 60 s"
+std::string no_sign_text(std::chrono::seconds time);
 
 /// The last lines of a log, from the beginning of a line.
 std::string tail_of(const std::filesystem::path& log);

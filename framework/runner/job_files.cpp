@@ -51,7 +51,8 @@ void save_order(const WorkOrder& order, const WorkerPlace& place) {
                                {"output", order.log.string()},
                                {"variables", place.variables},
                                {"rank_launcher", place.rank_launcher},
-                               {"job", order.job}};
+                               {"job", order.job},
+                               {"step_timeout", order.step_timeout.count()}};
   save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
 }
 
@@ -71,6 +72,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
     order.attempt = json.at("attempt").get<int>();
     order.token = json.at("token").get<std::string>();
     order.job = json.value("job", std::string());
+    order.step_timeout = std::chrono::seconds(json.value("step_timeout", std::int64_t{0}));
     stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();
     stored.place.rank_launcher = json.value("rank_launcher", std::vector<std::string>());
   } catch (const nlohmann::json::exception& error) {
@@ -85,6 +87,7 @@ void write_report(const std::filesystem::path& run_folder, int attempt, const Jo
   nlohmann::json json = {{"token", report.token}, {"host", report.host}, {"pid", report.pid},
                          {"beats", report.beats}, {"time", report.time}, {"problem", report.problem}};
   if (!report.yielded.empty()) json["yielded"] = report.yielded;
+  if (report.silent.count() > 0) json["silent"] = report.silent.count();
   if (report.end) json["end"] = {{"exit_code", report.end->exit_code}, {"signal", report.end->signal}};
   replace_file(beside_spool(run_folder, attempt, ".job"), json.dump() + "\n");
 }
@@ -98,6 +101,7 @@ std::optional<JobReport> read_report(const std::filesystem::path& run_folder, in
                      .pid = json.at("pid"),
                      .beats = json.at("beats"),
                      .time = json.at("time"),
+                     .silent = std::chrono::seconds(json.value("silent", std::int64_t{0})),
                      .problem = json.at("problem"),
                      .yielded = json.value("yielded", std::string())};
     if (json.contains("end")) report.end = ProcessEnd{json["end"].at("exit_code"), json["end"].at("signal")};

@@ -36,11 +36,16 @@ struct JobReport {
   std::int64_t pid = 0;    ///< of the keeper
   std::int64_t beats = 0;  ///< times that it was written: a change is a sign of life, whatever clocks say
   double time = 0.0;       ///< seconds since 1970 by the clock of that machine
-  std::optional<ProcessEnd> end = {};  ///< of the worker
-  std::string problem = {};            ///< why there was no worker
+  std::optional<ProcessEnd> end = {};                     ///< of the worker
+  std::chrono::seconds silent = std::chrono::seconds(0);  ///< as in WorkerEnd
+  std::string problem = {};                               ///< why there was no worker
   /// Not empty: its job was told to end and may begin again, which the scheduler knows; why, in a sentence.
   std::string yielded = {};
 };
+/// Of a worker that has ended.
+inline WorkerEnd end_of(const JobReport& report) {
+  return {.process = *report.end, .silent = report.silent};
+}
 /// For whoever reads it now.
 void write_report(const std::filesystem::path& run_folder, int attempt, const JobReport& report);
 /// Nothing where there is none yet.

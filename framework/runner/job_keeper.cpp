@@ -9,6 +9,7 @@
 #include "record/atomic_file.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
+#include "runner/spool_follower.hpp"
 #include "runner/stop_request.hpp"
 #include "store/lease_clock.hpp"
 #include "store/lease_file.hpp"
@@ -58,6 +59,7 @@ class JobKeeper {
       if (was_here) succeed(*before);
       beat();  // whoever comes after this process then knows that a worker may be there
       worker_.emplace(order_.program, order_.arguments, order_.log, place_);
+      follower_.emplace(order_.run_folder / spool_name(order_.attempt), observer_);
     } catch (const Error& error) {
       return give_up(error.what());
     }
@@ -65,6 +67,12 @@ class JobKeeper {
   }
 
  private:
+  /// What its worker appends to the spool is read for its silence alone.
+  class SilentObserver final : public RunObserver {
+    void happened(const Event&) override {}
+    void noticed(const std::string&) override {}
+  };
+
   /// A job of a scheduler that is told to end may begin again, and does the rest then.
   bool leaves_to_scheduler() const {
     return !order_.job.empty() && (signals_.yield > 0 || signals_.stop > 0);
@@ -75,7 +83,7 @@ class JobKeeper {
                  worker_->wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(request_interval))))
       look();
     wait_for_own_signal();
-    const bool yields = leaves_to_scheduler() && !report_.end->success();
+    const bool yields = leaves_to_scheduler() && !report_.end->success() && report_.silent.count() == 0;
     if (yields)
       report_.yielded = signals_.yield > 0 ? "its job came near its time limit"
                                            : "its job was told to end (by scancel, or to make room)";
@@ -147,10 +155,8 @@ class JobKeeper {
       if (take_request(order_.run_folder, order_.attempt, command)) worker_->send(command);
     const StopWish wish = requested_stop(order_.run_folder, order_.attempt);
     if (wish != StopWish::none || signals_.stop > 0 || signals_.yield > 0) ask_to_stop();
-    if (wish == StopWish::kill && !kill_at_) {
-      worker_->quit();
-      kill_at_ = KeeperClock::now() + last_word_patience;
-    }
+    if (wish == StopWish::kill) end_worker();
+    look_at_silence();
     // A scheduler may send its signal more than once, and kills by itself.
     if (signals_.stop > 1 && order_.job.empty()) worker_->kill();
     if (kill_at_ && KeeperClock::now() > *kill_at_) worker_->kill();
@@ -158,6 +164,25 @@ class JobKeeper {
     if (owns_run()) return beat();
     ask_to_stop();
     if (!kill_at_) kill_at_ = KeeperClock::now() + patience_without_lease;
+  }
+
+  void look_at_silence() {
+    if (order_.step_timeout.count() == 0 || kill_at_) return;
+    try {
+      follower_->poll();
+    } catch (const Error&) {
+      return;  // a file system that cannot be read now says nothing about the worker
+    }
+    const auto passed = passed_limit(follower_->stage(), follower_->unheard(), order_.step_timeout);
+    if (!passed) return;
+    report_.silent = *passed;
+    end_worker();
+  }
+
+  void end_worker() {
+    if (kill_at_) return;
+    worker_->quit();
+    kill_at_ = KeeperClock::now() + last_word_patience;
   }
 
   void ask_to_stop() {
@@ -182,6 +207,8 @@ class JobKeeper {
   const JobSignals& signals_;
   JobReport report_;
   std::optional<WorkerProcess> worker_;
+  SilentObserver observer_;
+  std::optional<SpoolFollower> follower_;
   KeeperClock::time_point last_beat_{};
   std::optional<KeeperClock::time_point> kill_at_;
   bool asked_ = false;

@@ -86,7 +86,7 @@ class LaunchedRun {
         next && next->of == lease_.token)
       return succeed(*next, report);
     if (report != nullptr || !job_) store_.merge(lease_);
-    if (report != nullptr && report->end && report->yielded.empty()) return finish({.process = *report->end});
+    if (report != nullptr && report->end && report->yielded.empty()) return finish(end_of(*report));
     if (report != nullptr && !report->problem.empty())
       return finish({.instead = report->problem, .launched = false});
     return job_ ? look_at_job(report) : look(report);
@@ -97,7 +97,7 @@ class LaunchedRun {
   bool succeed(const Succession& next, const JobReport* report) {
     store_.merge(lease_);
     JudgedEnd judged{.state = RunState::lost, .reason = next.reason};
-    if (report != nullptr && report->end) judged = judge({.process = *report->end}, next.reason);
+    if (report != nullptr && report->end) judged = judge(end_of(*report), next.reason);
     // What is begun again has not ended for good.
     if (judged.state != RunState::interrupted) judged.state = RunState::lost;
     HeldByJob held = held_;
@@ -193,7 +193,7 @@ class LaunchedRun {
     if (report == nullptr)
       return finish({.instead = why + " before the run began" + unheard_text(standing), .launched = false});
     if (report->end && (vanished || standing.job.state == "COMPLETED")) why = report->yielded;
-    if (report->end) return finish({.process = *report->end}, why);
+    if (report->end) return finish(end_of(*report), why);
     return finish({.instead = why});
   }
 

@@ -37,7 +37,7 @@ class LaunchedWorker final : public Worker {
     const std::optional<JobReport> report = read_report(folder_, attempt_);
     if (report && report->token == token_) {
       if (report->end)
-        end_ = WorkerEnd{.process = *report->end};
+        end_ = end_of(*report);
       else if (!report->problem.empty())
         end_ = WorkerEnd{.instead = report->problem, .launched = false};
       else if (report->beats != beats_)

@@ -33,7 +33,8 @@ WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, Wo
           .run_folder = folder,
           .log = folder / log_name(lease.ordinal),
           .attempt = lease.ordinal,
-          .token = lease.token};
+          .token = lease.token,
+          .step_timeout = task.step_timeout};
 }
 
 }  // namespace encore

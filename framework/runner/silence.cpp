@@ -13,6 +13,8 @@ constexpr double shortest = 10.0;
 constexpr double shortest_at_start = 60.0;
 /// So many times the usual step, and the longest pause until now.
 constexpr double many_steps = 20.0, many_pauses = 3.0;
+/// A launcher may need longer to start ranks than they need for a step.
+constexpr std::chrono::seconds least_to_start(60);
 
 }  // namespace
 
@@ -30,6 +32,13 @@ Silence silence_of(const RunRow& run, double now) {
           .longest_pause = progress.longest_pause,
           .stepped = run.progress.has_value(),
           .last_step_done = progress.total_steps > 0 && progress.step >= progress.total_steps};
+}
+
+std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
+                                                 std::chrono::seconds limit) {
+  if (limit.count() == 0 || stage == WorkerStage::preparing) return std::nullopt;
+  const std::chrono::seconds time = stage == WorkerStage::starting ? std::max(limit, least_to_start) : limit;
+  return seconds >= static_cast<double>(time.count()) ? std::optional(time) : std::nullopt;
 }
 
 }  // namespace encore

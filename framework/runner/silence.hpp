@@ -1,7 +1,11 @@
 // Silence: how long a worker has told of no step, held against how long its steps take. Place in the flow:
 // the worker's progress events say how long a step and a pause between two steps take; `exp run` measures the
-// silence itself, `exp status` takes it from the database.
+// silence itself, `exp status` takes it from the database. And when a silence has passed --step-timeout.
 #pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
 
 #include "store/store.hpp"
 
@@ -20,5 +24,17 @@ struct Silence {
 
 /// From what the database has of the run's latest attempt; `now` in seconds since 1970.
 Silence silence_of(const RunRow& run, double now);
+
+/// How far a worker has come, as its spool shows.
+enum class WorkerStage : std::uint8_t {
+  starting,   ///< it has not opened its spool: several ranks join first
+  preparing,  ///< it reads data and makes a vocabulary, and reports nothing meanwhile
+  training,
+};
+
+/// The time that a worker has had, where it has written nothing for longer than that: `limit` is
+/// --step-timeout, 0 for none, and a start has a minute at least.
+std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
+                                                 std::chrono::seconds limit);
 
 }  // namespace encore

@@ -26,8 +26,13 @@ class SpoolFollower {
   std::int64_t step() const { return step_; }
   /// Since the last step was reported.
   Silence silence() const;
-  /// Seconds since the last record of any kind; 0 before the worker has reported that it is ready to train.
-  double unheard() const { return ready_ ? since_record_ : 0.0; }
+  /// Seconds since the last record of any kind, or since this object was made.
+  double unheard() const { return since_record_; }
+  WorkerStage stage() const {
+    return ready_                 ? WorkerStage::training
+           : reader_.format() > 0 ? WorkerStage::preparing
+                                  : WorkerStage::starting;
+  }
 
  private:
   void take_point();

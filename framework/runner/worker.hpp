@@ -4,6 +4,7 @@
 // and goes on while no control program looks.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,6 +21,8 @@ struct WorkerEnd {
   /// Not empty: what took its place, a launch that failed or a machine that is silent, in a sentence.
   std::string instead = {};
   bool launched = true;  ///< false: it never came to work, which says nothing against the run
+  /// Not 0: it was killed because it wrote nothing for so long (--step-timeout).
+  std::chrono::seconds silent = std::chrono::seconds(0);
 };
 
 /// Called from the control program's thread.
@@ -45,6 +48,9 @@ struct WorkOrder {
   int attempt = 0;
   std::string token;     ///< of the lease
   std::string job = {};  ///< "encore-0123456789ab_3" (slurm/job_name.hpp); empty where no scheduler starts it
+  /// A worker that writes nothing for so long is killed by whoever started it: the attempt here, the keeper
+  /// of a launched one (silence.hpp); 0: it may take for ever.
+  std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 
 /// Safe to share between places.

@@ -79,6 +79,29 @@ TEST(Launcher, RunsGoOnWhileTheirExpIsGoneAndStatusBringsTheirEnd) {
   EXPECT_EQ(sandbox.one(last_digests), local_digests({"run", "tiny.toml"}));
 }
 
+TEST(Launcher, AStepTimeoutEndsAWorkerWithItsExpOrWithout) {
+  for (const bool alone : {false, true}) {
+    Sandbox sandbox;
+    sandbox.write("tiny.toml", tiny_experiment());
+    sandbox.set("FAKE_STUBBORN", "1");
+    Hold hold(sandbox, 8);
+    const pid_t exp = sandbox.start(launched({"run", "tiny.toml", "--step-timeout", "3"}));
+    ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
+    if (alone) ::kill(exp, SIGKILL);
+    const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+    if (!alone) {
+      EXPECT_TRUE(end && end->exit_code == 1) << sandbox.read("output.txt");
+    }
+    EXPECT_TRUE(eventually([&] {
+      sandbox.exp({"status"});
+      return sandbox.one(states) == "1 failed";
+    })) << sandbox.one(states);
+    EXPECT_EQ(sandbox.one("SELECT reason FROM run"),
+              "no sign of its worker for 3 s (--step-timeout); it was killed");
+    EXPECT_TRUE(sandbox.wait_until_no_workers());
+  }
+}
+
 TEST(Launcher, StopReachesAWorkerWhoseExpIsGone) {
   Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());

@@ -71,6 +71,17 @@ TEST(SlurmInterruption, RequeueBeginsAnotherAttemptOnWhatIsNotFinished) {
   cluster.expect_like_local("sweep.toml");
 }
 
+TEST(SlurmInterruption, AStepTimeoutFailsARunAndItsJobWorksOnTheNext) {
+  NEEDS_SLURM(false);
+  Cluster cluster({}, "runs_per_job = 2\n");
+  write_sweep(cluster.sandbox(), 2);
+  const Hold hold(cluster.sandbox(), 8, "s-s1");
+  ASSERT_EQ(cluster.run("sweep.toml", {"--detach", "--step-timeout", "5"}).end.exit_code, 0);
+  EXPECT_TRUE(cluster.comes_to("1 completed, 1 failed")) << cluster.sandbox().one(states_query);
+  EXPECT_EQ(cluster.sandbox().one("SELECT name || ': ' || reason FROM run WHERE state = 'failed'"),
+            "s-s1: no sign of its worker for 5 s (--step-timeout); it was killed");
+}
+
 TEST(SlurmInterruption, ScancelIsTheReason) {
   NEEDS_SLURM(false);
   Cluster cluster;

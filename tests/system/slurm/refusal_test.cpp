@@ -30,7 +30,7 @@ TEST(SlurmRefusal, WhatCannotBeMeantIsRefusedBeforeAnythingIsStarted) {
   expect_refused({"--launcher", "slurm", "-j", "2"}, "-j does not go with --launcher slurm");
   expect_refused({"--launcher", "slurm", "--hosts", "a"}, "--hosts names machines");
   expect_refused({"--launcher", "slurm", "--devices", "0"}, "--devices names GPUs of this machine");
-  expect_refused({"--launcher", "slurm", "--step-timeout", "5"}, "--step-timeout does not go with");
+  expect_refused({"--launcher", "slurm", "--step-timeout", "-5"}, "--step-timeout is negative");
   expect_refused({"--launcher", "ssh", "--hosts", "a", "--ranks", "2"},
                  "--ranks goes with --launcher slurm alone");
   expect_refused({"--launcher", "slurm", "--site", "site.toml"}, "site.toml:2:1");

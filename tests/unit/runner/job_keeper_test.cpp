@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "record/events.hpp"
+#include "record/spool.hpp"
 #include "runner/job_files.hpp"
 #include "runner/stop_request.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -27,14 +29,15 @@ class JobKeeperTest : public ::testing::Test {
   }
 
   /// Begins to work on attempt 1. The control pipe is descriptor 3 of the script.
-  void begin(const std::string& script) {
+  void begin(const std::string& script, std::chrono::seconds step_timeout = std::chrono::seconds(0)) {
     std::ofstream(folder() / "lease") << "token\n";
     save_order({.program = "/bin/bash",
                 .arguments = {"-c", script, "bash"},
                 .run_folder = folder(),
                 .log = folder() / "log",
                 .attempt = 1,
-                .token = "token"},
+                .token = "token",
+                .step_timeout = step_timeout},
                {});
     keeper_ = std::thread([this] {
       unfinished_ =
@@ -119,6 +122,24 @@ TEST_F(JobKeeperTest, kill_waits_only_so_long_for_a_last_word) {
   request_stop(folder(), 1, StopWish::kill);
   EXPECT_EQ(end(), 1);
   EXPECT_EQ(read_report(folder(), 1)->end->signal, 9);
+}
+
+TEST_F(JobKeeperTest, a_worker_that_trains_and_writes_nothing_is_killed_after_its_time) {
+  SpoolWriter spool(folder() / spool_name(1), 1);
+  spool.event(Started{.parameters = 7});
+  spool.flush();
+  begin("trap 'echo last word; exit 9' QUIT; while true; do sleep 0.05; done", std::chrono::seconds(1));
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(log(), "last word\n");
+  EXPECT_EQ(read_report(folder(), 1)->silent.count(), 1);
+}
+
+TEST_F(JobKeeperTest, one_that_still_reads_its_data_is_left_alone) {
+  SpoolWriter spool(folder() / spool_name(1), 1);
+  spool.flush();
+  begin("sleep 3", std::chrono::seconds(1));
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(read_report(folder(), 1)->silent.count(), 0);
 }
 
 TEST_F(JobKeeperTest, what_was_asked_before_it_began_keeps_the_worker_from_beginning) {

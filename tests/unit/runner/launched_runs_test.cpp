@@ -121,5 +121,18 @@ TEST_F(LaunchedRunsTest, the_end_that_was_reported_is_written) {
   EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) and without a last word");
 }
 
+TEST_F(LaunchedRunsTest, a_worker_that_its_keeper_killed_for_its_silence_has_failed) {
+  write_report(store().run_folder(lease_.run_id), 1,
+               {.token = lease_.token,
+                .host = "n1",
+                .pid = 5,
+                .beats = 7,
+                .end = ProcessEnd{0, 9},
+                .silent = std::chrono::seconds(40)});
+  EXPECT_EQ(settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), RunState::failed);
+  EXPECT_EQ(store().read_run(run_).reason, "no sign of its worker for 40 s (--step-timeout); it was killed");
+}
+
 }  // namespace
 }  // namespace encore::testing

@@ -22,6 +22,22 @@ TEST(Silence, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
       << "only scores follow";
 }
 
+TEST(Silence, PassesALimitWhereTheWorkerStartsOrTrains) {
+  using std::chrono::seconds;
+  const auto passed = [](WorkerStage stage, double silent, int limit) -> std::int64_t {
+    const auto time = passed_limit(stage, silent, seconds(limit));
+    return time ? time->count() : 0;
+  };
+  EXPECT_EQ(passed(WorkerStage::training, 5.0, 5), 5);
+  EXPECT_EQ(passed(WorkerStage::training, 4.9, 5), 0);
+  EXPECT_EQ(passed(WorkerStage::training, 1e6, 0), 0) << "no limit";
+  EXPECT_EQ(passed(WorkerStage::preparing, 1e6, 5), 0) << "it may train a vocabulary";
+  EXPECT_EQ(passed(WorkerStage::starting, 59.0, 5), 0) << "a launcher has a minute";
+  EXPECT_EQ(passed(WorkerStage::starting, 60.0, 5), 60);
+  EXPECT_EQ(passed(WorkerStage::starting, 60.0, 300), 0);
+  EXPECT_EQ(passed(WorkerStage::starting, 300.0, 300), 300);
+}
+
 TEST(Silence, IsReadFromTheNewestProgressOrTheStart) {
   RunRow run;
   run.started = 90.0;

@@ -83,14 +83,18 @@ TEST_F(SpoolFollowerTest, TellsWhatWasAppendedSinceTheLastTime) {
 
 TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
   SpoolFollower follower(spool(), listener_);
-  SpoolWriter writer(spool(), 1);
   follower.poll();
-  EXPECT_EQ(follower.unheard(), 0.0) << "it still reads its data";
+  EXPECT_EQ(follower.stage(), WorkerStage::starting);
+  SpoolWriter writer(spool(), 1);
+  writer.flush();
+  follower.poll();
+  EXPECT_EQ(follower.stage(), WorkerStage::preparing) << "it still reads its data";
   EXPECT_FALSE(follower.silence().stepped);
   writer.event(Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
   writer.event(Progressed{.step = 1, .total_steps = 9, .step_seconds = 0.25, .longest_pause = 0.5});
   follower.poll();
+  EXPECT_EQ(follower.stage(), WorkerStage::training);
   EXPECT_EQ(follower.unheard(), 0.0);
   EXPECT_EQ(follower.silence().seconds, 0.0);
   EXPECT_EQ(follower.silence().usual_step, 0.25);
