@@ -5,9 +5,8 @@
 
 #include <encore/tensor.hpp>
 
-#include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"
-#include "model/model.hpp"
+#include "model/model_cost.hpp"
 
 namespace encore {
 namespace {
@@ -16,48 +15,69 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr int directions = 3;  // Y, dX, dW
 
+/// Channels of the buffers in which a forward pass leaves rows of the stack that the layer reads. A layer
+/// says that it reads these rows, but not by which of its matrices (out, C) it multiplies them: the products
+/// lie there.
+std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
+  std::vector<std::int64_t> channels;
+  for (const BufferSpec& buffer : plan.buffers())
+    if (buffer.shape.size() == 2 && buffer.shape[0].of == Extent::Of::memory &&
+        buffer.lifetime != Lifetime::backward)
+      channels.push_back(buffer.shape[1].factor);
+  return channels;
+}
+
 }  // namespace
 
-BareProducts::BareProducts(const Device& device, const Model& model, const ModelTable& table, DType type,
-                           std::int64_t largest_tokens)
-    : device_(device), type_(type), largest_tokens_(largest_tokens) {
-  std::size_t used = 0, all = 0;
-  for (const ParameterSlice& slice : model.parameters().slices()) {
-    if (slice.spec.element != Element::activation || !slice.path.starts_with("encoder.")) continue;
-    for (std::int64_t use = 0; use < times_used(slice, table); ++use) {
-      Weight weight{slice.spec.shape[0], slice.spec.shape[1], 0};
-      if (used + bytes_of(weight) > most_bytes) used = 0;
-      weight.begin = used;
-      used += bytes_of(weight);
-      all = std::max(all, used);
-      weights_.push_back(weight);
+BareProducts::BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest)
+    : device_(device), type_(type), largest_(largest) {
+  for (const Node& node : network.nodes()) {
+    if (node.block < 0) continue;
+    std::vector<std::int64_t> of_memory = products_of_memory(node.plan);
+    for (const ParameterSpec& spec : node.plan.parameters()) {
+      if (!is_matrix(spec)) continue;
+      Weight weight{.out = spec.shape[0], .in = spec.shape[1], .space = node.space};
+      const auto product = std::ranges::find(of_memory, weight.out);
+      if (product != of_memory.end() && weight.in == node.plan.width()) {
+        weight.space = Space::tokens;
+        of_memory.erase(product);
+      }
+      add_weight(weight);
     }
   }
-  memory_ = DeviceBuffer("encore::bench_operands", all);
-  fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(all / 4));
+  memory_ = DeviceBuffer("encore::bench_operands", bytes_);
+  fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(bytes_ / 4));
   // The halves of such floats are varied too, but half of them would be noise in the exponent.
-  if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(all / 2));
+  if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(bytes_ / 2));
+}
+
+void BareProducts::add_weight(Weight weight) {
+  if (used_ + bytes_of(weight) > most_bytes) used_ = 0;
+  weight.begin = used_;
+  used_ += bytes_of(weight);
+  bytes_ = std::max(bytes_, used_);
+  weights_.push_back(weight);
 }
 
 std::size_t BareProducts::bytes_of(const Weight& w) const {
   const auto bytes = [](std::int64_t rows, std::int64_t columns, DType type) {
     return aligned(static_cast<std::size_t>(rows * columns) * size_of(type));
   };
-  const std::int64_t n = largest_tokens_;
+  const std::int64_t n = largest_.rows(w.space);
   return directions * (bytes(n, w.in, type_) + bytes(n, w.out, type_)) + 2 * bytes(w.out, w.in, type_) +
          bytes(w.out, w.in, sum_type(type_));
 }
 
-Product BareProducts::product(const Weight& w, int direction, std::int64_t tokens) const {
+Product BareProducts::product(const Weight& w, int direction, std::int64_t rows) const {
   std::byte* next = memory_.data() + w.begin;
-  const auto take = [&](std::int64_t planned_rows, std::int64_t rows, std::int64_t columns, DType type) {
-    const Tensor tensor(next, type, {rows, columns});
-    next += aligned(static_cast<std::size_t>(planned_rows * columns) * size_of(type));
+  const auto take = [&](std::int64_t planned, std::int64_t height, std::int64_t columns, DType type) {
+    const Tensor tensor(next, type, {height, columns});
+    next += aligned(static_cast<std::size_t>(planned * columns) * size_of(type));
     return tensor;
   };
-  const std::int64_t n = largest_tokens_;
+  const std::int64_t n = largest_.rows(w.space);
   for (int d = 0;; ++d) {
-    const Tensor x = take(n, tokens, w.in, type_), y = take(n, tokens, w.out, type_);
+    const Tensor x = take(n, rows, w.in, type_), y = take(n, rows, w.out, type_);
     const Tensor weight = take(w.out, w.out, w.in, d == 2 ? sum_type(type_) : type_);
     if (d != direction) continue;
     if (d == 0) return {x, weight, y, false, true};
@@ -66,18 +86,18 @@ Product BareProducts::product(const Weight& w, int direction, std::int64_t token
   }
 }
 
-void BareProducts::run(GemmLibrary& library, std::int64_t tokens) const {
+void BareProducts::run(GemmLibrary& library, const BatchSize& batch) const {
   for (const Weight& weight : weights_)
     for (int direction = 0; direction < directions; ++direction)
-      library.multiply(device_, product(weight, direction, tokens));
+      library.multiply(device_, product(weight, direction, batch.rows(weight.space)));
   device_.fence();
 }
 
-double BareProducts::flops(std::int64_t tokens) const {
+double BareProducts::flops(const BatchSize& batch) const {
   double flops = 0.0;
   for (const Weight& w : weights_)
     flops += 2.0 * directions * static_cast<double>(w.out) * static_cast<double>(w.in) *
-             static_cast<double>(tokens);
+             static_cast<double>(batch.rows(w.space));
   return flops;
 }
 

@@ -374,7 +374,12 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
 std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape& shape, std::int64_t calls) {
   const auto found = formulas().find(label);
   if (found == formulas().end()) return std::nullopt;
-  return found->second(shape, static_cast<double>(calls));
+  const KernelWork work = found->second(shape, static_cast<double>(calls));
+  if (shape.batch.target.tokens == 0) return work;
+  StepShape without_rows = shape;
+  without_rows.batch = {};
+  const KernelWork same = found->second(without_rows, static_cast<double>(calls));
+  return work.flops == same.flops && work.bytes == same.bytes ? std::optional(work) : std::nullopt;
 }
 
 }  // namespace encore

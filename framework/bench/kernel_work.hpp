@@ -6,7 +6,8 @@
 //
 // Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
 // Bytes count every operand once, however often the kernel reads it: what memory must at least carry when
-// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so.
+// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so; in a model with
+// a decoder each that works on rows, for one label has rows of both texts.
 #pragma once
 
 #include <cstdint>

@@ -103,8 +103,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
   if (!host_reaches_device() && ranks_.size() == 1)
     next_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
-  products_ =
-      std::make_unique<BareProducts>(device_, *model_, loaded_.experiment.model, type_, largest_.tokens);
+  products_ = std::make_unique<BareProducts>(device_, model_->network(), type_, largest_);
   if (order_cost)
     order_cost_ =
         std::make_unique<OrderCost>(device_, *model_, loaded_.experiment.model, type_, largest_.tokens);
@@ -182,15 +181,22 @@ void StepCase::step(std::size_t batch) {
   update_->update(1e-12, steps_);
 }
 
+BatchSize StepCase::own_rows(const PackedBatch& batch) const {
+  BatchSize size = batch.size();
+  size.tokens /= ranks_.size();
+  size.target.tokens /= ranks_.size();
+  return size;
+}
+
 Samples StepCase::measure(GemmLibrary& free_gemm) {
   Samples samples;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
     update_->take_exchange_seconds();
     samples["step"] += seconds_of(device_, [&] { step(i); });
     if (ranks_.size() > 1) samples["exchange"] += update_->take_exchange_seconds();
-    const std::int64_t tokens = own_tokens(batches_[i]);
-    samples["matmul"] += seconds_of(device_, [&] { products_->run(free_gemm, tokens); });
-    samples["gemm"] += seconds_of(device_, [&] { products_->run(device_.gemm(), tokens); });
+    const BatchSize rows = own_rows(batches_[i]);
+    samples["matmul"] += seconds_of(device_, [&] { products_->run(free_gemm, rows); });
+    samples["gemm"] += seconds_of(device_, [&] { products_->run(device_.gemm(), rows); });
     if (order_cost_)
       for (const auto& [quantity, seconds] : order_cost_->measure(uploaded_->shards().front().batch.tokens))
         samples[quantity] += seconds;
@@ -258,9 +264,9 @@ nlohmann::json StepCase::facts() const {
   double real = 0.0, rows = 0.0, sequences = 0.0, flops = 0.0;
   for (const PackedBatch& batch : batches_) {
     real += static_cast<double>(batch.real_tokens);
-    rows += static_cast<double>(batch.size().tokens);
+    rows += static_cast<double>(batch.size().tokens + batch.size().target.tokens);
     sequences += static_cast<double>(batch.sequences.size());
-    flops += products_->flops(own_tokens(batch));
+    flops += products_->flops(own_rows(batch));
   }
   const ParameterBlock& parameters = model_->parameters();
   nlohmann::json list = nlohmann::json::array();
@@ -273,7 +279,7 @@ nlohmann::json StepCase::facts() const {
           {"tokens", real / count},
           {"rows", rows / count},
           {"sequences", sequences / count},
-          {"longest", largest_.longest},
+          {"longest", std::max(largest_.longest, largest_.target.longest)},
           {"matmul_flops", flops / count},
           {"parameters", parameters.count()},
           {"parameter_bytes", parameters.values().bytes()},

@@ -60,8 +60,8 @@ class StepCase {
   void mark_all_tokens(const BenchData& data);
   /// As the trainer does it: on a GPU the next batch is uploaded while the device computes.
   void step(std::size_t batch);
-  /// Of a batch, that this rank has a share of.
-  std::int64_t own_tokens(const PackedBatch& batch) const { return batch.size().tokens / ranks_.size(); }
+  /// Rows of a batch, of which this rank has a share.
+  BatchSize own_rows(const PackedBatch& batch) const;
   /// Runs a step of each batch under a watch.
   void watch(Samples& samples);
   nlohmann::json kernel_facts() const;

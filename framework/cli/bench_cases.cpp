@@ -71,6 +71,15 @@ void require_length(const Specification& specification, std::int64_t length) {
                      std::to_string(most) + "; add -S data.max_length=" + std::to_string(length));
 }
 
+/// What is measured of one text's rows alone.
+void require_one_text(const CommandLine& line, const Specification& specification) {
+  if (!specification.config.at("model").contains("decoder")) return;
+  const std::string reads_two = ", and a model with [model.decoder] reads two; leave it out";
+  if (line.has("length")) throw UsageError("--length cuts sequences of one text" + reads_two);
+  if (line.flag("order-cost"))
+    throw UsageError("--order-cost times sums over the rows of one text" + reads_two);
+}
+
 Case make_case(const Specification& specification, std::int64_t length) {
   const nlohmann::json& train = specification.config.at("train");
   const bool by_tokens = train.contains("batch_tokens");
@@ -100,6 +109,7 @@ std::vector<Case> cases_on(const CommandLine& line, const std::string& backend, 
     worker = planned.worker;
     const Specification specification = the_run(planned);
     if (ranks > 1) require_ranks_divide(ranks, specification);
+    require_one_text(line, specification);
     for (const std::int64_t length : lengths) {
       require_length(specification, length);
       Case one = make_case(specification, length);

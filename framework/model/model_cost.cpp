@@ -14,11 +14,6 @@
 namespace encore {
 namespace {
 
-/// A product x W^T of every row. Tables of embeddings are looked up, and vectors are added.
-bool is_matrix(const ParameterSpec& spec) {
-  return spec.shape.size() == 2 && spec.element == Element::activation && !spec.token_rows;
-}
-
 double elements_of(const ParameterSpec& spec) {
   double count = 1.0;
   for (const std::int64_t extent : spec.shape) count *= static_cast<double>(extent);
@@ -163,6 +158,10 @@ MemoryCost memory_of(const Network& network, const BatchSize& batch, const Batch
 }
 
 }  // namespace
+
+bool is_matrix(const ParameterSpec& spec) {
+  return spec.shape.size() == 2 && spec.element == Element::activation && !spec.token_rows;
+}
 
 BatchSize uniform_batch(const Network& network, std::int64_t count, std::int64_t length, double picked) {
   BatchSize size;

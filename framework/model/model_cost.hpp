@@ -47,6 +47,9 @@ struct ModelCost {
   std::vector<std::string> uncounted;
 };
 
+/// Whether each row is multiplied by it, x W^T: tables of embeddings are looked up, and vectors are added.
+bool is_matrix(const ParameterSpec& spec);
+
 /// `count` sequences of `length` rows each, and for a decoder as many targets of the same length; `picked`:
 /// the share of the rows that the task picks.
 BatchSize uniform_batch(const Network& network, std::int64_t count, std::int64_t length, double picked);

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "support/places.hpp"
+#include "support/translating_experiment.hpp"
 #include "system/control/sandbox.hpp"
+#include "system/control/translated_days.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -156,6 +158,27 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"tiny.toml", "-S", "model.layer.attention.heads=3"}, "heads");
   sandbox_.write("grid.toml", "base = \"tiny.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   expect_refused({"grid.toml"}, "is a sweep of 2 different experiments; bench measures one");
+}
+
+TEST_F(BenchVerb, OfADecoderTheRowsOfBothTextsCount) {
+  write_translated_days(sandbox_);
+  sandbox_.write("days.toml", testing::translating_experiment({}));
+  expect_refused({"days.toml", "--length", "8"}, "--length cuts sequences of one text, and a model with");
+  expect_refused({"days.toml", "--order-cost"}, "--order-cost times sums over the rows of one text, and a");
+  const ProgramOutput output =
+      bench({"days.toml", "--rounds", "2", "--batches", "2", "--threads", "1", "--json", "--quiet"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  const json result = json::parse(output.output);
+  const json& facts = result.at("cases").at(1).at("facts");
+  EXPECT_EQ(facts.at("tokens"), facts.at("rows")) << "packed: no padding in either";
+  // In this model a row of either text is multiplied by as many weights: one of the source by a block and by
+  // those of keys and values, one of the target by a block and by those of queries and of what comes out.
+  const double weights = 3 * 16 * 16 + 16 * 16 + 2 * 24 * 16 + 2 * 16 * 16;
+  EXPECT_DOUBLE_EQ(facts.at("matmul_flops"), 2.0 * 3 * weights * facts.at("rows").get<double>());
+  for (const json& kernel : result.at("summary").at("steps").at(0).at("kernels"))
+    if (kernel.at("label") == "encore::layer_norm") {
+      EXPECT_FALSE(kernel.contains("flops_per_second")) << kernel;
+    }
 }
 
 TEST_F(BenchVerb, AMissingNameIsToldWithTheNearest) {

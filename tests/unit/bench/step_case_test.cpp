@@ -154,19 +154,75 @@ TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
   EXPECT_EQ(times_used(slice, table), 1);
 }
 
+/// So many rows of the first and of the second text.
+BatchSize rows_of_texts(std::int64_t first, std::int64_t second = 0) {
+  BatchSize size;
+  size.tokens = first;
+  size.target.tokens = second;
+  return size;
+}
+
 TEST(BareProducts, AreTheProductsOfTheEncoder) {
   const Bench bench;
-  const BareProducts products(bench.device, bench.tiny->model, bench.experiment.model, DType::float32, 18);
+  const BareProducts products(bench.device, bench.tiny->model.network(), DType::float32, rows_of_texts(18));
   // Weights of a block: 24 x 8, 8 x 8, 12 x 8, 8 x 12; three products each.
-  EXPECT_EQ(products.flops(18), 2.0 * 3 * 18 * 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12));
+  EXPECT_EQ(products.flops(rows_of_texts(18)), 2.0 * 3 * 18 * 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12));
   const KernelWatch watch(bench.device);
-  products.run(bench.device.gemm(), 17);
+  products.run(bench.device.gemm(), rows_of_texts(17));
   std::int64_t calls = 0;
   for (const auto& [label, time] : watch.kernels()) calls += time.calls;
   EXPECT_EQ(calls, 2 * 4 * 3);
   EXPECT_TRUE(watch.kernels().contains("encore::gemm 17x24x8 nt float32 float32"));
   EXPECT_TRUE(watch.kernels().contains("encore::gemm 17x8x24 nn float32 float32"));
   EXPECT_TRUE(watch.kernels().contains("encore::gemm 24x8x17 tn float32 float32"));
+}
+
+/// The tiny model as an encoder, and one block of a decoder.
+Experiment translating(const Registry& registry) {
+  Experiment experiment = tiny_experiment(registry);
+  experiment.train.precision = Precision::float32;
+  const std::vector<LayerTable> block = experiment.model.block;
+  experiment.model.decoder = StackTable{
+      .layers = 1,
+      .block = {block[0], layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}),
+                block[1]}};
+  fill_table(experiment.model.head, registry, Kind::head, "model.head", "language_model", {});
+  return experiment;
+}
+
+ModelSize translating_size() {
+  return {.vocabulary = 11, .columns = {{.name = targets_column, .space = Space::target, .truth = true}}};
+}
+
+TEST(BareProducts, OfADecoderMultiplyTheRowsOfItsTextAndOfTheSource) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  const Model model(translating(registry), translating_size(), registry, device);
+  const BatchSize rows = rows_of_texts(20, 7);
+  const BareProducts products(device, model.network(), DType::float32, rows);
+  const double own = 24 * 8 + 8 * 8 + 12 * 8 + 8 * 12, cross = 8 * 8 + 8 * 8, of_source = 16 * 8;
+  EXPECT_EQ(products.flops(rows), 2.0 * 3 * (20 * (2 * own + of_source) + 7 * (own + cross)));
+  const KernelWatch watch(device);
+  products.run(device.gemm(), rows);
+  EXPECT_EQ(watch.kernels().at("encore::gemm 20x16x8 nt float32 float32").calls, 1) << "keys and values";
+  EXPECT_EQ(watch.kernels().at("encore::gemm 7x24x8 nt float32 float32").calls, 1);
+  EXPECT_EQ(watch.kernels().at("encore::gemm 7x8x8 nt float32 float32").calls, 3);
+  EXPECT_FALSE(watch.kernels().contains("encore::gemm 7x16x8 nt float32 float32"));
+}
+
+TEST(KernelWork, WithADecoderIsKnownOfWhatDoesNotWorkOnRows) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  const Experiment experiment = translating(registry);
+  const Model model(experiment, translating_size(), registry, device);
+  PackedBatch packed = tiny_batch();
+  packed.target = packed;
+  const StepShape shape = shape_of_step(model, experiment, DType::float32, packed);
+  for (const char* of_rows : {"encore::layer_norm", "encore::attention", "encore::embedding_backward",
+                              "encore::softmax_cross_entropy"})
+    EXPECT_FALSE(work_of_kernel(of_rows, shape, 1).has_value()) << of_rows;
+  for (const char* of_parameters : {"encore::adam", "encore::zero_gradients", "encore::sum_of_squares"})
+    EXPECT_TRUE(work_of_kernel(of_parameters, shape, 1).has_value()) << of_parameters;
 }
 
 TEST(Labels, OfAStepAreMeaningful) {
