@@ -30,6 +30,7 @@ def parsed():
     p.add_argument("--data", help="folder of the CoNLL set"); p.add_argument("--vocab", help="BERT vocabulary")
     p.add_argument("--cased", action="store_true", help="the vocabulary is cased")
     p.add_argument("--torch-ner", help="the PyTorch script"); p.add_argument("--matmul-limit", help="the frozen program, or its source")
+    p.add_argument("--torch-products", help="the PyTorch script that multiplies")
     p.add_argument("--torch-translate", help="the PyTorch script that translates"); p.add_argument("--multi30k", help="folder of Multi30k, unpacked")
     p.add_argument("--hf-ner", help="the transformers script that fine-tunes"); p.add_argument("--minilm", help="folder of a pretrained encoder")
     p.add_argument("--wnut17", help="folder of the CoNLL set that it is tuned on")
@@ -73,7 +74,7 @@ def chosen_rows(only):
 def require_inputs(a):
     """Said before anything is measured."""
     wanted = [os.path.join(a.data, part + ".conll") for part in ("train", "dev", "test")] + [a.vocab, a.exp]
-    for path in wanted + [path for path in (a.torch_ner, a.matmul_limit, a.torch_translate, a.multi30k, a.hf_ner, a.minilm, a.wnut17) if path]:
+    for path in wanted + [path for path in (a.torch_ner, a.torch_products, a.matmul_limit, a.torch_translate, a.multi30k, a.hf_ner, a.minilm, a.wnut17) if path]:
         if not os.path.exists(path):
             sys.exit(f"compare.py: there is no {path}")
 

@@ -16,7 +16,7 @@ if "bench" not in sys.argv:
 if any(name.startswith("OMP_") for name in __import__("os").environ):
     sys.exit("the environment steers OpenMP")
 threads = sys.argv[sys.argv.index("--threads") + 1].split(",")
-steps = [{"name": t, "settings": {"threads": int(t)}, "price_of_order": {"median": -0.01},
+steps = [{"name": t, "settings": {"threads": int(t)}, "price_of_order": {"median": -0.01}, "matmul_flops": 1e11,
           **{k: {"median": v} for k, v in dict(tokens_per_second=3000.0, step_seconds=0.24 / int(t), matmul_seconds=0.2 / int(t),
                                                gemm_seconds=0.2, step_over_matmul=1.2).items()}} for t in threads]
 print(json.dumps({"summary": {"steps": steps}, "notes": [], "settings": {"places": {}},
@@ -32,6 +32,10 @@ print(json.dumps({"torch": "2.0", "real_tokens_per_second": 1500.0 if mode == "s
 TASK = """import json, sys
 print("# a line before")
 print(json.dumps({"real_tokens_per_second": 1500.0 if sys.argv[sys.argv.index("--dtype") + 1] == "fp32" else 1000.0}))
+"""
+PRODUCTS = """import json, sys
+assert sys.argv[1:] == ["--rows", "700", "--threads", "2"], sys.argv
+print(json.dumps({"torch": "2.0", "float32": {"all": 200}, "bfloat16": {"all": 400, "y 700x384x384": 500}}))
 """
 LIMIT = """#!/bin/sh
 echo "float32  tokens $1: 120.0 ms"; echo "bfloat16 tokens $1: 60.0 ms"
@@ -76,6 +80,12 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.row(output, "threads")[1], "1.000")
         self.assertEqual(len(self.samples()["rounds"]), 2)
         self.assertEqual(self.samples()["rounds"][0]["limit"]["tokens"], 700, "as many as Encore's batches have")
+
+    def test_products_are_compared_by_their_rates(self):
+        (self.folder / "products.py").write_text(PRODUCTS)
+        output = self.compare("--rounds", "1", "--only", "products_float32,products_bfloat16", "--torch-products", "products.py")
+        self.assertEqual(self.row(output, "products_bfloat16")[1], "1.25", "500 GFLOP/s over 400")
+        self.assertEqual(self.row(output, "products_float32")[1], "2.50")
 
     def test_a_peer_that_fails_costs_only_its_rows_and_is_named(self):
         output = self.compare("--rounds", "2", "--only", "step_float32,small_float32", "--out", "s.json", code=1)
@@ -138,7 +148,7 @@ class Compare(unittest.TestCase):
         text = page.read_text()
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"), text)
         self.assertNotIn("former figures", text)
-        self.assertIn("| step over its matrix products alone, float32 | 1.200 |  | 1 | <= 1.25 | 1.12 | met |", text)
+        self.assertIn("| step over its matrix products alone, float32 | 1.200 |  | 1 | <= 1.12 | 1.08 | missed |", text)
         page.write_text("no place\n")
         self.assertIn("has no place for the tables", self.compare("--rounds", "0", "--markdown", "page.md", code=1))
 
@@ -169,10 +179,10 @@ class Numbers(unittest.TestCase):
         self.assertEqual(rows.interval(list(range(1, 21))), (6, 15), "binomial(20, 1/2)")
 
     def test_verdicts(self):
-        least = next(row for row in rows.rows() if row.name == "torch_float32")
-        self.assertEqual([rows.verdict(least, v) for v in (1.3, 1.35, 1.55)], ["missed", "met", "beyond"])
+        least = next(row for row in rows.rows() if row.name == "torch_bfloat16")
+        self.assertEqual([rows.verdict(least, v) for v in (3.4, 3.5, 4.0)], ["missed", "met", "beyond"])
         most = next(row for row in rows.rows() if row.name == "step_float32")
-        self.assertEqual([rows.verdict(most, v) for v in (1.26, 1.25, 1.12)], ["missed", "met", "beyond"])
+        self.assertEqual([rows.verdict(most, v) for v in (1.13, 1.12, 1.08)], ["missed", "met", "beyond"])
 
     def test_full_sequences_have_all_their_words(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -126,7 +126,7 @@ class Workshop:
         for step in result["summary"]["steps"]:
             case = next(c for c in result["cases"] if c["name"] == step["name"])
             entry = {key: step[key]["median"] for key in ("tokens_per_second", "step_seconds", "matmul_seconds", "gemm_seconds", "step_over_matmul")}
-            entry |= {"threads": step["settings"]["threads"], "tokens": case["facts"]["tokens"],
+            entry |= {"matmul_flops": step["matmul_flops"], "threads": step["settings"]["threads"], "tokens": case["facts"]["tokens"],
                       "price_of_order": step.get("price_of_order", {}).get("median"),
                       "samples": {name: case["samples"][name] for name in ("step", "matmul", "gemm") if name in case["samples"]}}
             steps.append(entry)
@@ -184,6 +184,11 @@ class Workshop:
 
     def torch_speed(self, model, batching, dtype):
         return self.torch(model, batching, dtype, self.speed_data(), self.a.torch_steps)
+
+    def torch_products(self):
+        """GFLOP/s of the seed model's products as PyTorch computes them, by precision, with as many tokens as Encore's batches have."""
+        answer = self.peer([sys.executable, self.a.torch_products, "--rows", str(self.tokens), "--threads", str(self.a.threads)])
+        return {"tokens": self.tokens, **{precision: answer[precision]["all"] for precision in ("float32", "bfloat16")}}
 
     def torch_memory(self):
         """Its peak on the same sequences, and what the process holds before there is a model."""
@@ -279,6 +284,8 @@ def measurements(a, shop):
                     seconds = 8 + a.torch_steps * weight * (0.5 if precision == "float32" else 0.36)
                     add(f"torch_{model}_{precision}_{batching}_{dtype}", seconds,
                         lambda m=model, b=batching, d=dtype: shop.torch_speed(m, b, d), every)
+        if model == "seed" and a.torch_products:
+            add("torch_products", 6, shop.torch_products, every)
         if model == "seed" and a.matmul_limit:
             add("limit", 6, shop.limit, every)
     found += peers_of_tasks(a, shop, scale)

@@ -26,6 +26,14 @@ def over_torch(model, precision):
     return value
 
 
+def products_over_torch(precision):
+    """Rates: a round may have measured PyTorch's with other numbers of tokens."""
+    def value(sample):
+        ours = step(sample, f"encore_seed_{precision}")
+        return ours["matmul_flops"] / ours["gemm_seconds"] / 1e9 / sample["torch_products"][precision]
+    return value
+
+
 def over_torch_in(task, precision):
     """Over the peer's faster type, whatever ours is."""
     def value(sample):
@@ -56,12 +64,16 @@ def slower_half_of_attention(precision):
 
 def rows():
     found = []
-    bars = {"float32": (("<=", 1.25, 1.12), (">=", 1.35, 1.55)), "bfloat16": (("<=", 1.6, 1.35), (">=", 3.0, 4.0))}
+    # On processors without AMX; with it float32 is to reach 1.7, and bfloat16 4.5 and 5.
+    bars = {"float32": (("<=", 1.12, 1.08), (">=", 2.5, None)), "bfloat16": (("<=", 1.35, 1.25), (">=", 3.5, 4.0))}
     for p in ("float32", "bfloat16"):
         found.append(Row(f"step_{p}", f"step over its matrix products alone, {p}", [f"encore_seed_{p}"],
                          lambda s, p=p: step(s, f"encore_seed_{p}")["step_over_matmul"], bars[p][0]))
     for p in ("float32", "bfloat16"):
         found.append(Row(f"frozen_{p}", f"step over the frozen program's products, {p}", [f"encore_seed_{p}", "limit"], over_frozen(p), bars[p][0]))
+    for p, bar in (("float32", None), ("bfloat16", (">=", 1.0, 1.2))):
+        found.append(Row(f"products_{p}", f"the seed model's products over PyTorch's, {p}", [f"encore_seed_{p}", "torch_products"],
+                         products_over_torch(p), bar, "{:.2f}"))
     for p in ("float32", "bfloat16"):
         found.append(Row(f"torch_{p}", f"real tokens/s over PyTorch's fastest mode, {p}", [f"encore_seed_{p}", f"torch_seed_{p}_"],
                          over_torch("seed", p), bars[p][1], "{:.2f}"))
@@ -78,11 +90,11 @@ def rows():
         Row("quality", "test F1 in float32 less that in bfloat16, either way, points of the mean over 5 seeds", ["quality"],
             lambda s: 100.0 * abs(mean(s["quality"]["float32"]) - mean(s["quality"]["bfloat16"])), ("<=", 0.7, None), "{:.2f}", True),
         Row("memory", "peak of the whole process, 32 x 256 full tokens, over PyTorch's", ["encore_memory", "torch_memory"],
-            lambda s: s["encore_memory"]["peak_bytes"] / s["torch_memory"]["peak_bytes"], ("<=", 0.6, 0.5)),
+            lambda s: s["encore_memory"]["peak_bytes"] / s["torch_memory"]["peak_bytes"], ("<=", 0.5, None)),
         Row("memory_net", "the same, from PyTorch's taken off what it holds without a model", ["encore_memory", "torch_memory"],
             lambda s: s["encore_memory"]["peak_bytes"] / (s["torch_memory"]["peak_bytes"] - s["torch_memory"]["empty_bytes"])),
         Row("order", "price of the fixed order, all reductions, % of a step", ["encore_seed_float32"],
-            lambda s: 100.0 * step(s, "encore_seed_float32")["price_of_order"], ("<=", 5.0, 2.0), "{:.1f}"),
+            lambda s: 100.0 * step(s, "encore_seed_float32")["price_of_order"], ("<=", 2.0, None), "{:.1f}"),
         Row("threads", "gain of a step by all threads over that of its products alone", ["encore_threads"],
             gain_over_that_of_products, (">=", 0.95, None)),
         Row("wordpiece", "WordPiece lines/s over the package tokenizers, one thread each", ["wordpiece"],
@@ -91,7 +103,7 @@ def rows():
             slower_half_of_attention("float32"), (">=", 1.0, None), "{:.2f}"),
         Row("attention_bfloat16", "the same in bfloat16", ["attention"], slower_half_of_attention("bfloat16"), (">=", 1.0, None), "{:.2f}"),
         Row("first_step_warm", "seconds from the command to the end of the first step, tokens cached", ["first_step"],
-            lambda s: s["first_step"]["warm"], ("<=", 0.5, None), "{:.2f}"),
+            lambda s: s["first_step"]["warm"], ("<=", 0.45, 0.3), "{:.2f}"),
         Row("first_step_cold", "the same without the cache", ["first_step"], lambda s: s["first_step"]["cold"], ("<=", 2.0, None), "{:.2f}"),
     ]
 
@@ -164,6 +176,8 @@ def figures(rounds):
             add(f"{title}, {p}: Encore's step", lambda s: 1e3 * step(s, name)["step_seconds"], "{:.1f} ms")
             add(f"{title}, {p}: its matrix products alone", lambda s: 1e3 * step(s, name)["matmul_seconds"], "{:.1f} ms")
             if model == "seed":
+                add(f"{title}, {p}: its products", lambda s: step(s, name)["matmul_flops"] / step(s, name)["gemm_seconds"] / 1e9, "{:,.0f} GFLOP/s")
+                add(f"{title}, {p}: PyTorch's products", lambda s: s["torch_products"][p], "{:,.0f} GFLOP/s")
                 add(f"{title}, {p}: the frozen program's", lambda s: 1e3 * s["limit"][p] * step(s, name)["tokens"] / s["limit"]["tokens"], "{:.1f} ms")
     for task in ("translation", "tuning"):
         for p, dtype in (("float32", "fp32"), ("bfloat16", "bf16")):
