@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <encore/error.hpp>
 
@@ -62,11 +63,20 @@ bool is_own_folder(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
+/// Nothing where the folder cannot be read.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
+    entries.push_back(entry->path());
+  return entries;
+}
+
 /// The mark goes last: while something is left, another process can go on.
 void remove_marked(const fs::path& folder) {
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename() != mark_name) fs::remove_all(entry.path(), ignored);
+  for (const fs::path& entry : entries_of(folder))
+    if (entry.filename() != mark_name) fs::remove_all(entry, ignored);
   fs::remove_all(folder, ignored);
 }
 
@@ -79,10 +89,8 @@ void remove_if_abandoned(const fs::path& folder) {
 }
 
 void remove_abandoned(const fs::path& place) {
-  std::error_code ignored;
-  for (fs::directory_iterator entry(place, ignored), end; !ignored && entry != end; entry.increment(ignored))
-    if (entry->path().filename().string().starts_with(prefix) && is_own_folder(entry->path()))
-      remove_if_abandoned(entry->path());
+  for (const fs::path& entry : entries_of(place))
+    if (entry.filename().string().starts_with(prefix) && is_own_folder(entry)) remove_if_abandoned(entry);
 }
 
 }  // namespace
