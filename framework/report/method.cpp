@@ -144,6 +144,9 @@ Section training_section(const Material& material) {
                                                          : text("train.batch_size") + " sequences";
   const std::string length = is_set("train.steps") ? text("train.steps") + " steps"
                                                    : "epochs at most " + text("train.epochs") + " epochs";
+  const std::string loss_scale = is_set("train.loss_scale") ? ", the loss in backward passes times " +
+                                                                  text("train.loss_scale") + " at first"
+                                                            : "";
   ItemList list;
   list.items = {
       Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(material) + "."}}),
@@ -159,8 +162,9 @@ Section training_section(const Material& material) {
             {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
              "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),
       Text({strong("Numbers: "),
-            {text("train.precision") + "; random numbers from counters, keyed by seed, "
-                                       "tensor, step and position."}})};
+            {text("train.precision") + loss_scale +
+             "; random numbers from counters, keyed by seed, "
+             "tensor, step and position."}})};
   section.blocks.push_back(std::move(list));
   return section;
 }
