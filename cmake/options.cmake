@@ -12,7 +12,7 @@ set(float16 OFF)
 if(ENCORE_BACKEND STREQUAL CUDA)   # hosts have no products of it that are worth having, and Kokkos Kernels on HIP has none
   set(float16 ON)
 endif()
-option(ENCORE_FLOAT16 "Compile kernels for float16 too, which takes a third longer" ${float16})
+option(ENCORE_FLOAT16 "Compile kernels for float16 too, which takes up to a quarter longer" ${float16})
 option(ENCORE_TESTS "Build the tests" ON)
 option(ENCORE_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" OFF)
 set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsanitize=; for example address,undefined")
