@@ -42,7 +42,7 @@ struct ParameterSlice {
 };
 
 /// Segments start at multiples of this many elements: tensor_alignment in float32, twice that in float64.
-/// Copies likewise, in bfloat16.
+/// Copies likewise, in 16 bits.
 inline constexpr std::int64_t segment_alignment = tensor_alignment / 4;
 inline constexpr std::int64_t copy_alignment = tensor_alignment / 2;
 
