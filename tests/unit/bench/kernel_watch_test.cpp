@@ -117,7 +117,8 @@ TEST(Machine, AWrongPrecisionIsRefused) {
     type_of_precision("float23");
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "unknown precision \"float23\"; there are float32, bfloat16, float16 and float64");
+    EXPECT_STREQ(error.what(),
+                 "unknown precision \"float23\"; there are float32, bfloat16, float16 and float64");
   }
 }
 
