@@ -31,6 +31,7 @@ std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
 
 BareProducts::BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest)
     : device_(device), type_(type), largest_(largest) {
+  std::size_t used = 0, all = 0;
   for (const Node& node : network.nodes()) {
     if (node.block < 0) continue;
     std::vector<std::int64_t> of_memory = products_of_memory(node.plan);
@@ -42,21 +43,17 @@ BareProducts::BareProducts(const Device& device, const Network& network, DType t
         weight.space = Space::tokens;
         of_memory.erase(product);
       }
-      add_weight(weight);
+      if (used + bytes_of(weight) > most_bytes) used = 0;
+      weight.begin = used;
+      used += bytes_of(weight);
+      all = std::max(all, used);
+      weights_.push_back(weight);
     }
   }
-  memory_ = DeviceBuffer("encore::bench_operands", bytes_);
-  fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(bytes_ / 4));
+  memory_ = DeviceBuffer("encore::bench_operands", all);
+  fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(all / 4));
   // The halves of such floats are varied too, but half of them would be noise in the exponent.
-  if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(bytes_ / 2));
-}
-
-void BareProducts::add_weight(Weight weight) {
-  if (used_ + bytes_of(weight) > most_bytes) used_ = 0;
-  weight.begin = used_;
-  used_ += bytes_of(weight);
-  bytes_ = std::max(bytes_, used_);
-  weights_.push_back(weight);
+  if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(all / 2));
 }
 
 std::size_t BareProducts::bytes_of(const Weight& w) const {

@@ -34,7 +34,6 @@ class BareProducts {
     Space space = Space::tokens;  ///< whose rows it multiplies
     std::size_t begin = 0;        ///< of the operands of its products, in bytes
   };
-  void add_weight(Weight weight);
   Product product(const Weight& weight, int direction, std::int64_t rows) const;
   std::size_t bytes_of(const Weight& weight) const;
 
@@ -42,7 +41,6 @@ class BareProducts {
   DType type_;
   BatchSize largest_;
   std::vector<Weight> weights_;
-  std::size_t used_ = 0, bytes_ = 0;  ///< of the operands, where the next ones begin, and all of them
   DeviceBuffer memory_;
 };
 

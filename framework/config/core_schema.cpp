@@ -267,7 +267,7 @@ const Schema& train_schema() {
           .optional("loss_scale", OptionType::number,
                     {.help = "factor on the loss in backward passes, a power of two, so that small gradients "
                              "are not 0 in 16 bits; a step whose gradients are not finite halves it and "
-                             "changes nothing else; default: 65536 with `float16`, else none",
+                             "makes no update; default: 65536 with `float16`, else none",
                      .min = 1.0,
                      .max = most_loss_scale})
           .integer("loss_scale_steps", 2000,

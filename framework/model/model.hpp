@@ -84,6 +84,7 @@ class Model {
   /// From now on backward passes take the loss times this, and gradients are as much larger; what is returned
   /// of the loss is not. 1 until then.
   void scale_loss(double factor) { loss_factor_ = factor; }
+  double loss_factor() const { return loss_factor_; }
 
   // forward_backward in parts, for ranks, each of which computes some shards of a batch:
   //   begin_gradients(); of each shard of its own shard_gradient(); when the losses of all stand in

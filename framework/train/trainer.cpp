@@ -9,6 +9,7 @@
 
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
+#include "config/value.hpp"
 #include "data/largest_batch.hpp"
 #include "infer/attention.hpp"
 #include "infer/observe.hpp"
@@ -199,7 +200,7 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
     prepare(batches[static_cast<std::size_t>(progress_.batch)], current_);
   next_is_ready_ = false;
   const Prepared& batch = prepared_[current_];
-  update_.scale_loss(LossScaling::factor(progress_));
+  model_.scale_loss(LossScaling::factor(progress_));
   const auto [loss, gradient_norm] =
       update_.compute_gradient(*batch.uploaded, random, [&] { prepare_next(batches); });
   const bool updates = std::isfinite(gradient_norm);
@@ -229,10 +230,9 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
 }
 
 void Trainer::report_loss_scale(std::int64_t step, bool updated) {
-  const std::string scale = std::to_string(progress_.loss_scale->factor);
   observer_.happened(Logged{.text = "step " + std::to_string(step) + ": " +
                                     (updated ? "" : "a gradient is not finite, and nothing is updated; ") +
-                                    "train.loss_scale is now " + scale.substr(0, scale.find('.'))});
+                                    "train.loss_scale is now " + shortest(progress_.loss_scale->factor)});
 }
 
 void Trainer::end_epoch() {

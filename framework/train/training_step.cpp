@@ -38,11 +38,6 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
   rounds_ = shards / ranks.size();
 }
 
-void TrainingStep::scale_loss(double factor) {
-  loss_factor_ = factor;
-  model_.scale_loss(factor);
-}
-
 void TrainingStep::upload(const PackedBatch& packed, DeviceBatch& batch) {
   if (!exchange_) return batch.upload(packed);
   exchange_->begin(packed);
@@ -58,9 +53,9 @@ TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, 
     loss = model_.forward_backward(batch, batch.scales(), random);
     model_.parameters().sum_gradient_squares(squares_);
   }
-  kernels::clip_scale(model_.device(), squares_, clip_norm_, loss_factor_, clip_);
+  kernels::clip_scale(model_.device(), squares_, clip_norm_, model_.loss_factor(), clip_);
   if (meanwhile) meanwhile();
-  return {model_.read(loss), std::sqrt(model_.read(squares_)) / loss_factor_};
+  return {model_.read(loss), std::sqrt(model_.read(squares_)) / model_.loss_factor()};
 }
 
 const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRandom random) {

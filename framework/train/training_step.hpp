@@ -30,9 +30,6 @@ class TrainingStep {
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
                Communicator& ranks, std::int64_t shards);
 
-  /// From now on the loss is taken times this in backward passes. Nothing that is returned or updated knows
-  /// of it, but for what it saves from being rounded to 0, or makes infinite.
-  void scale_loss(double factor);
   /// What this rank computes of a batch: all of it where there is one process.
   void upload(const PackedBatch& packed, DeviceBatch& batch);
   /// Leaves the gradients in model.parameters(); waits for the device. `meanwhile`: what the host does
@@ -51,7 +48,6 @@ class TrainingStep {
   Model& model_;
   Optimizer& optimizer_;
   double clip_norm_;
-  double loss_factor_ = 1.0;
   std::string update_text_;
   DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
   double* squares_;

@@ -125,12 +125,15 @@ TEST_F(JobKeeperTest, kill_waits_only_so_long_for_a_last_word) {
 }
 
 TEST_F(JobKeeperTest, a_worker_that_trains_and_writes_nothing_is_killed_after_its_time) {
+  begin("trap 'echo last word; exit 9' QUIT; echo ready; while true; do sleep 0.05; done",
+        std::chrono::seconds(1));
+  ASSERT_TRUE(eventually([&] { return log() == "ready\n"; }))
+      << log();  // before that its time does not count
   SpoolWriter spool(folder() / spool_name(1), 1);
   spool.event(Started{.parameters = 7});
   spool.flush();
-  begin("trap 'echo last word; exit 9' QUIT; while true; do sleep 0.05; done", std::chrono::seconds(1));
   EXPECT_EQ(end(), 1);
-  EXPECT_EQ(log(), "last word\n");
+  EXPECT_EQ(log(), "ready\nlast word\n");
   EXPECT_EQ(read_report(folder(), 1)->silent.count(), 1);
 }
 

@@ -16,11 +16,15 @@ namespace {
 using testing::Recorder;
 using testing::ScriptedControl;
 
-TEST(LossScaling, FallsAtOnceAndRisesAfterSoManyStepsWithUpdates) {
+LossScaling scaling_of(double first, std::int64_t steps_to_rise) {
   TrainTable train;
-  train.loss_scale = 8.0;
-  train.loss_scale_steps = 3;
-  const LossScaling scaling(train);
+  train.loss_scale = first;
+  train.loss_scale_steps = steps_to_rise;
+  return LossScaling(train);
+}
+
+TEST(LossScaling, FallsAtOnceAndRisesAfterSoManyStepsWithUpdates) {
+  const LossScaling scaling = scaling_of(8.0, 3);
   Progress progress;
   EXPECT_EQ(LossScaling::factor(progress), 1.0);
   scaling.begin(progress);
@@ -39,10 +43,7 @@ TEST(LossScaling, FallsAtOnceAndRisesAfterSoManyStepsWithUpdates) {
 }
 
 TEST(LossScaling, EndsAtOneAndAtTheLargest) {
-  TrainTable train;
-  train.loss_scale = 2.0;
-  train.loss_scale_steps = 1;
-  const LossScaling scaling(train);
+  const LossScaling scaling = scaling_of(2.0, 1);
   Progress progress;
   scaling.begin(progress);
   EXPECT_TRUE(LossScaling::overflowed(progress));
@@ -111,7 +112,7 @@ TEST_F(LossScalingRuns, AStepWithoutFiniteGradientsMakesNoUpdate) {
   ASSERT_FALSE(told.logs.empty());
   EXPECT_EQ(told.logs.front(),
             "step 1: a gradient is not finite, and nothing is updated; train.loss_scale is now "
-            "680564733841876926926749214863536422912");
+            "6.80564733841877e38");
   EXPECT_FALSE(std::isfinite(told.steps.front().gradient_norm));
   for (const std::string scope : {"parameters", "optimizer/first_moment"})
     EXPECT_EQ(told.digests.at({1, scope}), told.digests.at({0, scope})) << scope;
