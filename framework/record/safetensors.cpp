@@ -293,12 +293,17 @@ const std::string& Safetensors::text(const std::string& key) const {
 
 void Safetensors::visit_bytes(const Entry& entry,
                               const std::function<void(std::span<const std::byte> piece)>& visit) const {
+  visit_mapped(entry.bytes, visit);
+}
+
+void Safetensors::visit_mapped(std::span<const std::byte> bytes,
+                               const std::function<void(std::span<const std::byte> piece)>& visit) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  for (std::span<const std::byte> left = entry.bytes; !left.empty();) {
+  for (std::span<const std::byte> left = bytes; !left.empty();) {
     const std::span<const std::byte> piece = left.first(std::min(piece_bytes, left.size()));
     left = left.subspan(piece.size());
     visit(piece);
-    if (entry.bytes.size() <= piece_bytes) continue;
+    if (bytes.size() <= piece_bytes) continue;
     // Whole pages; they are read from the file again when somebody asks for them.
     const auto begin = static_cast<std::size_t>(piece.data() - mapping_.data()) / page * page;
     const auto end = static_cast<std::size_t>(piece.data() + piece.size() - mapping_.data()) / page * page;
@@ -308,7 +313,7 @@ void Safetensors::visit_bytes(const Entry& entry,
 
 std::string Safetensors::sha256() const {
   Sha256 hash;
-  hash.add(mapping_);
+  visit_mapped(mapping_, [&](std::span<const std::byte> piece) { hash.add(piece); });
   return hash.hex();
 }
 

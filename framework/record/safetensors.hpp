@@ -87,7 +87,7 @@ class Safetensors {
   const Entry& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
   /// Throws Error when there is no such text.
   const std::string& text(const std::string& key) const;
-  /// Of the whole file; reads all of it.
+  /// Of the whole file; reads all of it, and lets go of the memory that it took.
   std::string sha256() const;
   /// Gives the bytes of a tensor in their order, in pieces, and lets go of the memory that a large one took.
   void visit_bytes(const Entry& entry,
@@ -95,6 +95,9 @@ class Safetensors {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  /// Bytes of the mapping, piece by piece.
+  void visit_mapped(std::span<const std::byte> bytes,
+                    const std::function<void(std::span<const std::byte> piece)>& visit) const;
   void check();
   void check_tensor(const std::string& name, const void* description, std::span<const std::byte> data);
 

@@ -19,22 +19,19 @@ std::string own_host() {
 
 }  // namespace
 
-std::vector<std::byte> gather_state(Communicator& ranks, const Model& model, std::size_t state) {
+HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t state) {
   const ParameterBlock& parameters = model.parameters();
   const std::size_t element = size_of(parameters.dtype());
-  std::vector<std::byte> mine(static_cast<std::size_t>(parameters.owned().size()) * element);
-  copy_to_host(model.device(), parameters.state(state), mine.data());
+  HostBlock mine(model.device(), parameters.state(state));
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<BlockRange> owned(count);
   ranks.gather(std::as_bytes(std::span(&parameters.owned(), 1)), std::as_writable_bytes(std::span(owned)));
   const std::size_t bytes = static_cast<std::size_t>(parameters.extent()) * element;
-  if (mine.size() == bytes) {  // everybody has all of it
-    if (ranks.rank() != 0) mine.clear();
-    return mine;
-  }
+  if (mine.bytes().size() == bytes)  // everybody has all of it
+    return ranks.rank() == 0 ? std::move(mine) : HostBlock();
   if (ranks.rank() != 0) {
-    const Outgoing part{.to = 0, .bytes = mine};
-    ranks.exchange(std::span(&part, mine.empty() ? 0 : 1), {});
+    const Outgoing part{.to = 0, .bytes = mine.bytes()};
+    ranks.exchange(std::span(&part, mine.bytes().empty() ? 0 : 1), {});
     return {};
   }
   std::vector<std::byte> whole(bytes);
@@ -45,9 +42,9 @@ std::vector<std::byte> gather_state(Communicator& ranks, const Model& model, std
   };
   for (std::size_t r = 1; r < count; ++r)
     if (owned[r].size() > 0) parts.push_back({.from = static_cast<int>(r), .bytes = place(owned[r])});
-  std::ranges::copy(mine, place(owned.front()).begin());
+  std::ranges::copy(mine.bytes(), place(owned.front()).begin());
   ranks.exchange({}, parts);
-  return whole;
+  return {std::move(whole), parameters.dtype()};
 }
 
 void require_equal_ranks(Communicator& ranks, const Digested& digest) {

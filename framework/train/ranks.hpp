@@ -4,7 +4,6 @@
 // nothing.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +12,14 @@
 #include "model/model.hpp"
 #include "record/events.hpp"
 #include "train/control.hpp"
+#include "train/host_block.hpp"
 #include "train/observer.hpp"
 
 namespace encore {
 
-/// The bytes of an optimizer state of all elements, of which each rank has what it owns: on rank 0; empty on
-/// all others. Waits for the device.
-std::vector<std::byte> gather_state(Communicator& ranks, const Model& model, std::size_t state);
+/// An optimizer state of all elements, of which each rank has what it owns: on rank 0; nothing on all others.
+/// Waits for the device.
+HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t state);
 
 /// Throws Error on every rank where one has other parameters than rank 0, naming it and the first tensor.
 /// digest: of the parameters, with tensors where they are known.

@@ -14,6 +14,7 @@
 #include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
+#include "train/host_block.hpp"
 #include "train/ranks.hpp"
 
 namespace encore {
@@ -41,22 +42,11 @@ auto recorded(Control& control, const auto& write) {
   }
 }
 
-/// A block on the host, whose slices become tensors of a file, named prefix + path; they point into `host`.
-void add_slices(const Model& model, const std::vector<std::byte>& host, const std::string& prefix,
+/// The parameters of a block become tensors of a file, named prefix + path; they point into `block`.
+void add_slices(const Model& model, const HostBlock& block, const std::string& prefix,
                 std::vector<TensorSlice>& slices) {
-  const DType dtype = model.parameters().dtype();
-  const std::size_t element = size_of(dtype);
   for (const ParameterSlice& slice : model.parameters().slices())
-    slices.push_back({prefix + slice.path, dtype, slice.spec.shape,
-                      std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
-                                              static_cast<std::size_t>(slice.size) * element)});
-}
-
-std::vector<std::byte> values_of(const Model& model) {
-  const Tensor values = model.parameters().values();
-  std::vector<std::byte> host(values.bytes());
-  copy_to_host(model.device(), values, host.data());
-  return host;
+    slices.push_back({prefix + slice.path, block.dtype(), slice.spec.shape, block.slice(slice)});
 }
 
 void load_block(Model& model, const std::string& name, Tensor block, const Safetensors& file) {
@@ -93,15 +83,15 @@ Snapshots::Snapshots(std::filesystem::path run_folder, std::string identity, std
 void Snapshots::save(const Model& model, const Progress& progress, const std::string& tuned,
                      CheckpointKind kind, Control& control, Observer& observer) {
   const ParameterBlock& parameters = model.parameters();
-  std::vector<std::vector<std::byte>> hosts;
-  std::vector<TensorSlice> slices;
+  std::vector<HostBlock> states;
   for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
-    hosts.push_back(gather_state(ranks_, model, i));
+    states.push_back(gather_state(ranks_, model, i));
   if (ranks_.rank() != 0) return;
-  const std::vector<std::byte> values = values_of(model);
+  const HostBlock values(model.device(), parameters.values());
+  std::vector<TensorSlice> slices;
   add_slices(model, values, std::string(parameter_block) + "/", slices);
-  for (std::size_t i = 0; i < hosts.size(); ++i)
-    add_slices(model, hosts[i], state_block(parameters.state_names()[i]) + "/", slices);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    add_slices(model, states[i], state_block(parameters.state_names()[i]) + "/", slices);
   TensorMetadata metadata = {{"format", checkpoint_format},
                              {"question", identity_},
                              {"attempt", std::to_string(attempt_)},
@@ -169,7 +159,7 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
   require_owned(control);  // a folder that was removed is not made again
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
-    const std::vector<std::byte> values = values_of(model);
+    const HostBlock values(model.device(), model.parameters().values());
     add_slices(model, values, "", slices);
     const WeightsFacts facts{
         .question = identity_, .step = step, .tuned = tuned, .files = digests_of_meaning(folder_)};

@@ -1,0 +1,51 @@
+// HostBlock: the parameters, or an optimizer's state, where the host can read them: in place where it reaches
+// device memory, else in a copy. Place in the flow: Snapshots and digest_blocks read a block this way, ranks
+// send theirs to rank 0.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "memory/device_memory.hpp"
+#include "memory/parameter_block.hpp"
+
+namespace encore {
+
+class HostBlock {
+ public:
+  /// Nothing.
+  HostBlock() = default;
+  /// Waits for the device. Valid until the block's memory is written again.
+  HostBlock(const Device& device, Tensor block) : dtype_(block.dtype) {
+    if (host_reaches_device()) {
+      device.fence();
+      bytes_ = {static_cast<const std::byte*>(block.data), block.bytes()};
+      return;
+    }
+    copy_.resize(block.bytes());
+    copy_to_host(device, block, copy_.data());
+    bytes_ = copy_;
+  }
+  HostBlock(std::vector<std::byte> copy, DType dtype) : bytes_(copy), copy_(std::move(copy)), dtype_(dtype) {}
+  HostBlock(HostBlock&&) = default;
+  HostBlock& operator=(HostBlock&&) = default;
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+
+  DType dtype() const { return dtype_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  /// Those of one parameter; the block holds all.
+  std::span<const std::byte> slice(const ParameterSlice& slice) const {
+    const std::size_t element = size_of(dtype_);
+    return bytes_.subspan(static_cast<std::size_t>(slice.begin) * element,
+                          static_cast<std::size_t>(slice.size) * element);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::vector<std::byte> copy_;
+  DType dtype_ = DType::float32;
+};
+
+}  // namespace encore
