@@ -275,6 +275,11 @@ const Schema& train_schema() {
                     .unit = "steps",
                     .min = 1,
                     .max = most_steps})
+          .choice("recompute", "cheap", {"none", "cheap", "blocks"},
+                  {.help = "what a forward pass does not keep for the backward pass, which computes it "
+                           "again, to the same bits: nothing; outputs of norms and other layers that cost "
+                           "little; or all of a block but what enters it, for far less memory and about a "
+                           "third more time; no part of a run's identity"})
           .number("clip_norm", 1.0,
                   {.help = "longest gradient, over all parameters; 0 leaves it as it is", .min = 0.0})
           .optional(
@@ -367,7 +372,7 @@ std::string table_of(Kind kind) {
 }
 
 bool only_describes(const std::string& key) {
-  return key == "data.private" || key == "train.retrains";
+  return key == "data.private" || key == "train.recompute" || key == "train.retrains";
 }
 
 const std::vector<std::string>& top_tables() {

@@ -94,6 +94,11 @@ Precision precision(const std::string& text) {
   return text == "bfloat16" ? Precision::bfloat16 : Precision::float32;
 }
 
+Recompute recompute(const std::string& text) {
+  if (text == "none") return Recompute::none;
+  return text == "blocks" ? Recompute::blocks : Recompute::cheap;
+}
+
 TrainTable train_table(const Options& train) {
   TrainTable table;
   table.batch_size = train.integer("batch_size");
@@ -103,6 +108,7 @@ TrainTable train_table(const Options& train) {
   table.precision = precision(train.text("precision"));
   if (train.has("loss_scale")) table.loss_scale = train.number("loss_scale");
   table.loss_scale_steps = train.integer("loss_scale_steps");
+  table.recompute = recompute(train.text("recompute"));
   table.clip_norm = train.number("clip_norm");
   table.select = parse_selection(train.text("select"));
   table.patience = train.integer("patience");

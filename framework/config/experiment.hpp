@@ -105,6 +105,13 @@ struct ModelTable {
 
 enum class Precision : std::uint8_t { float32, bfloat16, float16, float64 };
 
+/// What a forward pass does not keep for the backward pass, which computes it again.
+enum class Recompute : std::uint8_t {
+  none,
+  cheap,   ///< outputs of layers that say they cost little (LayerPlan::cheap)
+  blocks,  ///< everything within a block but its input
+};
+
 struct TrainTable {
   std::int64_t batch_size = 0;    ///< examples
   std::int64_t batch_tokens = 0;  ///< in place of batch_size; 0: that counts
@@ -113,6 +120,7 @@ struct TrainTable {
   Precision precision = Precision::float32;
   double loss_scale = 0.0;  ///< at the first step; 0: off
   std::int64_t loss_scale_steps = 2000;
+  Recompute recompute = Recompute::cheap;
   double clip_norm = 0.0;  ///< 0: off
   Selection select;
   std::int64_t patience = 0;          ///< epochs without a better score; 0: off

@@ -77,7 +77,7 @@ void fail_out_of_memory(const std::string& what, double bytes) {
   std::snprintf(size, sizeof size, "%.1f GiB", std::ldexp(bytes, -30));
   throw Error(std::string("out of memory: there are no ") + size + " for " + what +
               "; less is needed with a smaller train.batch_size, data.max_length, model.width or "
-              "model.layers, and with more train.gradient_shards");
+              "model.layers, with more train.gradient_shards, and with train.recompute = \"blocks\"");
 }
 
 DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents) : bytes_(bytes) {

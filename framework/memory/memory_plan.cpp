@@ -3,6 +3,7 @@
 #include "memory/memory_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -16,8 +17,22 @@ std::size_t round_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-bool overlap(const Interval& a, const Interval& b) {
+bool overlap(const Ticks& a, const Ticks& b) {
   return a.first <= b.last && b.first <= a.last;
+}
+
+/// When it holds its content: before it is idle and after.
+std::array<Ticks, 2> alive(const Interval& interval) {
+  if (interval.idle.last < interval.idle.first) return {Ticks{interval.first, interval.last}, Ticks()};
+  return {Ticks{interval.first, interval.idle.first - 1}, Ticks{interval.idle.last + 1, interval.last}};
+}
+
+bool overlap(const Interval& a, const Interval& b) {
+  if (!overlap(Ticks{a.first, a.last}, Ticks{b.first, b.last})) return false;
+  for (const Ticks& of_a : alive(a))
+    for (const Ticks& of_b : alive(b))
+      if (overlap(of_a, of_b)) return true;
+  return false;
 }
 
 /// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read off in
@@ -66,10 +81,16 @@ std::vector<std::size_t> descending(std::size_t count, const std::function<std::
 MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignment) {
   ENCORE_REQUIRE(alignment > 0, "an alignment is at least one byte");
   for (const Interval& interval : intervals)
-    ENCORE_REQUIRE(interval.first <= interval.last, "an interval ends after it begins");
+    ENCORE_REQUIRE(interval.first <= interval.last &&
+                       (interval.idle.last < interval.idle.first ||
+                        (interval.first < interval.idle.first && interval.idle.last < interval.last)),
+                   "an interval ends after it begins, and is idle in between");
   const auto bytes = [&](std::size_t i) { return intervals[i].bytes; };
   const auto span = [&](std::size_t i) {
-    return static_cast<std::size_t>(intervals[i].last - intervals[i].first + 1);
+    std::size_t ticks = 0;
+    for (const Ticks& part : alive(intervals[i]))
+      ticks += static_cast<std::size_t>(part.last - part.first + 1);
+    return ticks;
   };
   const auto area = [&](std::size_t i) { return bytes(i) * span(i); };
 
@@ -83,10 +104,12 @@ MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignm
 
 std::size_t live_peak(std::span<const Interval> intervals, std::size_t alignment) {
   std::map<int, std::pair<std::size_t, std::size_t>> changes;  // tick -> bytes that appear, bytes that vanish
-  for (const Interval& interval : intervals) {
-    changes[interval.first].first += round_up(interval.bytes, alignment);
-    changes[interval.last + 1].second += round_up(interval.bytes, alignment);
-  }
+  for (const Interval& interval : intervals)
+    for (const Ticks& ticks : alive(interval)) {
+      if (ticks.last < ticks.first) continue;
+      changes[ticks.first].first += round_up(interval.bytes, alignment);
+      changes[ticks.last + 1].second += round_up(interval.bytes, alignment);
+    }
   std::size_t alive = 0;
   std::size_t peak = 0;
   for (const auto& [tick, change] : changes) {

@@ -9,11 +9,19 @@
 
 namespace encore {
 
-/// A tensor that must hold its content from tick `first` to tick `last`, both included.
+/// Ticks from `first` to `last`, both included; none where `last` is smaller.
+struct Ticks {
+  int first = 0;
+  int last = -1;
+};
+
+/// A tensor that must hold its content from tick `first` to tick `last`, both included, except in the ticks
+/// of `idle`: then others may have its place.
 struct Interval {
   int first = 0;
   int last = 0;
   std::size_t bytes = 0;
+  Ticks idle = {};
 };
 
 struct MemoryLayout {

@@ -69,6 +69,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       segments_(experiment.model.segments),
       causal_(experiment.model.causal || experiment.model.decoder),
       generated_space_(experiment.model.decoder ? Space::target : Space::tokens),
+      recompute_(experiment.train.recompute),
       relations_(experiment.distil ? experiment.distil->relations : Relations()) {
   if (!device.gemm().multiplies(precision_))
     throw ConfigError("train.precision",

@@ -83,6 +83,8 @@ class Network {
   Space generated_space() const { return generated_space_; }
   /// The last node of the encoder, or of the stack that stands alone.
   ValueIndex states() const { return states_; }
+  /// What its backward passes compute again.
+  Recompute recompute() const { return recompute_; }
   /// What it learns of a teacher's rows in training.
   const Relations& relations() const { return relations_; }
   /// What the head has declared.
@@ -110,6 +112,7 @@ class Network {
   std::int64_t segments_;
   bool causal_;
   Space generated_space_;
+  Recompute recompute_;
   Relations relations_;
   ValueIndex states_ = no_value;
 };

@@ -144,11 +144,13 @@ void Pass::forward() {
   forward(nullptr);
 }
 
-void Pass::forward_node(std::size_t i) {
+void Pass::forward_node(std::size_t i, bool of_sum) {
   visit(i, forward_call, [&](const Node& node, const Bound& bound) {
+    Step::Bound found = step_bound(node, bound);
+    if (of_sum) found.trunk = {};
     if (node.layer)
-      node.layer->forward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
-                          seen_by_layer(bound, bound.inputs), bound.output);
+      node.layer->forward(Step(device_, rows_of(node), training(), found), seen_by_layer(bound, bound.inputs),
+                          bound.output);
     else
       gather_rows(device_, bound.inputs[0], picked_rows(node), bound.output);
   });
@@ -208,8 +210,12 @@ void Pass::backward(std::span<const double> scales, const std::function<void(std
              [](Head& head, const HeadStep& step) { head.backward(step); });
   add_gradients(plan_.nodes.back(), {});
   if (seen) seen(bound_.size() - 1);
-  for (std::size_t i = bound_.size() - 1; i-- > 0;) {
-    if (!plan_.nodes[i].backward) continue;
+  for (const auto& [i, work] : plan_.backward) {
+    if (network_.nodes()[i].head) continue;
+    if (work != BackwardCall::Work::backward) {
+      forward_node(i, work == BackwardCall::Work::forward_of_sum);
+      continue;
+    }
     visit(i, backward_call, [&](const Node& node, const Bound& bound) {
       if (taught_ != nullptr && taught_->states == static_cast<ValueIndex>(i))
         kernels::relations_backward(device_, rows_of(node), bound.output, taught_->of_states, taught_->scale,

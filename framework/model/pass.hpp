@@ -127,8 +127,9 @@ class Pass {
   }
   Tensor resolve(int tensor) const;
   void forward_states(const std::function<void(const std::string& path, Tensor output)>& seen);
-  /// The forward pass of a node that is not the head.
-  void forward_node(std::size_t node);
+  /// The forward pass of a node that is not the head; of_sum: again, from the sum that it took the first
+  /// time.
+  void forward_node(std::size_t node, bool of_sum = false);
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
   void visit(std::size_t node, Call call, const auto& run);
   /// The same for the head; `columns`, `outputs` and `scales` as HeadStep::Found.

@@ -18,14 +18,6 @@ const HasRelations* relations_of(const Node& node) {
   return node.space == Space::tokens ? dynamic_cast<const HasRelations*>(node.layer.get()) : nullptr;
 }
 
-/// The last layer that has them.
-ValueIndex last_with_relations(const Network& network) {
-  for (auto i = std::ssize(network.nodes()) - 1; i >= 0; --i)
-    if (relations_of(network.nodes()[static_cast<std::size_t>(i)]) != nullptr)
-      return static_cast<ValueIndex>(i);
-  return no_value;
-}
-
 const Node& node_at(const Network& network, ValueIndex value) {
   return network.nodes()[static_cast<std::size_t>(value)];
 }
@@ -63,6 +55,13 @@ bool learns(const Network& network, ValueIndex value) {
 }
 
 }  // namespace
+
+ValueIndex last_with_relations(const Network& network) {
+  for (auto i = std::ssize(network.nodes()) - 1; i >= 0; --i)
+    if (relations_of(network.nodes()[static_cast<std::size_t>(i)]) != nullptr)
+      return static_cast<ValueIndex>(i);
+  return no_value;
+}
 
 void require_relations(const Network& student, const Experiment& experiment) {
   const Relations& wanted = student.relations();

@@ -26,6 +26,9 @@ namespace encore {
 /// teacher it gets.
 void require_relations(const Network& student, const Experiment& experiment);
 
+/// The last layer that has queries, keys and values to learn from, or no_value.
+ValueIndex last_with_relations(const Network& network);
+
 class RelationDistillation {
  public:
   /// Throws Error where the teacher has nothing of what is wanted, or the heads do not divide a width of it.

@@ -6,9 +6,12 @@
 #include "memory/device_memory.hpp"
 #include "memory/memory_plan.hpp"
 #include "model/network.hpp"
+#include "model/relation_distillation.hpp"
 
 namespace encore {
 namespace {
+
+using Work = BackwardCall::Work;
 
 DType element_type(Element element, DType precision) {
   if (element == Element::index) return DType::int32;
@@ -28,6 +31,8 @@ class Planner {
     plan_.nodes.resize(network.nodes().size());
     storage_.assign(network.nodes().size(), -1);
     gradient_.assign(network.nodes().size(), -1);
+    backward_ticks_.assign(network.nodes().size(), -1);
+    again_.assign(network.nodes().size(), {});
     readers_.assign(network.nodes().size(), 0);
     for (int i = 0; i < count_; ++i) {
       bool backward = training_ && network.trains(node(i));
@@ -37,19 +42,93 @@ class Planner {
       }
       plan_.nodes[index(i)].backward = backward;
     }
+    if (training_) order_backward();
   }
 
   StepPlan run() {
     for (int i = 0; i < count_; ++i) plan_forward(i);
     if (training_)
       for (int i = count_ - 1; i >= 0; --i) plan_backward(i);
+    for (std::size_t i = 0; i < uses_.size(); ++i) plan_.tensors[i].idle = uses_[i].idle();
     return std::move(plan_);
   }
 
  private:
+  /// When a tensor is used, beside its first and last tick.
+  struct Uses {
+    int last_of_forward = -1;
+    int first_of_backward = -1;
+    bool written_again = false;  ///< by the first call of the backward pass that uses it
+
+    Ticks idle() const { return written_again ? Ticks{last_of_forward + 1, first_of_backward - 1} : Ticks(); }
+  };
+  /// A second forward call of a node, in the backward pass.
+  struct Again {
+    int tick = -1;  ///< none
+    Work work = Work::forward;
+  };
+
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   const Node& node(int i) const { return network_.nodes()[index(i)]; }
-  int backward_tick(int i) const { return 2 * count_ - 1 - i; }
+  int backward_tick(int i) const { return backward_ticks_[index(i)]; }
+
+  // --- the calls of the backward pass ---
+
+  void order_backward() {
+    std::vector<std::vector<int>> before(plan_.nodes.size());  // what runs forward again before a node
+    for (int i = 0; i < count_; ++i)
+      if (const int reader = recomputed_before(i); reader >= 0) before[index(reader)].push_back(i);
+    for (int i = count_ - 1; i >= 0; --i) {
+      for (const int again : before[index(i)]) {
+        const bool of_sum = network_.recompute() == Recompute::cheap && node(again).sum;
+        const Work work = of_sum ? Work::forward_of_sum : Work::forward;
+        again_[index(again)] = {call(again, work), work};
+      }
+      if (plan_.nodes[index(i)].backward) backward_ticks_[index(i)] = call(i, Work::backward);
+    }
+  }
+
+  /// Its tick.
+  int call(int i, Work work) {
+    plan_.backward.push_back({index(i), work});
+    return count_ + static_cast<int>(plan_.backward.size()) - 1;
+  }
+
+  /// The node before whose backward call node i runs forward again, or -1.
+  int recomputed_before(int i) const {
+    if (network_.recompute() == Recompute::cheap) return first_reader_of_cheap(i);
+    return network_.recompute() == Recompute::blocks ? end_of_block(i) : -1;
+  }
+
+  /// The first in the backward pass to read the output of node i there, where the host may let it go.
+  int first_reader_of_cheap(int i) const {
+    const LayerPlan& plan = node(i).plan;
+    if (!node(i).layer || !plan.is_cheap() || !plan.reads_input() || !plan_.nodes[index(i)].backward ||
+        keeps_states(i))
+      return -1;
+    for (int reader = count_ - 1; reader > i; --reader)
+      for (std::size_t k = 0; k < node(reader).inputs.size(); ++k)
+        if (node(reader).inputs[k] == i && reads_in_backward(reader, k))
+          return node(reader).head ? -1 : reader;  // a head reads it at once
+    return -1;
+  }
+
+  /// The last node of the block that node i stands in, if it has a backward call.
+  int end_of_block(int i) const {
+    if (node(i).block < 0) return -1;
+    int end = i;
+    while (node(end + 1).block == node(i).block && node(end + 1).part == node(i).part) ++end;
+    return plan_.nodes[index(end)].backward ? end : -1;
+  }
+
+  /// Whether the backward call of node i, if there is one, reads its input k. Of a sum it reads the sum,
+  /// which stands in the branch.
+  bool reads_in_backward(int i, std::size_t k) const {
+    const Node& n = node(i);
+    return plan_.nodes[index(i)].backward && (n.head || n.plan.reads_input()) && !(n.sum && k == 1);
+  }
+
+  // --- tensors ---
 
   int add(std::string path, Shape shape, Element element, int tick, Space space = Space::tokens) {
     plan_.tensors.push_back({.path = std::move(path),
@@ -58,6 +137,8 @@ class Planner {
                              .first = tick,
                              .last = tick,
                              .space = space});
+    uses_.emplace_back();
+    use(static_cast<int>(plan_.tensors.size()) - 1, tick);
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
@@ -65,14 +146,36 @@ class Planner {
     PlanTensor& t = plan_.tensors[index(tensor)];
     t.first = std::min(t.first, tick);
     t.last = std::max(t.last, tick);
+    Uses& uses = uses_[index(tensor)];
+    if (tick < count_)
+      uses.last_of_forward = std::max(uses.last_of_forward, tick);
+    else if (uses.first_of_backward < 0 || tick < uses.first_of_backward) {
+      uses.first_of_backward = tick;
+      uses.written_again = false;
+    }
+  }
+
+  /// Node i writes the tensor in its forward calls.
+  void write(int tensor, int i) {
+    use(tensor, i);
+    const int tick = again_[index(i)].tick;
+    if (tick < 0) return;
+    use(tensor, tick);
+    Uses& uses = uses_[index(tensor)];
+    if (uses.first_of_backward == tick) uses.written_again = true;
   }
 
   /// Of node i's output.
   Shape rows(int i) const { return {rows_of(node(i).space), node(i).plan.width()}; }
 
-  /// Whether the backward pass of node i reads what it wrote, to compare it with a teacher's.
+  /// Whether the loss and the backward pass of node i read what it wrote, to compare it with a teacher's.
   bool keeps_states(int i) const {
     return training_ && network_.relations().states > 0.0 && i == network_.states();
+  }
+
+  /// The same of what it keeps of its attention.
+  bool keeps_attention(int i) const {
+    return training_ && network_.relations().attention > 0.0 && i == last_with_relations(network_);
   }
 
   /// Whether node i may overwrite the input it would like to work on in place.
@@ -90,12 +193,13 @@ class Planner {
     plan.path = n.path;
     plan.first_pass_only = generates_ && !n.head && n.space != network_.generated_space() &&
                            network_.generated_space() == Space::target;
-    for (const ValueIndex input : n.inputs) {
-      plan.inputs.push_back(storage_[index(input)]);
-      use(plan.inputs.back(), i);
-      const bool summed_up = n.sum && plan.inputs.size() > 1;  // the trunk, which is in the sum
-      if (plan.backward && (n.head || n.plan.reads_input()) && !summed_up)
-        use(plan.inputs.back(), backward_tick(i));
+    const Again& again = again_[index(i)];
+    for (std::size_t k = 0; k < n.inputs.size(); ++k) {
+      const int input = storage_[index(n.inputs[k])];
+      plan.inputs.push_back(input);
+      use(input, i);
+      if (again.tick >= 0 && (again.work == Work::forward || k == 0)) use(input, again.tick);
+      if (reads_in_backward(i, k)) use(input, backward_tick(i));
     }
     if (takes_over_input(i))
       plan.output = plan.inputs[index(n.in_place_input)];
@@ -104,8 +208,10 @@ class Planner {
     else
       plan.output = add(n.path + ".output", rows(i), Element::activation, i);
     storage_[index(i)] = plan.output;
+    if (!n.head) write(plan.output, i);
     if (plan.backward && n.layer && (n.plan.reads_output() || keeps_states(i)))
       use(plan.output, backward_tick(i));
+    if (keeps_states(i)) use(plan.output, count_ - 1);
     for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
   }
 
@@ -127,6 +233,10 @@ class Planner {
     const int tensor = add(n.path + "." + buffer.name, buffer.shape, buffer.element,
                            buffer.lifetime == Lifetime::backward ? backward_tick(i) : i, space);
     const bool persists = buffer.lifetime == Lifetime::persistent;
+    if (buffer.lifetime != Lifetime::backward) {
+      write(tensor, i);
+      if (keeps_attention(i)) use(tensor, count_ - 1);
+    }
     if ((buffer.lifetime == Lifetime::saved || persists) && backward) use(tensor, backward_tick(i));
     if (persists && generates_) {  // no other tensor may take its place in any pass
       use(tensor, 0);
@@ -181,6 +291,9 @@ class Planner {
   std::vector<int> storage_;   ///< tensor that holds a node's output
   std::vector<int> gradient_;  ///< tensor that holds the sum of its gradient's copies so far
   std::vector<int> readers_;
+  std::vector<int> backward_ticks_;  ///< of each node, or -1
+  std::vector<Again> again_;         ///< of each node
+  std::vector<Uses> uses_;           ///< of each tensor
 };
 
 /// Reckoned in doubles: a factor may be anything, and squares are large.
@@ -220,7 +333,7 @@ void StepPlan::place(const BatchSize& size) {
     if (const double bytes = bytes_of(tensor, size); bytes > most_addressable_bytes)
       fail_out_of_memory(tensor.path, bytes);
     tensor.bytes = tensor.in(size, nullptr).bytes();
-    intervals.push_back({tensor.first, tensor.last, tensor.bytes});
+    intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
   }
   const MemoryLayout layout = plan_memory(intervals, tensor_alignment);
   for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].offset = layout.offsets[i];

@@ -3,8 +3,9 @@
 // readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. Made from a
 // Network; see pass.hpp for its use.
 //
-// Time is counted in ticks: of n nodes, node i runs forward at tick i and backward at tick 2 n - 1 - i; the
-// head is the last node. A tensor occupies memory from its first tick to its last, both included.
+// Time is counted in ticks: of n nodes, node i runs forward at tick i; the head is the last node. From tick n
+// on each call of the backward pass takes one. A tensor occupies memory from its first tick to its last, both
+// included; one that the backward pass computes again (train.recompute) leaves it to others in between.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include <encore/layer.hpp>
+
+#include "memory/memory_plan.hpp"
 
 namespace encore {
 
@@ -25,6 +28,7 @@ struct PlanTensor {
   DType dtype = DType::float32;
   int first = 0;  ///< ticks
   int last = 0;
+  Ticks idle = {};              ///< when it holds nothing
   Space space = Space::tokens;  ///< of whose rows the extents speak: target in a decoder
   std::size_t bytes = 0;        ///< of the planned size
   std::size_t offset = 0;       ///< within the arena
@@ -62,9 +66,21 @@ struct NodePlan {
   std::vector<GradientSum> sums;
 };
 
+/// A call of the backward pass.
+struct BackwardCall {
+  enum class Work : std::uint8_t {
+    backward,
+    forward,         ///< again, from the node's inputs
+    forward_of_sum,  ///< again, from the sum that the node's first forward call has left in inputs[0]
+  };
+  std::size_t node = 0;
+  Work work = Work::backward;
+};
+
 struct StepPlan {
   PassMode mode = PassMode::score;
-  std::vector<NodePlan> nodes;  ///< in the order of the forward pass; the head is the last
+  std::vector<NodePlan> nodes;         ///< in the order of the forward pass; the head is the last
+  std::vector<BackwardCall> backward;  ///< in their order; the head's is the first
   std::vector<PlanTensor> tensors;
   BatchSize largest;  ///< what the offsets were made for
   std::size_t arena_bytes = 0;

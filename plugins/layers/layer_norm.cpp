@@ -21,6 +21,7 @@ class LayerNorm final : public Layer, public HasOnnxForm {
 
   void declare(LayerPlan& plan) override {
     plan.take_sum();
+    plan.cheap();
     plan.row_wise();
     gain_ = plan.gain("gain", plan.width());                                      // (C)
     bias_ = plan.bias("bias", plan.width());                                      // (C)

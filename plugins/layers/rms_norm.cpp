@@ -21,6 +21,7 @@ class RmsNorm final : public Layer, public HasOnnxForm {
 
   void declare(LayerPlan& plan) override {
     plan.take_sum();
+    plan.cheap();
     plan.row_wise();
     gain_ = plan.gain("gain", plan.width());  // (C)
     rrms_ = plan.buffer("rrms", {tokens}, Lifetime::saved,

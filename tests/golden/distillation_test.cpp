@@ -122,16 +122,19 @@ const std::vector<RelationCase> relation_cases = {
     {{.states = 0.7, .heads = 2}, NormPosition::pre, "self_attention", false},
     {{.states = 0.7, .attention = 1.3, .heads = 2}, NormPosition::post, "self_attention", true, true}};
 
-TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsToo) {
+TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsAndComputedAgainToo) {
   double whole = 0.0;
   for (const RelationCase& of : relation_cases)
-    for (const std::int64_t shards : {1, 3}) {
+    for (const auto& [shards, recompute] : {std::pair<std::int64_t, Recompute>{1, Recompute::none},
+                                            {1, Recompute::blocks},
+                                            {3, Recompute::cheap}}) {
       const ModelSize size = of.whole_texts ? size_of_texts() : tiny_size();
       const PackedBatch batch = of.whole_texts ? batch_of_texts() : tiny_batch();
       const auto teacher = make_teacher(teacher_experiment(), size);
       Experiment experiment = student_experiment(3.0, 0.25);
       experiment.distil->relations = of.relations;
       experiment.train.gradient_shards = shards;
+      experiment.train.recompute = recompute;
       experiment.model.norm_position = of.norm;
       if (!of.final_norm) experiment.model.final_norm = false;
       fill_table(experiment.model.block[0], registry, Kind::layer, "model.layer.attention", of.attention,
@@ -143,7 +146,7 @@ TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsToo) {
       student.model.learn_from(*teacher);
       student.model.plan(batch.size(), batch.size());
       const double loss = student.loss({1, 1});
-      if (shards == 1) whole = loss;
+      if (recompute == Recompute::none) whole = loss;
       EXPECT_NEAR(loss, whole, 1e-12);
       std::map<std::string, std::vector<double>> gradients;
       for (const ParameterSlice& slice : student.model.parameters().slices())

@@ -130,6 +130,11 @@ class LayerPlan {
   /// norm does, for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over
   /// it.
   void take_sum() { takes_sum_ = true; }
+  /// Tell the host that `forward` costs little beside a matrix product, as that of a norm does. Its output
+  /// then need not be kept: where a later layer's `backward` reads it, the host has `forward` run again, on
+  /// an input that this layer's `backward` reads as well, and with the same bits. A sum that it has taken is
+  /// its input then, without a branch.
+  void cheap() { cheap_ = true; }
   /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and
   /// for their gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
   void read_memory() { reads_memory_ = true; }
@@ -144,6 +149,7 @@ class LayerPlan {
   bool reads_input() const { return reads_input_; }
   bool reads_output() const { return reads_output_; }
   bool takes_sum() const { return takes_sum_; }
+  bool is_cheap() const { return cheap_; }
   bool reads_memory() const { return reads_memory_; }
   /// Whether a text that is generated can be given to it pass by pass.
   bool continues_texts() const {
@@ -159,6 +165,7 @@ class LayerPlan {
   bool reads_input_ = true;
   bool reads_output_ = false;
   bool takes_sum_ = false;
+  bool cheap_ = false;
   bool reads_memory_ = false;
   bool row_wise_ = false;
 };
@@ -304,7 +311,8 @@ class Layer {
   virtual void declare(LayerPlan& plan) = 0;
   /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for; the output written
   /// completely, the inputs only read; but where the layer takes a sum (Step::sum) the branch is inputs[0],
-  /// and the sum is left there.
+  /// and the sum is left there. May be called again before `backward`, with the same step and inputs, and
+  /// then writes the same bits.
   virtual void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) = 0;
   /// output_gradient: (N, C), may not be changed; input_gradients[i]: shaped like inputs[i], overwritten.
   /// `inputs` and `output` hold their content only as far as `LayerPlan::backward_reads` said.

@@ -69,26 +69,16 @@ TEST(Resolve, CompletesEveryTable) {
           {"layer_norm", {{"type", "layer_norm"}, {"epsilon", 1e-5}}}}}}},
       {"optimizer", {{"type", "adamw"}, {"learning_rate", 5e-4}, {"weight_decay", 0.01}}},
       {"schedule", {{"type", "linear"}, {"warmup_steps", 20}}},
-      {"train",
-       {{"batch_size", 32},
-        {"epochs", 3},
-        {"precision", "float32"},
-        {"loss_scale_steps", 2000},
-        {"clip_norm", 1.0},
-        {"select", "max dev/f1"},
-        {"patience", 0},
-        {"evaluate_every", 0},
-        {"checkpoint_every", 0},
-        {"batching", "packed"},
-        {"freeze", nlohmann::json::array()},
-        {"gradient_shards", 1},
-        {"label_smoothing", 0.0},
-        {"layer_decay", 1.0},
-        {"lora", nlohmann::json::array()},
-        {"lora_alpha", 16.0},
-        {"lora_rank", 8},
-        {"digest_steps", 10},
-        {"show_attention", 0}}}};
+      {"train", {{"batch_size", 32},       {"epochs", 3},
+                 {"precision", "float32"}, {"loss_scale_steps", 2000},
+                 {"recompute", "cheap"},   {"clip_norm", 1.0},
+                 {"select", "max dev/f1"}, {"patience", 0},
+                 {"evaluate_every", 0},    {"checkpoint_every", 0},
+                 {"batching", "packed"},   {"freeze", nlohmann::json::array()},
+                 {"gradient_shards", 1},   {"label_smoothing", 0.0},
+                 {"layer_decay", 1.0},     {"lora", nlohmann::json::array()},
+                 {"lora_alpha", 16.0},     {"lora_rank", 8},
+                 {"digest_steps", 10},     {"show_attention", 0}}}};
   EXPECT_EQ(run.config, expected) << nlohmann::json::diff(expected, run.config).dump(1);
 }
 
@@ -199,7 +189,8 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
   EXPECT_EQ(
       problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
       "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
-      "\"epochs\", \"steps\", \"precision\", \"loss_scale\", \"loss_scale_steps\", \"clip_norm\", "
+      "\"epochs\", \"steps\", \"precision\", \"loss_scale\", \"loss_scale_steps\", \"recompute\", "
+      "\"clip_norm\", "
       "\"select\", \"patience\", \"evaluate_every\", "
       "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
       "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\", \"show_attention\", "

@@ -25,8 +25,8 @@ TEST(DeviceBuffer, SaysWhatNeedsLessWhenThereIsNotSoMuchMemory) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "out of memory: there are no 1073741824.0 GiB for optimizer states; less is needed with a "
-                 "smaller train.batch_size, data.max_length, model.width or model.layers, and with more "
-                 "train.gradient_shards");
+                 "smaller train.batch_size, data.max_length, model.width or model.layers, with more "
+                 "train.gradient_shards, and with train.recompute = \"blocks\"");
   }
 }
 

@@ -22,6 +22,25 @@ std::vector<Interval> random_intervals(unsigned seed, int count, int ticks) {
   return intervals;
 }
 
+/// The same, and most of those long enough are idle for a while.
+std::vector<Interval> idling_intervals(unsigned seed, int count, int ticks) {
+  std::vector<Interval> intervals = random_intervals(seed, count, ticks);
+  std::mt19937 random(seed + 1);
+  for (Interval& interval : intervals) {
+    const int inner = interval.last - interval.first - 1;
+    if (inner < 1 || random() % 4 == 0) continue;
+    const int a = static_cast<int>(random() % static_cast<unsigned>(inner));
+    const int b = static_cast<int>(random() % static_cast<unsigned>(inner));
+    interval.idle = {interval.first + 1 + std::min(a, b), interval.first + 1 + std::max(a, b)};
+  }
+  return intervals;
+}
+
+bool holds_at(const Interval& interval, int tick) {
+  return interval.first <= tick && tick <= interval.last &&
+         !(interval.idle.first <= tick && tick <= interval.idle.last);
+}
+
 /// As a model has them: saved tensors nest (written early, read late), scratch lives for a tick.
 std::vector<Interval> nested_intervals(int layers) {
   std::vector<Interval> intervals;
@@ -41,8 +60,9 @@ void expect_valid(const std::vector<Interval>& intervals, const MemoryLayout& la
     EXPECT_EQ(layout.offsets[i] % alignment, 0u);
     EXPECT_LE(layout.offsets[i] + intervals[i].bytes, layout.bytes);
     for (std::size_t j = 0; j < i; ++j) {
-      const bool same_time =
-          intervals[i].first <= intervals[j].last && intervals[j].first <= intervals[i].last;
+      bool same_time = false;
+      for (int tick = intervals[i].first; tick <= intervals[i].last; ++tick)
+        same_time = same_time || (holds_at(intervals[i], tick) && holds_at(intervals[j], tick));
       const bool same_place = layout.offsets[i] < layout.offsets[j] + intervals[j].bytes &&
                               layout.offsets[j] < layout.offsets[i] + intervals[i].bytes;
       EXPECT_FALSE(same_time && same_place && intervals[i].bytes > 0 && intervals[j].bytes > 0)
@@ -55,6 +75,8 @@ TEST(MemoryPlan, LiveIntervalsNeverOverlap) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto intervals = random_intervals(seed, 1 + static_cast<int>(seed), 1 + static_cast<int>(seed) / 3);
     expect_valid(intervals, plan_memory(intervals, alignment));
+    const auto idling = idling_intervals(seed, 1 + static_cast<int>(seed), 1 + static_cast<int>(seed) / 3);
+    expect_valid(idling, plan_memory(idling, alignment));
   }
 }
 
@@ -92,6 +114,16 @@ TEST(MemoryPlan, TheLastTickCounts) {
   EXPECT_EQ(plan_memory(intervals, alignment).bytes, 128u);
 }
 
+TEST(MemoryPlan, WhatIsIdleLeavesItsPlaceToOthers) {
+  const Interval idle{0, 9, 640, {1, 8}};
+  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {1, 8, 640}}, alignment).bytes, 640u);
+  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {2, 7, 640, {3, 6}}, {3, 6, 640}}, alignment).bytes,
+            640u);
+  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {0, 8, 640}}, alignment).bytes, 1280u);
+  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {1, 9, 640}}, alignment).bytes, 1280u);
+  EXPECT_EQ(live_peak(std::vector<Interval>{idle, {1, 8, 640}}, alignment), 640u);
+}
+
 TEST(MemoryPlan, NothingNeedsNothing) {
   EXPECT_EQ(plan_memory({}, alignment).bytes, 0u);
 }
@@ -99,6 +131,11 @@ TEST(MemoryPlan, NothingNeedsNothing) {
 TEST(MemoryPlan, AnIntervalThatEndsBeforeItBeginsIsRefused) {
   const std::vector<Interval> intervals{{2, 1, 64}};
   EXPECT_THROW(plan_memory(intervals, alignment), std::logic_error);
+}
+
+TEST(MemoryPlan, AnIntervalThatIsIdleAtItsEndIsRefused) {
+  for (const Ticks idle : {Ticks{1, 2}, Ticks{2, 4}, Ticks{0, 9}})
+    EXPECT_THROW(plan_memory(std::vector<Interval>{{1, 4, 64, idle}}, alignment), std::logic_error);
 }
 
 }  // namespace

@@ -46,7 +46,9 @@ void pre_norm(Experiment& experiment) {
 
 /// The plans of a model, which themselves need no batch.
 struct Plans {
-  explicit Plans(const std::function<void(Experiment&)>& change = [](Experiment&) {}) {
+  explicit Plans(
+      const std::function<void(Experiment&)>& change = [](Experiment&) {},
+      Recompute recompute = Recompute::none) {
     Registry registry = load_builtin_plugins();
     add_separate_norms(registry);
     Registrar offers;
@@ -54,6 +56,7 @@ struct Plans {
     offers.add<Kind::layer, Idle<false>>("reads_nothing");
     registry.add("this test", offers);
     Experiment experiment = tiny_experiment(registry);
+    experiment.train.recompute = recompute;
     change(experiment);
     model = std::make_unique<Model>(experiment, tiny_size(), registry, device);
     training = model->training_plan();
@@ -100,6 +103,7 @@ TEST(StepPlan, WhatBackwardReadsIsKeptAndNothingElse) {
   ASSERT_NE(qkv, nullptr);
   EXPECT_EQ(qkv->first, 1);
   EXPECT_EQ(qkv->last, 2 * nodes - 2);
+  EXPECT_LT(qkv->idle.last, qkv->idle.first) << "it is never computed again";
   const PlanTensor* scratch = find(plans.training, "encoder.0.attention.qkv_gradient");  // backward only
   ASSERT_NE(scratch, nullptr);
   EXPECT_EQ(scratch->first, scratch->last);
@@ -187,6 +191,89 @@ TEST(StepPlan, EvaluationKeepsNothing) {
   }
 }
 
+/// The calls of the backward pass: "-" and a node's path, or "+" and it where its forward pass runs again.
+std::vector<std::string> backward_calls(const StepPlan& plan) {
+  std::vector<std::string> calls;
+  for (const BackwardCall& call : plan.backward)
+    calls.push_back((call.work == BackwardCall::Work::backward ? "-" : "+") + plan.nodes[call.node].path);
+  return calls;
+}
+
+TEST(StepPlan, TheBackwardPassGoesTheOtherWay) {
+  const Plans plans;
+  const std::vector<std::string> calls = backward_calls(plans.training);
+  ASSERT_EQ(calls.size(), plans.training.nodes.size());
+  EXPECT_EQ(calls.front(), "-head");
+  EXPECT_EQ(calls.back(), "-embedding");
+  EXPECT_TRUE(plans.evaluation.backward.empty());
+}
+
+TEST(StepPlan, ACheapOutputIsComputedAgainWhereItIsRead) {
+  const Plans plans([](Experiment&) {}, Recompute::cheap);
+  EXPECT_EQ(
+      backward_calls(plans.training),
+      (std::vector<std::string>{
+          "-head", "-encoder.1.feed_forward.norm", "+encoder.1.attention.norm", "-encoder.1.feed_forward",
+          "-encoder.1.attention.norm", "+encoder.0.feed_forward.norm", "-encoder.1.attention",
+          "-encoder.0.feed_forward.norm", "+encoder.0.attention.norm", "-encoder.0.feed_forward",
+          "-encoder.0.attention.norm", "-encoder.0.attention", "-embedding"}))
+      << "the head reads the last norm's output at once, and keeps it";
+  for (const BackwardCall& call : plans.training.backward)
+    EXPECT_NE(call.work, BackwardCall::Work::forward) << "the sums are there";
+  const PlanTensor* norm = find(plans.training, "encoder.0.feed_forward.norm.output");
+  EXPECT_EQ(norm->first, 4);
+  EXPECT_EQ(norm->idle.first, 7) << "it is the trunk of the sum at tick 6";
+  EXPECT_EQ(norm->idle.last, 10 + 4) << "it is computed again by the sixth call after the forward pass";
+  EXPECT_EQ(norm->last, 10 + 6);
+  const PlanTensor* sum = find(plans.training, "encoder.0.feed_forward.output");
+  EXPECT_LT(sum->idle.last, sum->idle.first);
+}
+
+TEST(StepPlan, WhatCannotBeComputedAgainIsKept) {
+  const auto tensor = [](const Plans& plans) {
+    return *find(plans.training, "encoder.0.attention.norm.output");
+  };
+  const auto is_idle = [&](const Plans& plans) {
+    return tensor(plans).idle.first <= tensor(plans).idle.last;
+  };
+  EXPECT_TRUE(is_idle(Plans([](Experiment&) {}, Recompute::cheap)));
+  EXPECT_FALSE(is_idle(Plans(separate_norms, Recompute::cheap))) << "its norm does not say that it is cheap";
+  EXPECT_FALSE(is_idle(Plans(
+      [](Experiment& e) {
+        e.train.freeze = {"embedding", "encoder.0.attention"};
+      },
+      Recompute::cheap)))
+      << "nothing keeps the sum that this norm would need";
+}
+
+TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
+  for (const bool pre : {false, true}) {
+    const Plans plans([&](Experiment& e) { pre ? pre_norm(e) : separate_norms(e); }, Recompute::blocks);
+    const std::vector<std::string> calls = backward_calls(plans.training);
+    std::vector<std::string> block, expected;
+    for (const NodePlan& one : plans.training.nodes)
+      if (one.path.starts_with("encoder.0.")) block.push_back(one.path);
+    for (const std::string& path : block) expected.push_back("+" + path);
+    for (const std::string& path : block) expected.insert(expected.begin() + 6, "-" + path);
+    ASSERT_EQ(block.size(), 6u);
+    const auto begin = std::ranges::find(calls, "+encoder.0.attention" + std::string(pre ? ".norm" : ""));
+    ASSERT_LE(begin + 12, calls.end());
+    EXPECT_EQ(std::vector<std::string>(begin, begin + 12), expected);
+    EXPECT_EQ(calls.back(), "-embedding") << "which is not part of a block";
+    const PlanTensor* qkv = find(plans.training, "encoder.0.attention.qkv");
+    EXPECT_EQ(qkv->idle.first, qkv->first + 1);
+    const PlanTensor* entering = find(plans.training, "embedding.output");
+    EXPECT_LT(entering->idle.last, entering->idle.first);
+    EXPECT_EQ(find(plans.evaluation, "encoder.0.attention.qkv")->idle.last, -1);
+  }
+}
+
+TEST(StepPlan, NoBlockIsComputedAgainForWhatDoesNotTrain) {
+  const Plans plans([](Experiment& e) { e.train.freeze = {"embedding", "encoder.0"}; }, Recompute::blocks);
+  for (const std::string& call : backward_calls(plans.training))
+    EXPECT_EQ(call.find("encoder.0"), std::string::npos) << call;
+}
+
 /// The seed model: width 384, 12 layers, 6 heads, hidden 768, with its head.
 void seed_model(Experiment& experiment) {
   experiment.model.width = 384;
@@ -206,7 +293,7 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
   plans.evaluation.place(full);
   std::vector<Interval> intervals;
   for (const PlanTensor& tensor : plans.training.tensors)
-    intervals.push_back({tensor.first, tensor.last, tensor.bytes});
+    intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
   const double bound = static_cast<double>(live_peak(intervals, tensor_alignment));
   EXPECT_LE(static_cast<double>(plans.training.arena_bytes), 1.02 * bound);
   // Per token, block and channel: six values of attention and four of feed-forward, in float32.
@@ -216,6 +303,23 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
             0.06 * static_cast<double>(plans.training.arena_bytes));
   RecordProperty("training_megabytes", static_cast<int>(plans.training.arena_bytes >> 20));
   RecordProperty("evaluation_megabytes", static_cast<int>(plans.evaluation.arena_bytes >> 20));
+}
+
+TEST(StepPlan, WhatIsComputedAgainTakesNoMemoryMeanwhile) {
+  const BatchSize full{32 * 256, 32, 32 * 256 * 256, 256};
+  const auto channels = [&](Recompute recompute) {  // in each layer, of each token
+    Plans plans(seed_model, recompute);
+    plans.training.place(full);
+    std::vector<Interval> intervals;
+    for (const PlanTensor& tensor : plans.training.tensors)
+      intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
+    const double bytes = static_cast<double>(plans.training.arena_bytes);
+    EXPECT_LE(bytes, 1.02 * static_cast<double>(live_peak(intervals, tensor_alignment)));
+    return bytes / (8192.0 * 12 * 384 * 4);
+  };
+  const double none = channels(Recompute::none);
+  EXPECT_NEAR(none - channels(Recompute::cheap), 2.0, 0.2) << "the outputs of two norms";
+  EXPECT_LE(channels(Recompute::blocks), 2.3) << "one layer of 12 and what enters it";
 }
 
 TEST(StepPlan, NormsThatTakeSumsNeedNoMoreMemory) {

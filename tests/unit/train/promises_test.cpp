@@ -1,6 +1,6 @@
 // What every task promises, by one small run of each: it learns; a run that was stopped ends with the bits of
-// one that was not; threads change no bit; gradient shards are taken, or refused where a loss couples the
-// sequences of a batch. A new task adds its case to the list.
+// one that was not; threads change no bit, nor does what the backward pass computes again; gradient shards
+// are taken, or refused where a loss couples the sequences of a batch. A new task adds its case to the list.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -372,6 +372,28 @@ TEST_P(Promises, AStoppedRunEndsWithTheBitsOfOneThatWasNot) {
   // The injected change: the rest of the run takes its examples in another order.
   place.run("reordered", {}, ScriptedControl(17));
   EXPECT_NE(place.run("reordered", {}, ScriptedControl(), 4).digests, rest.digests);
+}
+
+TEST_P(Promises, WhatTheBackwardPassComputesAgainHasTheSameBits) {
+  const Place place(GetParam());
+  for (const std::string norms : {"post", "pre"}) {
+    const auto run = [&](const std::string& recompute, const std::string& name,
+                         ScriptedControl control = ScriptedControl(), std::uint64_t seed = 3) {
+      return place.run(name + "_" + norms,
+                       {"train.recompute=" + recompute, "model.norm_position=" + norms, "model.layers=2",
+                        "train.epochs=1", "train.digest_steps=2"},
+                       control, seed);
+    };
+    const Recorder kept = run("none", "none");
+    ASSERT_EQ(kept.ending, Ending::completed) << kept.reason;
+    for (const char* recompute : {"cheap", "blocks"})
+      EXPECT_EQ(run(recompute, recompute).digests, kept.digests) << recompute << ", norms " << norms;
+    run("none", "changed", ScriptedControl(5));  // stopped there, it goes on in another way
+    const Recorder rest = run("blocks", "changed");
+    ASSERT_FALSE(rest.digests.empty());
+    for (const auto& [what, sha256] : rest.digests) EXPECT_EQ(sha256, kept.digests.at(what)) << what.first;
+    EXPECT_NE(run("blocks", "another", ScriptedControl(), 4).digests, kept.digests);
+  }
 }
 
 TEST_P(Promises, ShardsAndPrecisionsAreTaken) {
