@@ -2,7 +2,9 @@
 // It starts at once, without Kokkos and without loading a plugin. Read next: verbs.hpp, then run_verb.cpp.
 #include <fcntl.h>
 
+#include <csignal>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -17,6 +19,12 @@ namespace {
 void open_standard_streams() {
   for (const int stream : {0, 1, 2})
     if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDWR);  // takes the lowest free number
+}
+
+/// Who starts this program may have it that nobody is told how a child ends, and then nobody would know how a
+/// worker did.
+void hear_of_children() {
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 /// A table that a full disk has cut must not look like all of it.
@@ -44,6 +52,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  hear_of_children();
   std::ios::sync_with_stdio(false);
   try {
     return with_whole_output(run(argc, argv));
@@ -55,6 +64,9 @@ int main(int argc, char** argv) {
     // A verb that has started something catches what fails from then on itself.
     std::cerr << "exp: " << error.what() << '\n';
     return encore::exit_usage;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "exp: " << error.what() << '\n';
+    return encore::exit_failed;
   } catch (const std::bad_alloc&) {
     std::cerr << "exp: out of memory\n";
     return encore::exit_failed;

@@ -59,7 +59,7 @@ bool Attempt::advance() {
 
 void Attempt::work() {
   const std::optional<WorkerEnd> end = worker_->end();
-  follower_.poll();
+  follow();
   if (end) {
     judge(*end);
     phase_ = Phase::recording;
@@ -69,6 +69,18 @@ void Attempt::work() {
   look_at_silence();
   if (kill_at_ && Clock::now() > *kill_at_) worker_->kill();
   recorder_.merge_when_due();
+}
+
+/// A file system that cannot be read now says nothing about the worker, nor about other runs.
+void Attempt::follow() {
+  try {
+    follower_.poll();
+    unreadable_.clear();
+  } catch (const Error& error) {
+    if (unreadable_ == error.what()) return;
+    unreadable_ = error.what();
+    observer_.noticed(unreadable_ + "; it is tried again");
+  }
 }
 
 void Attempt::look_at_requests() {
@@ -142,10 +154,13 @@ void Attempt::record() {
   } catch (const LeaseLost&) {
     throw;
   } catch (const Error& error) {
-    // Its spool is not whole, so that it cannot be called completed.
-    outcome_.state = RunState::lost;
-    outcome_.reason = error.what();
-    how = recorder_.finish(outcome_.state, outcome_.reason);
+    // Its spool is not whole, so that it cannot be called completed; or it cannot be read at all.
+    if (outcome_.state == RunState::completed) {
+      outcome_.state = RunState::lost;
+      outcome_.reason = error.what();
+    } else {
+      how = recorder_.failed(error);
+    }
   }
   if (how == Recorder::Finish::later && !impatient_) return;
   outcome_.recorded = how == Recorder::Finish::done;
@@ -158,7 +173,7 @@ bool Attempt::ended_in_passing() {
   if (!launched_) return false;
   const RunRow row = store_.read_run(lease_.run);
   if (row.attempts != lease_.ordinal || row.state == RunState::running) return false;
-  follower_.poll();
+  follow();
   outcome_.state = row.state;
   outcome_.reason = row.reason;
   finish();

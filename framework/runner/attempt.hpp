@@ -65,6 +65,7 @@ class Attempt {
 
   void start(const RunTask& task, const WorkerPlace& place);
   void work();
+  void follow();
   void look_at_requests();
   void look_at_silence();
   void end_worker();
@@ -81,6 +82,7 @@ class Attempt {
   const std::filesystem::path log_;
   Recorder recorder_;
   SpoolFollower follower_;
+  std::string unreadable_;  ///< why its spool could not be read last, as the observer knows
   std::unique_ptr<Worker> worker_;
   RunOutcome outcome_;
   Phase phase_ = Phase::working;

@@ -62,9 +62,15 @@ Recorder::Finish Recorder::finish(RunState state, const std::string& reason) {
   } catch (const LeaseLost&) {
     throw;
   } catch (const DatabaseError& error) {
+    if (!error.busy()) return failed(error);
     tell_once(error);
-    return !error.busy() && time - *first_try_ > failing_patience ? Finish::given_up : Finish::later;
+    return Finish::later;
   }
+}
+
+Recorder::Finish Recorder::failed(const Error& error) {
+  tell_once(error);
+  return Clock::now() - *first_try_ > failing_patience ? Finish::given_up : Finish::later;
 }
 
 void Recorder::tell_once(const Error& error) {

@@ -47,12 +47,14 @@ class Recorder {
   void merge_when_due();
   enum class Finish {
     done,
-    later,     ///< the database does not take it now: call again
+    later,     ///< it cannot be written now: call again
     given_up,  ///< the patience for a failing disk is over; settling the store later brings the same end
   };
   /// Merges the rest and writes the state, if the last try is half a second ago. Throws LeaseLost, and Error
-  /// for a spool that is not whole.
+  /// for a spool that is not whole or cannot be read.
   Finish finish(RunState state, const std::string& reason);
+  /// What follows from an Error of finish: another try, or none where all have failed for long.
+  Finish failed(const Error& error);
   /// Why the store did not take the end when it was last asked.
   const std::string& problem() const { return problem_; }
 

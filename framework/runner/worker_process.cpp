@@ -35,7 +35,7 @@ class SpawnSettings {
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) sigaddset(&signals, signal);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGCHLD}) sigaddset(&signals, signal);
     posix_spawnattr_setsigdefault(&attributes, &signals);
     set_flags(0);
   }
@@ -118,16 +118,21 @@ ProcessEnd end_from(int status) {
   return {WEXITSTATUS(status), 0};
 }
 
+/// Of a child that is gone while somebody else was told how it ended: certainly not a success.
+constexpr ProcessEnd unknown_end{.exit_code = 255};
+
 std::optional<ProcessEnd> end_if_ended(pid_t pid) {
   int status = 0;
-  return ::waitpid(pid, &status, WNOHANG) == pid ? std::optional(end_from(status)) : std::nullopt;
+  const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+  if (ended == pid) return end_from(status);
+  return ended < 0 && errno == ECHILD ? std::optional(unknown_end) : std::nullopt;
 }
 
 ProcessEnd wait_for_end(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  for (int status = 0;;) {
+    if (::waitpid(pid, &status, 0) == pid) return end_from(status);
+    if (errno != EINTR) return unknown_end;
   }
-  return end_from(status);
 }
 
 FileDescriptor open_exit_watch(pid_t pid) {

@@ -58,6 +58,24 @@ TEST(LostFiles, OfASweepTheSummaryTellsWhatIsNotRecorded) {
   EXPECT_FALSE(contains(said, "running")) << said;
 }
 
+TEST(LostFiles, ASpoolThatCannotBeReadCostsItsOwnRunAlone) {
+  Sandbox sandbox;
+  Hold hold(sandbox, 7);
+  sandbox.write("sweep.toml", tiny_experiment("s") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  const pid_t first = sandbox.start({"run", "sweep.toml"});
+  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
+  ::kill(first, SIGINT);
+  hold.release();
+  ASSERT_TRUE(Sandbox::wait(first));
+  const std::string begun = sandbox.one("SELECT id FROM run WHERE name = 's-dropout=0.1-s1'");
+  std::filesystem::create_directory(sandbox.folder() / "encore.db.runs" / begun / "attempt-0002.spool");
+  const ProgramOutput again = sandbox.exp({"run", "sweep.toml", "-j", "2"});
+  EXPECT_NE(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.output + again.errors, "attempt-0002.spool")) << again.output << again.errors;
+  EXPECT_EQ(sandbox.one("SELECT state FROM run WHERE id <> '" + begun + "'"), "completed");
+  EXPECT_NE(sandbox.one("SELECT state FROM run WHERE id = '" + begun + "'"), "completed");
+}
+
 /// Trains until it is stopped, with a checkpoint every few steps.
 void write_endless_run(const Sandbox& sandbox) {
   std::string text = tiny_experiment();

@@ -52,6 +52,20 @@ TEST_F(WorkerProcessTest, ReportsTheSignal) {
   EXPECT_EQ(end_of(worker).text(), "signal 11 (Segmentation fault)");
 }
 
+/// As the processes of some supervisors leave it to their children.
+TEST_F(WorkerProcessTest, AnEndThatNobodyIsToldOfIsAnEndAndNoSuccess) {
+  const auto usual = ::signal(SIGCHLD, SIG_IGN);
+  WorkerProcess worker("/bin/sh", script("exit 0"), log());
+  EXPECT_FALSE(end_of(worker).success());
+  EXPECT_FALSE(run_program("/bin/sh", {"-c", "exit 0"}).end.success());
+  // What is started hears of its own children again.
+  WorkerProcess parent(
+      "/bin/sh", script("echo $(( 0x$(awk '/SigIgn/ {print $2}' /proc/self/status) >> 16 & 1 ))"), log());
+  end_of(parent);
+  ::signal(SIGCHLD, usual);
+  EXPECT_EQ(logged(), "0\n") << "the bit of SIGCHLD, signal 17";
+}
+
 TEST_F(WorkerProcessTest, CommandsArriveThroughTheControlPipe) {
   WorkerProcess worker("/bin/sh", script("read line <&3; echo got $line"), log());
   EXPECT_TRUE(worker.send(ControlCommand::stop));
