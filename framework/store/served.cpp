@@ -94,18 +94,23 @@ class RowWriter {
 std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder) {
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> found;
   std::error_code missing;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
-    if (entry.is_regular_file() && entry.path().extension() == ".spool")
-      found.emplace_back(entry.last_write_time(), entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
+    std::error_code gone;  // another process may merge and remove it meanwhile, here and below
+    const auto written = entry.last_write_time(gone);
+    if (!gone && entry.is_regular_file(gone) && entry.path().extension() == ".spool")
+      found.emplace_back(written, entry.path());
+  }
   std::ranges::sort(found);
   std::vector<std::filesystem::path> paths;
   for (auto& [time, path] : found) paths.push_back(std::move(path));
   return paths;
 }
 
-/// Nobody writes it, and as long as this lives nobody will; nothing where a server does.
+/// Nobody writes it, and as long as this lives nobody will; nothing where a server does, or where it is gone.
 std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
-  FileDescriptor file = open_file(path, O_RDWR);
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file && errno == ENOENT) return {};
+  if (!file) throw Error(system_message("open", path, errno));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
   return file;
 }
@@ -113,8 +118,10 @@ std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
 void merge_one(Store& store, const RunRow& run, const std::filesystem::path& path, double now,
                ServedMerge& merge) {
   const std::string name = path.filename().string();
-  const bool young =
-      std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path) < least_age;
+  std::error_code gone;
+  const auto written = std::filesystem::last_write_time(path, gone);
+  if (gone) return;
+  const bool young = std::filesystem::file_time_type::clock::now() - written < least_age;
   std::optional<FileDescriptor> closed = young ? std::nullopt : closed_spool(path);
   Database& database = store.database();
   Transaction transaction(database);
@@ -146,10 +153,12 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
     problem(reader.problem());
     if (!closed || reader.end() != SpoolEnd::damaged || !reader.skip_damage()) break;
   }
-  database.cached("INSERT OR REPLACE INTO served_spool (run, name, bytes, records) VALUES (?, ?, ?, ?)")
-      .run(run.number, name, reader.offset(), reader.sequence());
-  if (!closed) merge.open.push_back(name);
-  if (closed && whole)
+  const bool missing = reader.end() == SpoolEnd::missing;
+  if (!missing)
+    database.cached("INSERT OR REPLACE INTO served_spool (run, name, bytes, records) VALUES (?, ?, ?, ?)")
+        .run(run.number, name, reader.offset(), reader.sequence());
+  if (!closed && !missing) merge.open.push_back(name);
+  if (missing || (closed && whole))
     database.cached("DELETE FROM served_spool WHERE run = ? AND name = ?").run(run.number, name);
   transaction.commit();
   std::error_code ignored;

@@ -2,8 +2,10 @@
 // work, damage, texts that expire, and what is forgotten.
 #include "store/served.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "unit/store/store_fixture.hpp"
 
@@ -79,6 +81,27 @@ TEST_F(ServedTest, a_closed_spool_is_merged_and_removed) {
   EXPECT_EQ(verdicts.all, 2);
   EXPECT_EQ(read_verdicts(store(), run_.number, 1).all, 1);
   EXPECT_EQ(merge().texts, 0);
+}
+
+TEST_F(ServedTest, two_who_merge_at_once_take_everything_once) {
+  constexpr int spools_written = 60;
+  for (int i = 0; i < spools_written; ++i)
+    write("served-" + std::to_string(i), {texts("r" + std::to_string(i), 2)});
+  std::atomic<bool> go{false};
+  const auto merge_elsewhere = [&] {
+    const std::unique_ptr<Store> other = std::make_unique<Store>(path(), OpenMode::write);
+    while (!go) {
+    }
+    merge_served(*other, run_, 10.0);
+  };
+  std::vector<std::future<void>> both;
+  for (int i = 0; i < 2; ++i) both.push_back(std::async(std::launch::async, merge_elsewhere));
+  go = true;
+  for (std::future<void>& one : both) EXPECT_NO_THROW(one.get());
+  EXPECT_EQ(read_served(store(), run_.number).size(), 2U * spools_written);
+  merge();
+  EXPECT_EQ(rows("served_spool"), 0);
+  EXPECT_TRUE(fs::is_empty(spools()));
 }
 
 TEST_F(ServedTest, a_spool_at_work_is_followed) {
