@@ -63,10 +63,11 @@ std::string head_text(const HttpAnswer& answer, const std::string& more) {
   return head + more + "\r\n";
 }
 
-std::string whole_text(const HttpAnswer& answer, bool keeps_open) {
+/// To HEAD goes the head that GET would get, and nothing behind it (RFC 9110, 9.3.2).
+std::string whole_text(const HttpAnswer& answer, bool keeps_open, bool with_body = true) {
   return head_text(answer, "Content-Length: " + std::to_string(answer.body.size()) + "\r\n" +
                                (keeps_open ? "" : "Connection: close\r\n")) +
-         answer.body;
+         (with_body ? answer.body : "");
 }
 
 std::string chunk_text(const std::string& part) {
@@ -240,7 +241,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     error_code failed;
     if (!reply->in_parts) {
       const bool keeps_open = wants_open && !draining;
-      const std::string whole = whole_text(reply->head(), keeps_open);
+      const std::string whole = whole_text(reply->head(), keeps_open, message.method() != http::verb::head);
       co_await send(connection, whole, failed);
       co_return !failed && keeps_open;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <boost/asio/post.hpp>
+#include <boost/beast/core/string.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/random_digits.hpp"
@@ -45,19 +46,24 @@ std::string host_alone(const std::string& host) {
 }
 
 bool is_json(const std::string& content_type) {
-  return content_type.substr(0, content_type.find(';')) == "application/json";
+  return boost::beast::iequals(content_type.substr(0, content_type.find_first_of("; \t")),
+                               "application/json");
 }
 
+/// HEAD asks what GET does; the server leaves the body out.
 const Route& route_of(const HttpRequest& request) {
+  const std::string method = request.method == "HEAD" ? "GET" : request.method;
   std::string allowed;
   std::vector<std::string> paths;
   for (const Route& route : routes()) {
     paths.emplace_back(route.path);
     if (request.path != route.path) continue;
-    if (request.method == route.method) return route;
+    if (method == route.method) return route;
     allowed = route.method;
   }
-  if (!allowed.empty()) throw Refusal(405, request.path + " takes " + allowed, {{"Allow", allowed}});
+  if (!allowed.empty())
+    throw Refusal(405, request.path + " takes " + allowed,
+                  {{"Allow", allowed == "GET" ? "GET, HEAD" : allowed}});
   throw Refusal(404, "there is no " + request.path +
                          did_you_mean(request.path, paths, "; GET /openapi.json lists the routes"));
 }
@@ -153,7 +159,7 @@ void Service::allow(const HttpRequest& request, const Route& route) const {
         403, "this server is for this machine alone, as localhost or 127.0.0.1, not as \"" + host + "\"");
   if (route.open || options_.token.empty()) return;
   const std::string scheme = "Bearer ";
-  if (!request.authorization.starts_with(scheme))
+  if (!boost::beast::iequals(request.authorization.substr(0, scheme.size()), scheme))
     throw Refusal(401, "a token is asked for: Authorization: Bearer TOKEN", asks_for_token);
   if (!equal_tokens(request.authorization.substr(scheme.size()), options_.token))
     throw Refusal(401, "the token is wrong", asks_for_token);

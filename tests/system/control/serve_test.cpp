@@ -86,6 +86,32 @@ TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
   EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "and goes on";
 }
 
+/// A body behind the head would be taken for the next answer on the connection.
+TEST_F(Serve, ToHeadGoesTheHeadOfGetAlone) {
+  serve();
+  for (const char* path : {"/healthz", "/openapi.json", "/nothing"}) {
+    const std::string request = std::string(path) + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    const HttpResponse get = ask("GET " + request), head = ask("HEAD " + request);
+    EXPECT_EQ(head.head, get.head);
+    EXPECT_FALSE(get.body.empty());
+    EXPECT_EQ(head.body, "") << path;
+  }
+  EXPECT_EQ(ask("HEAD /v1/predict HTTP/1.0\r\nHost: localhost\r\n\r\n").status, 405);
+}
+
+TEST_F(Serve, TakesNamesOfTypesAndSchemesInAnyCase) {
+  serve();
+  const std::string body = R"({"inputs": "Anna"})";
+  const auto post = [&](const std::string& type) {
+    return ask("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type +
+               "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body)
+        .status;
+  };
+  EXPECT_EQ(post("Application/JSON; charset=utf-8"), 200);
+  EXPECT_EQ(post("application/json ;charset=utf-8"), 200);
+  EXPECT_EQ(post("application/jsonx"), 415);
+}
+
 TEST_F(Serve, ATextThatIsTooLongIsRefusedAloneUnlessItMayBeCut) {
   serve();
   std::string text = "Anna";
@@ -285,7 +311,10 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
   expect_refused(ask(http_post("/v1/predict", body, "Authorization: Bearer " + token + "4\r\n")), 401,
                  "the token is wrong");
   expect_refused(ask(http_get("/metrics")), 401, "a token is asked for");
-  EXPECT_EQ(ask(http_post("/v1/predict", body, "Authorization: Bearer " + token + "\r\n")).status, 200);
+  for (const char* scheme : {"Bearer", "bearer"})
+    EXPECT_EQ(
+        ask(http_post("/v1/predict", body, "Authorization: " + (scheme + (" " + token)) + "\r\n")).status,
+        200);
   for (const char* open : {"/healthz", "/readyz", "/", "/openapi.json"})
     EXPECT_EQ(ask(http_get(open)).status, 200) << open;
 }
