@@ -36,6 +36,7 @@ function(encore_compute_fingerprint RESULT SDK)
     set(sanitizer "${ENCORE_SANITIZE}")
   endif()
   string(TOLOWER ${ENCORE_BACKEND} backend)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SDK}/encore/plugin.hpp)
   file(STRINGS ${SDK}/encore/plugin.hpp sdk_version REGEX "^#define ENCORE_SDK_VERSION [0-9]+")
   string(REGEX MATCH "[0-9]+" sdk_version "${sdk_version}")
   string(CONCAT fingerprint

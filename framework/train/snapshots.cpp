@@ -33,12 +33,18 @@ RecordError not_owner(const std::string& reason) {
 
 /// What fails in the run folder is nothing against the experiment. Where the run has another owner meanwhile,
 /// or its folder is gone, that is why.
+RecordError record_error(Control& control, const std::exception& error) {
+  const std::string reason = control.why_not_owner();
+  return reason.empty() ? RecordError(error.what()) : not_owner(reason);
+}
+
 auto recorded(Control& control, const auto& write) {
   try {
     return write();
   } catch (const Error& error) {
-    if (const std::string reason = control.why_not_owner(); !reason.empty()) throw not_owner(reason);
-    throw RecordError(error.what());
+    throw record_error(control, error);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw record_error(control, error);
   }
 }
 

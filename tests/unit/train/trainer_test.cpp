@@ -456,6 +456,15 @@ TEST_F(TrainerTest, ACheckpointGetsNoNameBeforeWhatWasToldIsSafe) {
   EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps that nobody recorded";
 }
 
+/// It is the folder's fault, not the experiment's: the run can go on once somebody has cleared it.
+TEST_F(TrainerTest, AFolderThatCannotBeMadeIsNothingAgainstTheExperiment) {
+  fs::create_directories(folder_ / "run");
+  std::ofstream(folder_ / "run" / "predictions") << "in the way";
+  EXPECT_THROW(run("run", specification()), RecordError);
+  fs::remove(folder_ / "run" / "predictions");
+  EXPECT_EQ(run("run", specification()).ending, Ending::completed);
+}
+
 TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
   ScriptedControl control;
   control.owner = false;
