@@ -79,13 +79,15 @@ RunSelection selection_of(const std::vector<RunRow>& runs) {
   return selection;
 }
 
-/// The runs of a search, or those that the words mean.
+/// The runs of a search, those of its fresh seeds too, or those that the words mean.
 std::vector<RunRow> runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
   const RunSelection selection = selection_from(line);
   if (!search) return selected_runs(line, store, selection).runs;
   std::vector<RunRow> runs;
-  for (const TrialRow& trial : read_search(store, *search).trials)
-    for (const std::int64_t number : trial.runs) runs.push_back(store.read_run(number));
+  const std::vector<TrialRow> trials = read_search(store, *search).trials;
+  for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
+    for (const TrialRow& trial : trials)
+      for (const std::int64_t number : trial.*of_trial) runs.push_back(store.read_run(number));
   if (runs.empty()) throw Error("search " + search->name + " has no run yet");
   return runs;
 }

@@ -226,6 +226,27 @@ TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 4) << verified.output;
 }
 
+TEST_F(Bundle, OfASearchTakesTheRunsOfFreshSeedsToo) {
+  sandbox_.set("FAKE_SURFACE", "1");
+  sandbox_.write("search.toml",
+                 tiny_experiment("search") +
+                     "[search]\nmethod = \"random\"\ntrials = 3\nconfirm = 1\nconfirm_seeds = 2\n"
+                     "[search.space]\n\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
+  train("search.toml");
+  const std::string fresh = json::parse(exp({"show", "search", "--json"}).output).at("confirmed").dump();
+  ASSERT_TRUE(contains(fresh, "\"mean\":0.")) << fresh;
+  EXPECT_TRUE(
+      contains(exp({"bundle", "search", "--data", "-o", "search.tar.zst"}).output, "search search, 5 runs"));
+  move_away();
+  const ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
+  EXPECT_EQ(std::ranges::count(verified.output, '\n'), 6) << verified.output;
+  fs::create_directory(sandbox_.folder() / "open");
+  for (const auto& [name, content] : Archive::load(sandbox_.folder() / "search.tar.zst").files)
+    if (name == "encore.db") sandbox_.write("open/encore.db", content);
+  const ProgramOutput shown = exp({"show", "search", "--json", "--db", "open/encore.db"});
+  EXPECT_EQ(json::parse(shown.output).at("confirmed").dump(), fresh);
+}
+
 TEST_F(Bundle, TakesAlongTheRunThatOthersStartFrom) {
   train();
   std::string text = tiny_experiment("child");
