@@ -114,6 +114,55 @@ TEST(Search, the_same_seed_gives_the_same_trials) {
   EXPECT_NE(one.one(trials), other.one(trials));
 }
 
+/// Of the newest search: its trials, its decisions and what it observed.
+std::string course(const Sandbox& sandbox) {
+  const std::string newest = " WHERE search = (SELECT max(number) FROM search) ORDER BY number)";
+  return sandbox.one("SELECT group_concat(point, ';') FROM (SELECT * FROM search_trial" + newest) + "\n" +
+         sandbox.one(
+             "SELECT group_concat(kind || ' ' || trial || ' ' || epochs, ';') FROM (SELECT * FROM "
+             "search_decision" +
+             newest) +
+         "\n" +
+         sandbox.one(
+             "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || scores, ';') "
+             "FROM (SELECT * FROM search_observation" +
+             newest);
+}
+
+TEST(Search, runs_that_existed_before_change_no_trial) {
+  for (const char* pruning : {"\"asha\"\neta = 2\n", "\"median\"\ncomparisons = 2\n"})
+    for (const bool by_steps : {false, true}) {
+      Sandbox fresh, known;
+      for (Sandbox* sandbox : {&fresh, &known}) {
+        write_search(*sandbox, std::string("trials = 8\nstartup = 4\npruning = ") + pruning);
+        std::string file = sandbox->read("search.toml");
+        if (by_steps) file.replace(file.find("epochs = 4"), 10, "steps = 20\nevaluate_every = 5");
+        sandbox->write("search.toml", file);
+      }
+      ASSERT_EQ(fresh.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+      // One search with other rungs, which leaves pruned runs, and one that trains every run to its end.
+      ASSERT_EQ(known
+                    .exp({"run", "search.toml", "-q", "-S", "search.pruning=median", "-S",
+                          by_steps ? "search.first_rung=10" : "search.first_rung=3", "-S",
+                          "search.comparisons=1", "-S", "search.trials=6"})
+                    .end.exit_code,
+                0);
+      ASSERT_EQ(known.exp({"run", "search.toml", "-q", "-S", "search.pruning=none", "-S", "search.trials=4"})
+                    .end.exit_code,
+                0);
+      ASSERT_EQ(known.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+      EXPECT_EQ(course(known), course(fresh)) << pruning << (by_steps ? "by steps" : "by epochs");
+      EXPECT_NE(known.one("SELECT count(*) FROM search_observation AS o JOIN search_run USING (search, "
+                          "trial) JOIN run ON run.number = run WHERE search = 3 AND outcome = 'measured' AND "
+                          "state = 'completed' AND NOT EXISTS (SELECT 1 FROM search_observation AS c WHERE "
+                          "c.search = 3 AND c.trial = o.trial AND c.outcome = 'complete')"),
+                "0")
+          << "a complete run is judged at a rung, and stays complete";
+      for (const char* search : {"tune", "tune-2", "tune-3"})
+        EXPECT_EQ(known.exp({"verify", search}).end.exit_code, 0) << search;
+    }
+}
+
 TEST(Search, every_method_and_pruning_ends_and_replays) {
   for (const char* method : {"random", "quasi_random", "tpe"})
     for (const char* pruning : {"none", "median"}) {
