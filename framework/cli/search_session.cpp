@@ -145,7 +145,10 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
   const std::string earlier = repeated_trial(row);
   record(decision, trial, row);
   if (!row.problem.empty()) {
-    noticed(title(decision.trial) + " cannot be trained: " + row.problem);
+    if (row.problem == search::excluded_problem)
+      say(title(decision.trial) + " is " + row.problem + ": " + text_of(planned_.space(), trial));
+    else
+      noticed(title(decision.trial) + " cannot be trained: " + row.problem);
     observe({.trial = decision.trial, .epochs = decision.epochs, .outcome = Outcome::failed}, row.problem);
     return {};
   }

@@ -49,6 +49,12 @@ void expect_equal(const Sandbox& sandbox) {
   EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output;
 }
 
+std::size_t times_in(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 TEST(Search, ends_and_then_there_is_nothing_to_do) {
   Sandbox sandbox;
   write_search(sandbox, asha);
@@ -401,6 +407,38 @@ TEST(Search, several_seeds_are_judged_by_their_mean) {
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "6");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation"), "2");
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT seed) FROM run"), "3");
+  expect_equal(sandbox);
+}
+
+TEST(Search, excluded_points_are_listed_as_such) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 8\nmethod = \"random\"\nexclude = [\"optimizer.type == 'sgd'\"]\n",
+               "\"optimizer.type\" = { choice = [\"adamw\", \"sgd\"] }\n"
+               "\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n"
+               "[search.when]\n\"optimizer.weight_decay\" = \"optimizer.type == 'adamw'\"\n");
+  const std::string planned = sandbox.exp({"plan", "search.toml"}).output;
+  ASSERT_TRUE(contains(planned, "type=sgd\n         excluded by \"exclude\" of [search]\n"))
+      << "without the variable that its conditions take away: " << planned;
+  const ProgramOutput run = sandbox.exp({"run", "search.toml"});
+  ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_FALSE(contains(run.output + run.errors, "failed")) << "nothing has: " << run.output << run.errors;
+  EXPECT_FALSE(contains(run.errors, "cannot be trained")) << run.errors;
+  const nlohmann::json trials =
+      nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output).at("trials");
+  std::size_t excluded = 0;
+  for (const nlohmann::json& trial : trials) {
+    const bool sgd = trial.at("point").at("optimizer.type") == "sgd";
+    EXPECT_EQ(trial.at("state"), sgd ? "excluded" : "complete");
+    EXPECT_EQ(trial.at("point").contains("optimizer.weight_decay"), !sgd);
+    excluded += sgd ? 1 : 0;
+  }
+  EXPECT_EQ(trials.size(), 8u);
+  const std::string counts =
+      std::to_string(8 - excluded) + " complete, " + std::to_string(excluded) + " excluded";
+  EXPECT_TRUE(contains(run.output, "8 trials, " + counts)) << run.output;
+  const std::string all = sandbox.exp({"show", "tune", "--all"}).output;
+  EXPECT_EQ(times_in(all, "  excluded  "), excluded) << all;
+  EXPECT_EQ(times_in(sandbox.exp({"show", "tune"}).output, "  excluded  "), 0u);
   expect_equal(sandbox);
 }
 
