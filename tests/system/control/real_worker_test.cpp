@@ -102,6 +102,17 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
       << damaged.errors;
 }
 
+TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  sandbox.write("notes.txt", "Zo\xC3\xAB lives in Lund .\nZo\xEB lives in Lund .\n");
+  const ProgramOutput refused = sandbox.exp({"predict", "tiny", "--file", "notes.txt"});
+  EXPECT_EQ(refused.end.exit_code, 1);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_TRUE(contains(refused.errors, "line 2 is not UTF-8; ")) << refused.errors;
+  EXPECT_EQ(sandbox.exp({"predict", "tiny", "Zo\xC3\xAB lives in Lund ."}).end.exit_code, 0);
+}
+
 TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   const Sandbox sandbox(true);
   std::string text = tiny_experiment();
