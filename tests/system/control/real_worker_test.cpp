@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <random>
+#include <set>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -100,6 +101,19 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
   EXPECT_EQ(damaged.end.exit_code, 1);
   EXPECT_TRUE(contains(damaged.errors, "is whole: ") && contains(damaged.errors, "exp run FILE --fresh"))
       << damaged.errors;
+}
+
+TEST_F(RealWorker, ShowAlignsTheNumericEnvironment) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  const std::string shown = sandbox.exp({"show", "tiny"}).output;
+  std::set<std::size_t> columns;
+  for (const std::string name : {"\n  backend ", "\n  compiler ", "\n  instruction_set "}) {
+    const std::size_t at = shown.find(name, shown.find("numeric environment"));
+    ASSERT_NE(at, std::string::npos) << name << shown;
+    columns.insert(shown.find_first_not_of(' ', at + name.size()) - at);
+  }
+  EXPECT_EQ(columns.size(), 1u) << shown;
 }
 
 TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
