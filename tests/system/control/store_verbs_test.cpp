@@ -151,6 +151,11 @@ TEST_F(StoreVerbs, QueriesAreAnsweredInThreeForms) {
   EXPECT_EQ(rows, nlohmann::json::parse(
                       R"([{"name":"tiny","name_2":"tiny","repeat":1,"0.1":0.1,"NULL":null,"b":"00ff"}])"));
   EXPECT_EQ(output_of({"query", "SELECT 1 WHERE 0", "--json"}), "[\n]\n");
+  const std::string infinite = "SELECT 9e999 AS x, -9e999 AS y";
+  EXPECT_EQ(output_of({"query", infinite, "--csv"}), "x,y\r\ninf,-inf\r\n");
+  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not what is said of NULL";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"query", infinite, "--json"})),
+            nlohmann::json::parse("[{\"x\": \"inf\", \"y\": \"-inf\"}]"));
 }
 
 TEST_F(StoreVerbs, AQueryCannotWrite) {
