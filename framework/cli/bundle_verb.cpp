@@ -1,10 +1,12 @@
 // bundle: runs with all that shows what they are, as one file for a reviewer. The layout is in
 // archive/bundle_index.hpp; docs/bundles.md is for users.
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
 #include "bundle/pack_bundle.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
@@ -110,6 +112,15 @@ std::string subject_of(const std::vector<RunRow>& runs, const std::optional<Sear
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 
+/// As it can be typed: in quotes where a shell would see more than one word in it.
+std::string as_word(const std::string& path) {
+  const bool plain = std::ranges::all_of(path, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter >= 0x80 ||
+           std::string_view("._/+=:@%,-").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+  return plain ? path : shell_word(path);
+}
+
 void print_packed(const CommandLine& line, const std::string& output, const PackedBundle& packed) {
   const std::string digest = sha256_of_file(output);
   if (line.flag("json")) {
@@ -134,7 +145,7 @@ void print_packed(const CommandLine& line, const std::string& output, const Pack
     std::cout << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
               << ", whose data are private; --private takes them\n";
   if (!packed.not_ended.empty()) std::cout << "  not completed: " << listed(packed.not_ended) << '\n';
-  std::cout << "  next     " << command_name() << " bundle show " << output << '\n';
+  std::cout << "  next     " << command_name() << " bundle show " << as_word(output) << '\n';
 }
 
 int make_bundle(const Arguments& arguments) {

@@ -161,7 +161,7 @@ class Retrain {
   /// The parent's own specification, once it is known that it has weights and scores to be held against.
   Specification loaded() const {
     if (parent_.state != RunState::completed)
-      throw UsageError("run " + parent_.name + " is " + name_of(parent_.state) +
+      throw UsageError("run " + parent_.name + " " + state_clause(parent_.state) +
                        (parent_.reason.empty() ? "" : ": " + parent_.reason) +
                        "; only a completed run can be retrained");
     Specification specification = Specification::load(store_.run_folder(parent_.id));

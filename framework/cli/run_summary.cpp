@@ -148,7 +148,7 @@ void print_left_alone(std::ostream& out, const std::string& name, const RunOutco
   if (outcome.state == RunState::running)
     out << name << " is running in another process, it is left alone\n";
   else
-    out << name << ": another process has worked on it meanwhile, it is " << name_of(outcome.state) << '\n';
+    out << name << ": another process has worked on it meanwhile, it " << state_clause(outcome.state) << '\n';
   out.flush();
 }
 

@@ -101,6 +101,12 @@ TEST_F(Bundle, EqualRunsGiveEqualBytes) {
   EXPECT_NE(sandbox_.read("a.tar.zst"), sandbox_.read("c.tar.zst"));
 }
 
+TEST_F(Bundle, SaysHowToLookAtItInAShell) {
+  train();
+  EXPECT_TRUE(contains(exp({"bundle", "tiny", "-o", "tiny.tar.zst"}).output, " bundle show tiny.tar.zst\n"));
+  EXPECT_TRUE(contains(exp({"bundle", "tiny", "-o", "b c.tar.zst"}).output, " bundle show 'b c.tar.zst'\n"));
+}
+
 TEST_F(Bundle, HoldsOnlyWhatWasAskedFor) {
   train();
   sandbox_.write("other.toml", tiny_experiment("secret-plan") + "[sweep.grid]\n\"model.dropout\" = [0.3]\n");
