@@ -43,6 +43,10 @@ std::string suggestion(const CommandLine& line, const std::string& rest) {
   return command_name() + " " + rest + (line.has("db") ? " --db " + line.text("db") : "");
 }
 
+std::string state_clause(RunState state) {
+  return state == RunState::failed ? "has failed" : std::string("is ") + name_of(state);
+}
+
 Cell state_cell(RunState state) {
   switch (state) {
     case RunState::completed:

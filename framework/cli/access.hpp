@@ -34,6 +34,8 @@ std::string suggestion(const CommandLine& line, const std::string& rest);
 
 /// The state with the colour it has everywhere.
 Cell state_cell(RunState state);
+/// "is running", "has failed": what a sentence says of a run.
+std::string state_clause(RunState state);
 /// The same of a run, which is "queued" where a job of a scheduler waits to begin with it.
 Cell state_cell(Store& store, const RunRow& run);
 

@@ -1,10 +1,12 @@
 // bundle: runs with all that shows what they are, as one file for a reviewer. The layout is in
 // archive/bundle_index.hpp; docs/bundles.md is for users.
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
 #include "bundle/pack_bundle.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
@@ -79,13 +81,15 @@ RunSelection selection_of(const std::vector<RunRow>& runs) {
   return selection;
 }
 
-/// The runs of a search, or those that the words mean.
+/// The runs of a search, those of its fresh seeds too, or those that the words mean.
 std::vector<RunRow> runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
   const RunSelection selection = selection_from(line);
   if (!search) return selected_runs(line, store, selection).runs;
   std::vector<RunRow> runs;
-  for (const TrialRow& trial : read_search(store, *search).trials)
-    for (const std::int64_t number : trial.runs) runs.push_back(store.read_run(number));
+  const std::vector<TrialRow> trials = read_search(store, *search).trials;
+  for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
+    for (const TrialRow& trial : trials)
+      for (const std::int64_t number : trial.*of_trial) runs.push_back(store.read_run(number));
   if (runs.empty()) throw Error("search " + search->name + " has no run yet");
   return runs;
 }
@@ -106,6 +110,15 @@ std::string subject_of(const std::vector<RunRow>& runs, const std::optional<Sear
   const bool one =
       !sweep.empty() && std::ranges::all_of(runs, [&](const RunRow& run) { return run.sweep == sweep; });
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
+}
+
+/// As it can be typed: in quotes where a shell would see more than one word in it.
+std::string as_word(const std::string& path) {
+  const bool plain = std::ranges::all_of(path, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter >= 0x80 ||
+           std::string_view("._/+=:@%,-").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+  return plain ? path : shell_word(path);
 }
 
 void print_packed(const CommandLine& line, const std::string& output, const PackedBundle& packed) {
@@ -132,7 +145,7 @@ void print_packed(const CommandLine& line, const std::string& output, const Pack
     std::cout << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
               << ", whose data are private; --private takes them\n";
   if (!packed.not_ended.empty()) std::cout << "  not completed: " << listed(packed.not_ended) << '\n';
-  std::cout << "  next     " << command_name() << " bundle show " << output << '\n';
+  std::cout << "  next     " << command_name() << " bundle show " << as_word(output) << '\n';
 }
 
 int make_bundle(const Arguments& arguments) {

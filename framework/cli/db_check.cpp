@@ -12,6 +12,7 @@
 #include "data/hash.hpp"
 #include "record/run_paths.hpp"
 #include "report/foreign_values.hpp"
+#include "report/wording.hpp"
 #include "store/record_gaps.hpp"
 
 namespace encore {
@@ -85,8 +86,9 @@ void check_runs(Store& store, bool hash, Findings& findings) {
   const std::filesystem::path all = store.runs_folder();
   const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
   if (trained > 0 && !std::filesystem::exists(all)) {
-    findings.faults.push_back(all.string() + ", the folder with the files of " + std::to_string(trained) +
-                              " runs, is not there; a copy of a database needs a copy of that folder beside "
+    findings.faults.push_back(all.string() + ", the folder with the files of " +
+                              counted(static_cast<std::size_t>(trained), "run") +
+                              ", is not there; a copy of a database needs a copy of that folder beside "
                               "it, under this name");
     return;
   }
@@ -156,8 +158,8 @@ int db_check(const Arguments& arguments) {
   for (const std::string& fault : findings.faults) std::cerr << "exp: " << printable(fault) << '\n';
   for (const std::string& note : findings.notes) std::cout << "note: " << printable(note) << '\n';
   if (!findings.faults.empty()) return exit_failed;
-  std::cout << store.path().string() << " is sound: " << store.list_runs({.sight = Sight::any}).size()
-            << " runs\n";
+  std::cout << store.path().string()
+            << " is sound: " << counted(store.list_runs({.sight = Sight::any}).size(), "run") << '\n';
   return exit_done;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "report/wording.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -36,8 +37,10 @@ int db_backup(const Arguments& arguments) {
   const auto database = open_encore_database(line.database(), OpenMode::read);
   backup_database(*database, target);
   std::cout << target.string() << ": " << bytes_text(std::filesystem::file_size(target)) << ", "
-            << *Database(target, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run")
-            << " runs; the files of the runs are not in it: " << line.database().string() << ".runs\n";
+            << counted(static_cast<std::size_t>(
+                           *Database(target, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run")),
+                       "run")
+            << "; the files of the runs are not in it: " << line.database().string() << ".runs\n";
   return exit_done;
 }
 

@@ -118,7 +118,7 @@ std::string reason_of(Store& store, const PlannedRun& run) {
       break;
     case Action::resume:
     case Action::retry:
-      text = known + " and is " + name_of(before.state) + because(before.reason) + "; " +
+      text = known + " and " + state_clause(before.state) + because(before.reason) + "; " +
              resume_text(store, before.id);
       break;
   }

@@ -82,7 +82,8 @@ void require_sound(const DecodingWishes& wishes) {
   if (wishes.texts && !wishes.beam && !wishes.temperature && !wishes.top_k && !wishes.top_p)
     alone.beam = *wishes.texts;  // the task may have a beam
   const Decoding decoding = wishes.over(alone);
-  if (const std::string wrong = contradiction_in(decoding); !wrong.empty()) throw UsageError(wrong);
+  if (const std::string wrong = contradiction_in(decoding, generate_options); !wrong.empty())
+    throw UsageError(wrong);
   if (wishes.seed && wishes.beam && decoding.temperature == 0.0)
     throw UsageError("a seed is of draws, and with a beam nothing is drawn; leave out --seed or --beam");
 }

@@ -33,7 +33,7 @@ std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
       *read.event, [&](const Logged& line) { text = log_text(line); },
       [&](const Started& started) {
         text = "started with " + number(started.parameters) + " parameters on " + number(started.threads) +
-               " threads";
+               (started.threads == 1 ? " thread" : " threads");
       },
       [&](const Saved& saved) {
         text = "checkpoint of step " + std::to_string(saved.step) + " (" + name_of(saved.kind) + ")";

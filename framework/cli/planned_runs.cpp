@@ -11,6 +11,7 @@
 #include "cli/parent_runs.hpp"
 #include "cli/progress_line.hpp"
 #include "config/experiment_file.hpp"
+#include "config/override.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/check.hpp"
 #include "runner/programs.hpp"
@@ -100,12 +101,21 @@ nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
   return files;
 }
 
+/// A text of the command line for an override, whose values are TOML: in quotes where that would read
+/// something else in it, such as a number or nan.
+std::string as_written(const std::string& text) {
+  const Value read = parse_override("name=" + text).value;
+  return read.is_text() && read.text() == text
+             ? text
+             : nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::vector<std::string> overrides_of(const CommandLine& line) {
   std::vector<std::string> overrides = line.texts("set");
   if (line.has("seed")) overrides.push_back("seed=" + line.text("seed"));
-  if (line.has("name")) overrides.push_back("name=" + line.text("name"));
+  if (line.has("name")) overrides.push_back("name=" + as_written(line.text("name")));
   return overrides;
 }
 

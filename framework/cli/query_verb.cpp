@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 
@@ -77,14 +78,17 @@ class Query {
   }
 
   /// Integers and real numbers as they are (the shortest text that reads back the same), NULL, text; bytes as
-  /// hexadecimal digits.
+  /// hexadecimal digits, and what JSON has no number for as the text "inf" or "-inf".
   nlohmann::ordered_json value(std::size_t index) const {
     const int column = static_cast<int>(index);
     switch (sqlite3_column_type(statement_, column)) {
       case SQLITE_INTEGER:
         return sqlite3_column_int64(statement_, column);
-      case SQLITE_FLOAT:
-        return sqlite3_column_double(statement_, column);
+      case SQLITE_FLOAT: {
+        const double number = sqlite3_column_double(statement_, column);
+        if (std::isfinite(number)) return number;
+        return number > 0.0 ? "inf" : "-inf";  // SQLite makes NULL of what is no number
+      }
       case SQLITE_NULL:
         return nullptr;
       case SQLITE_BLOB:

@@ -21,6 +21,7 @@
 #include "cli/verbs.hpp"
 #include "config/value.hpp"
 #include "data/hash.hpp"
+#include "plan/name_pattern.hpp"
 #include "record/run_paths.hpp"
 #include "report/promotion_rule.hpp"
 #include "runner/launched_runs.hpp"
@@ -34,6 +35,13 @@ namespace {
 namespace fs = std::filesystem;
 /// Of the examples of the new files, where nothing else is said.
 constexpr double usual_share = 0.2;
+
+/// The experiment file that --name would stand in is never written, so that a place in it helps nobody.
+void require_name(const std::string& name) {
+  Problems problems;
+  parse_name(name, Place(), problems);
+  if (!problems.empty()) throw UsageError("--name: " + problems.all().front().message);
+}
 
 CommandLine make_retrain_line() {
   namespace po = boost::program_options;
@@ -69,8 +77,10 @@ CommandLine make_retrain_line() {
                  "intervals: old_low, old_high, new_low, new_high");
   line.options()("measure", po::value<std::string>()->value_name("NAME"),
                  "what is compared, such as loss (default: what chose the run's checkpoints)");
-  line.options()("name", po::value<std::string>()->value_name("NAME"),
-                 "of the new run (default: that of the first of its lineage with -retrained)");
+  line.options()(
+      "name", po::value<std::string>()->value_name("NAME"),
+      "of the new run (default: that of the first of its lineage with -retrained, and - for what names of "
+      "experiments may not hold)");
   line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                  "override a setting of the run (may be repeated)");
   line.options()("seed", po::value<std::string>()->value_name("N"), "short for -S seed=N");
@@ -151,7 +161,7 @@ class Retrain {
   /// The parent's own specification, once it is known that it has weights and scores to be held against.
   Specification loaded() const {
     if (parent_.state != RunState::completed)
-      throw UsageError("run " + parent_.name + " is " + name_of(parent_.state) +
+      throw UsageError("run " + parent_.name + " " + state_clause(parent_.state) +
                        (parent_.reason.empty() ? "" : ": " + parent_.reason) +
                        "; only a completed run can be retrained");
     Specification specification = Specification::load(store_.run_folder(parent_.id));
@@ -190,7 +200,8 @@ class Retrain {
                          .with = {},
                          .held_out = held_out_,
                          .from_scratch = line_.flag("from-scratch")};
-    if (wishes.name.empty()) wishes.name = lineage_of(store_, parent_).front().name + "-retrained";
+    if (wishes.name.empty()) wishes.name = as_name(lineage_of(store_, parent_).front().name) + "-retrained";
+    require_name(wishes.name);
     for (const DataFile& file : with_) wishes.with.push_back(file.path);
     if (!line_.has("plugin-path"))
       for (const std::string& folder : folders)

@@ -38,7 +38,8 @@ void QueueLine::show(const std::string& text, const Progressed* progress) {
 
 std::string progress_text(const Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
-  text += "  epoch " + std::to_string(progress.epoch) + "  loss " + number_text(progress.loss);
+  text += "  epoch " + std::to_string(progress.epoch);
+  if (std::isfinite(progress.loss)) text += "  loss " + number_text(progress.loss);
   if (!progress.activity.empty())
     return text + "  " + progress.activity + "  " +
            std::to_string(static_cast<int>(100.0 * progress.activity_share)) + " %";

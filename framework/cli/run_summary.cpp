@@ -47,7 +47,7 @@ void print_next(std::ostream& out, const CommandLine& line, const Store& store, 
   const bool has_test = std::filesystem::exists(folder / predictions_name("test"));
   const std::string text = sample_text(folder / predictions_name(has_test ? "test" : "dev"));
   out << "  next      " << suggestion(line, "show " + run.name) << '\n'
-      << "            " << suggestion(line, "predict " + run.name + " \"" + text + "\"") << '\n';
+      << "            " << suggestion(line, "predict " + run.name + " " + text) << '\n';
 }
 
 void print_place(std::ostream& out, const Store& store, const RunRow& run) {
@@ -59,15 +59,21 @@ bool safe_to_quote(const std::string& text) {
   return text.find_first_of("\"\\$`!") == std::string::npos && printable(text) == text;
 }
 
-/// Of a line of a file of predictions; empty where it holds none, and where a record has more than a text:
-/// how these stand in a line is the task's business.
-std::string first_input(const std::string& line) {
+using Inputs = std::vector<std::pair<std::string, std::string>>;
+
+/// The fields of a record in a line of a file of predictions; none where it holds no record.
+Inputs inputs_in(const std::string& line) {
   try {
-    const PredictedExample example = read_prediction(line);
-    return example.input.size() != 1 ? "" : example.input.front().second;
+    return read_prediction(line).input;
   } catch (const Error&) {
-    return "";
+    return {};
   }
+}
+
+/// Whether a record has a second text, by the shared names of fields (encore/records.hpp).
+bool has_two_texts(const Inputs& inputs) {
+  return std::ranges::any_of(
+      inputs, [](const auto& input) { return input.first == "text2" || input.first == "context"; });
 }
 
 }  // namespace
@@ -85,11 +91,13 @@ std::string sample_text(const std::filesystem::path& predictions) {
   std::ifstream in(predictions);
   std::string line;
   for (int count = 0; count < most_lines && std::getline(in, line); ++count) {
-    const std::string text = first_input(line);
+    const Inputs inputs = inputs_in(line);
+    if (has_two_texts(inputs)) return "$'one text\\tanother text'";
+    const std::string text = inputs.size() == 1 ? inputs.front().second : "";
     const std::ptrdiff_t words = text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
-    if (words >= fewest && words <= most && safe_to_quote(text)) return text;
+    if (words >= fewest && words <= most && safe_to_quote(text)) return '"' + text + '"';
   }
-  return "a line of text";
+  return "\"a line of text\"";
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,
@@ -140,7 +148,7 @@ void print_left_alone(std::ostream& out, const std::string& name, const RunOutco
   if (outcome.state == RunState::running)
     out << name << " is running in another process, it is left alone\n";
   else
-    out << name << ": another process has worked on it meanwhile, it is " << name_of(outcome.state) << '\n';
+    out << name << ": another process has worked on it meanwhile, it " << state_clause(outcome.state) << '\n';
   out.flush();
 }
 

@@ -85,8 +85,7 @@ RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& 
   // Of each run the attempt that completed it: its steps, and those of the whole run.
   Statement& rows = store.database().cached(
       "SELECT run.number, run.name, run.id, dataset.sha256, attempt.finished - attempt.started, "
-      "  attempt.progress ->> 'total_steps', length.key = 'train.epochs', length.value, "
-      "coalesce(attempt.first_step, 1), "
+      "  attempt.progress ->> 'total_steps', length.key = 'train.epochs', length.value, attempt.first_step, "
       "  (SELECT max(step) FROM point WHERE point.run = run.number AND "
       "   metric = (SELECT number FROM metric WHERE name = 'train/loss')) "
       "FROM (SELECT * FROM run WHERE state = 'completed' ORDER BY number DESC LIMIT 2000) AS run "
@@ -95,7 +94,7 @@ RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& 
       "JOIN dataset ON dataset.number = run_dataset.dataset "
       "JOIN param AS length ON length.run = run.number AND length.key IN ('train.epochs', 'train.steps') "
       "WHERE run.removed IS NULL AND run.backend = ? AND attempt.host_name = ? AND attempt.finished IS NOT "
-      "NULL "
+      "NULL AND attempt.first_step IS NOT NULL "
       "ORDER BY run.number DESC LIMIT ?");
   rows.with(backend, host, most_runs);
   std::vector<std::int64_t> numbers;

@@ -109,7 +109,7 @@ int run_verb(const Arguments& arguments) {
     for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
     for (const RunRow& run : settled)
       if (!line.flag("quiet"))
-        std::cout << "what run " << run.name << " left behind is merged; it is " << name_of(run.state)
+        std::cout << "what run " << run.name << " left behind is merged; it " << state_clause(run.state)
                   << '\n';
     compare_with(*store, planned);
     record_descriptions(*store, planned);

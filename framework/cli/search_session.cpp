@@ -9,6 +9,7 @@
 #include "cli/access.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/search_rung.hpp"
 #include "cli/search_text.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
@@ -144,7 +145,10 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
   const std::string earlier = repeated_trial(row);
   record(decision, trial, row);
   if (!row.problem.empty()) {
-    noticed(title(decision.trial) + " cannot be trained: " + row.problem);
+    if (row.problem == search::excluded_problem)
+      say(title(decision.trial) + " is " + row.problem + ": " + text_of(planned_.space(), trial));
+    else
+      noticed(title(decision.trial) + " cannot be trained: " + row.problem);
     observe({.trial = decision.trial, .epochs = decision.epochs, .outcome = Outcome::failed}, row.problem);
     return {};
   }
@@ -340,7 +344,7 @@ void SearchSession::conclude(std::size_t trial) {
       // A confirmation with a failed seed has no mean, and says so: its value is not a number.
       if (!work.confirms) observation.outcome = Outcome::failed;
       reason = run.name + ": " + run.reason;
-    } else if (run.state != RunState::completed && observation.outcome == Outcome::complete) {
+    } else if (observation.outcome == Outcome::complete && !is_over(run, work)) {
       observation.outcome = Outcome::measured;
     }
   }
@@ -349,17 +353,31 @@ void SearchSession::conclude(std::size_t trial) {
   observe(std::move(observation), reason);
 }
 
+/// Whether the run has ended by itself where the trial is judged. One that existed before may have been
+/// trained further.
+bool SearchSession::is_over(const RunRow& run, const Work& work) {
+  return ends_by(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
+}
+
+/// The step after which the run is judged.
+std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
+  const std::int64_t rung =
+      rung_step(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
+  const auto paused = work.paused.find(run.number);
+  return paused != work.paused.end() ? std::min(paused->second, rung) : rung;
+}
+
 /// By objective, the mean over the seeds.
 std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& runs, const Work& work) {
+  const std::string& select = planned_.plan->select();
   std::vector<double> values;
   for (const search::Objective& objective : planned_.plan->search().options.objectives) {
     double sum = 0.0;
     for (const std::int64_t number : runs) {
-      const auto paused = work.paused.find(number);
-      sum += paused != work.paused.end()
-                 ? value_at(store_, number, planned_.plan->select(), objective.metric, paused->second)
-                 : result_measure(store_.read_run(number), objective.metric)
-                       .value_or(std::numeric_limits<double>::quiet_NaN());
+      const RunRow run = store_.read_run(number);
+      sum += work.confirms || is_over(run, work)
+                 ? result_measure(run, objective.metric).value_or(std::numeric_limits<double>::quiet_NaN())
+                 : value_at(store_, number, select, objective.metric, step_of(run, work));
     }
     values.push_back(sum / static_cast<double>(runs.size()));
   }

@@ -65,6 +65,8 @@ class SearchSession final : public RunnerObserver {
   void record(const search::Decision& decision, const search::Trial& trial = {}, const TrialRow& row = {});
   void observe(search::Observation observation, const std::string& reason = "");
   void conclude(std::size_t trial);
+  bool is_over(const RunRow& run, const Work& work);
+  std::int64_t step_of(const RunRow& run, const Work& work);
   std::vector<double> values_of(const std::vector<std::int64_t>& runs, const Work& work);
   double seconds_since_last(std::size_t trial, bool confirms);
   void say(const std::string& text);

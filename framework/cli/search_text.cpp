@@ -45,7 +45,7 @@ std::string settings_text(const SearchView& view) {
 std::string counts_text(const SearchView& view) {
   const std::size_t trials = view.standing.states.size();
   std::string text = std::to_string(trials) + (trials == 1 ? " trial" : " trials");
-  for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated"})
+  for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated", "excluded"})
     if (const std::size_t count = view.standing.count(state); count > 0)
       text += ", " + std::to_string(count) + " " + state;
   return text + "; trained for " + duration_text(search::seconds_in(view.history()));
@@ -151,6 +151,14 @@ void print_confirmations(std::ostream& out, Store& store, const SearchView& view
   table.print(out, terminal);
 }
 
+/// The trials with values as they stand, then those without.
+std::vector<std::size_t> whole_order(const search::Standing& standing) {
+  std::vector<std::size_t> order = standing.order;
+  for (std::size_t trial = 0; trial < standing.states.size(); ++trial)
+    if (!standing.states[trial].has_values()) order.push_back(trial);
+  return order;
+}
+
 }  // namespace
 
 std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words) {
@@ -164,7 +172,7 @@ std::optional<SearchRow> named_search(Store& store, const std::vector<std::strin
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all) {
   const SearchView view(row, record);
-  const std::vector<std::size_t>& order = view.standing.order;
+  const std::vector<std::size_t> order = all ? whole_order(view.standing) : view.standing.order;
   const std::vector<std::size_t>& winners = view.standing.winners;
   out << "search " << row.name << "  " << settings_text(view) << '\n' << counts_text(view) << '\n';
   if (order.empty()) return;
@@ -179,13 +187,15 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   const std::size_t shown = all ? order.size() : std::min(order.size(), shown_without_all);
   for (std::size_t place = 0; place < shown; ++place) {
     const std::size_t trial = order[place];
-    const Observation& last = *view.standing.states[trial].measured.back();
+    const search::TrialState& state = view.standing.states[trial];
+    const Observation* last = state.has_values() ? state.measured.back() : nullptr;
     const bool wins = std::ranges::find(winners, trial) != winners.end();
     std::vector<Cell> cells;
     cells.push_back(wins ? Cell(std::to_string(trial + 1), Style::green) : Cell(std::to_string(trial + 1)));
     cells.emplace_back(view.standing.state(trial));
-    cells.emplace_back(std::to_string(last.epochs));
-    for (const double value : last.values) cells.emplace_back(value_text(value));
+    cells.emplace_back(last != nullptr ? std::to_string(last->epochs) : std::string("-"));
+    for (std::size_t i = 0; i < view.options.objectives.size(); ++i)
+      cells.emplace_back(last != nullptr ? value_text(last->values[i]) : std::string("-"));
     for (std::size_t i = 0; i < view.space.size(); ++i)
       cells.emplace_back(record.history.trials[trial].active[i]
                              ? search::value_text(view.space[i], record.history.trials[trial].point[i])

@@ -87,7 +87,9 @@ std::string line_of(const PlannedSearch& planned, const ShownDecision& shown) {
   switch (shown.decision.kind) {
     case DecisionKind::propose:
       return "propose  " + trial + ", " + epochs + ":  " + text_of(planned.space(), shown.trial) +
-             (shown.problem.empty() ? "" : "\n         cannot be trained: " + shown.problem);
+             (shown.problem.empty()                       ? ""
+              : shown.problem == search::excluded_problem ? "\n         " + shown.problem
+                                                          : "\n         cannot be trained: " + shown.problem);
     case DecisionKind::promote:
       return "promote  " + trial + " to " + epochs;
     case DecisionKind::prune:

@@ -25,8 +25,11 @@ namespace encore {
 
 namespace {
 
-void field(std::ostream& out, const std::string& name, const std::string& value) {
-  constexpr std::size_t width = 12;
+/// Of the names in front of values.
+constexpr std::size_t name_width = 12;
+
+void field(std::ostream& out, const std::string& name, const std::string& value,
+           std::size_t width = name_width) {
   if (value.empty()) return;
   out << "  " << name << std::string(name.size() < width ? width - name.size() : 1, ' ') << printable(value)
       << '\n';
@@ -166,8 +169,10 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
   }
   if (!last.environment.is_object()) return;
   print_heading(out, terminal, "numeric environment (attempt " + std::to_string(last.ordinal) + ")");
+  std::size_t width = name_width;
+  for (const auto& [name, value] : last.environment.items()) width = std::max(width, name.size() + 2);
   for (const auto& [name, value] : last.environment.items())
-    if (!value.is_structured()) field(out, name, value_text(value));
+    if (!value.is_structured()) field(out, name, value_text(value), width);
 }
 
 void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {

@@ -163,6 +163,22 @@ std::vector<Override> parse_all(const std::vector<std::string>& texts, const std
   return overrides;
 }
 
+/// Two arguments that say one thing in two ways: in one command line neither is the later word.
+void refuse_both_ways(const std::vector<Override>& overrides, Problems& problems) {
+  const auto find = [&](const std::vector<std::string>& table, const char* option) {
+    std::vector<std::string> path = table;
+    path.emplace_back(option);
+    return std::ranges::find(overrides, path, &Override::path);
+  };
+  for (const auto& [table, one, other] : all_alternatives()) {
+    const auto first = find(table, one), second = find(table, other);
+    if (first != overrides.end() && second != overrides.end())
+      problems.add(second->value.origin.place, second->key,
+                   "this stands beside " + first->value.origin.place.file +
+                       ", another way to say the same; keep one of them");
+  }
+}
+
 ExperimentFile with_arguments(const fs::path& file, Value root, std::vector<SourceFile> sources,
                               const std::vector<std::string>& overrides, const SweepTexts& sweep) {
   Problems problems;
@@ -171,6 +187,7 @@ ExperimentFile with_arguments(const fs::path& file, Value root, std::vector<Sour
   if (sweep.seeds)
     for (Override& seeds : parse_all({*sweep.seeds}, "--seeds", parse_seeds, problems))
       document.overrides.push_back(std::move(seeds));
+  refuse_both_ways(document.overrides, problems);
   problems.require_none();
   return document;
 }

@@ -61,13 +61,18 @@ class OutputCheck {
 
   std::string typed_text() const {
     const auto task = samples_.prepared(TaskSamples::roomy);
-    const std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain",
-                                            "Zürich \xF0\x9F\x99\x82"};
+    std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain", "Zürich \xF0\x9F\x99\x82"};
     Records records;
     try {
       records = task->from_text(lines);
-    } catch (const Error&) {
-      return "it cannot be asked with a line of text";
+    } catch (const Error&) {  // perhaps it reads two texts, with a tab between
+      for (std::string& line : lines)
+        if (const std::size_t space = line.find(' '); space != std::string::npos) line[space] = '\t';
+      try {
+        records = task->from_text(lines);
+      } catch (const Error&) {
+        return "it cannot be asked with a line of text";
+      }
     }
     require(records.size() == lines.size(), "from_text gives " + std::to_string(records.size()) +
                                                 " records for " + std::to_string(lines.size()) + " lines");

@@ -10,11 +10,10 @@ namespace encore {
 
 namespace {
 
-bool can_be_typed(const std::string& text) {
-  return std::ranges::all_of(text, [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
-           letter >= 0x80;
-  });
+bool can_be_typed(char of_text) {
+  const auto letter = static_cast<unsigned char>(of_text);
+  return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
+         letter >= 0x80;
 }
 
 /// Of what stands at `offset` in a text in quotes.
@@ -59,12 +58,18 @@ NamePattern parse_name(const std::string& text, const Place& place, Problems& pr
     pattern.parts.push_back({true, option, within(place, open)});
     at = close + 1;
   }
-  if (text.empty() || text.front() == '-' || !can_be_typed(literal))
+  if (text.empty() || text.front() == '-' || !std::ranges::all_of(literal, can_be_typed))
     problems.add(place, "name",
                  "the name \"" + shortened(text) +
                      "\" is part of the names of runs, which people type: only letters, digits "
                      "and . _ + - may stand in it, and no - in front");
   return pattern;
+}
+
+std::string as_name(std::string text) {
+  std::ranges::replace_if(
+      text, [](char letter) { return !can_be_typed(letter); }, '-');
+  return text;
 }
 
 bool is_meant(std::string_view key, std::string_view placeholder) {

@@ -28,6 +28,9 @@ struct NamePattern {
 /// What is wrong with the text is added to `problems`, with the column where it stands.
 NamePattern parse_name(const std::string& text, const Place& place, Problems& problems);
 
+/// With - for each character that no name may have: "dropout-0.2" of "dropout=0.2", the name of a run.
+std::string as_name(std::string text);
+
 /// Whether an option, by its dotted key, is meant by a placeholder: its whole key or the end of it, and for a
 /// table its type.
 bool is_meant(std::string_view key, std::string_view placeholder);

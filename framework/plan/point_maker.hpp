@@ -42,6 +42,8 @@ class PointMaker {
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
+  /// What the conditions of [sweep.when] left of the last proposal, also where that is excluded or wrong.
+  const std::vector<std::string>& applied_keys() const { return assigned_keys_; }
   /// After the last proposal: conditions of [sweep] exclude that met no point, though nothing that they ask
   /// about was drawn at random or set by the command line.
   std::vector<Problem> warnings() const;

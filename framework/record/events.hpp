@@ -112,13 +112,14 @@ struct Logged {
   bool operator==(const Logged&) const = default;
 };
 
-/// The state of training a few times a second: what a live line shows.
+/// The state of training a few times a second, which a live line shows, and once more before the end of an
+/// attempt: how far the run is trained.
 struct Progressed {
   static constexpr const char* type = "progress";
   std::int64_t step = 0;         ///< from 1
   std::int64_t total_steps = 0;  ///< of the whole run
   std::int64_t epoch = 0;        ///< from 1
-  double loss = 0.0;
+  double loss = 0.0;             ///< NaN: this attempt has trained no step yet
   double learning_rate = 0.0;
   double tokens_per_second = 0.0;
   double eta_seconds = 0.0;

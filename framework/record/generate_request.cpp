@@ -34,45 +34,49 @@ void visit_wishes(Wishes& wishes, const Visit& visit) {
   visit("seed", wishes.seed);
 }
 
-std::string out_of_range(const Decoding& of) {
+std::string out_of_range(const Decoding& of, const DecodingNames& names) {
   const auto whole = [](const char* name, std::int64_t value, std::int64_t least) {
     return std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
            std::to_string(least);
   };
   if (of.beam < 1 || of.beam > most_texts)
-    return "beam is " + std::to_string(of.beam) + "; it must be from 1 to " + std::to_string(most_texts);
-  if (of.texts < 1) return whole("texts", of.texts, 1);
-  if (of.top_k < 0) return whole("top_k", of.top_k, 0);
-  if (of.max_pieces < 0) return whole("max_pieces", of.max_pieces, 0);
+    return std::string(names.beam) + " is " + std::to_string(of.beam) + "; it must be from 1 to " +
+           std::to_string(most_texts);
+  if (of.texts < 1) return whole(names.texts, of.texts, 1);
+  if (of.top_k < 0) return whole(names.top_k, of.top_k, 0);
+  if (of.max_pieces < 0) return whole(names.max_pieces, of.max_pieces, 0);
   if (!(of.temperature >= 0.0) || std::isinf(of.temperature))
-    return "temperature is " + number(of.temperature) + "; it must be 0, or a number above";
+    return std::string(names.temperature) + " is " + number(of.temperature) +
+           "; it must be 0, or a number above";
   if (!(of.top_p > 0.0 && of.top_p <= 1.0))
-    return "top_p is " + number(of.top_p) + "; it must be above 0 and at most 1";
+    return std::string(names.top_p) + " is " + number(of.top_p) + "; it must be above 0 and at most 1";
   if (!(of.repetition_penalty > 0.0) || std::isinf(of.repetition_penalty))
-    return "repetition_penalty is " + number(of.repetition_penalty) + "; it must be above 0";
+    return std::string(names.repetition_penalty) + " is " + number(of.repetition_penalty) +
+           "; it must be above 0";
   if (!std::isfinite(of.length_penalty))
-    return "length_penalty is " + number(of.length_penalty) + "; it must be a number";
+    return std::string(names.length_penalty) + " is " + number(of.length_penalty) + "; it must be a number";
   for (const std::string& stop : of.stop)
-    if (stop.empty()) return "a string that ends texts is empty; every text would end at once";
+    if (stop.empty())
+      return std::string("a text of ") + names.stop + " is empty; every text would end at once";
   return {};
 }
 
 }  // namespace
 
-std::string contradiction_in(const Decoding& decoding) {
-  if (std::string wrong = out_of_range(decoding); !wrong.empty()) return wrong;
-  const std::string draws = "temperature = " + number(decoding.temperature);
+std::string contradiction_in(const Decoding& decoding, const DecodingNames& names) {
+  if (std::string wrong = out_of_range(decoding, names); !wrong.empty()) return wrong;
+  const std::string draws = std::string(names.temperature) + " = " + number(decoding.temperature);
   if (decoding.temperature > 0.0 && decoding.beam > 1)
-    return "beam = " + std::to_string(decoding.beam) + " follows the most probable texts, and " + draws +
-           " draws pieces; give one of them";
+    return std::string(names.beam) + " = " + std::to_string(decoding.beam) +
+           " follows the most probable texts, and " + draws + " draws pieces; give one of them";
   if (decoding.temperature == 0.0 && decoding.top_k > 0)
-    return "top_k = " + std::to_string(decoding.top_k) + " cuts what is drawn, and with " + draws +
-           " nothing is; give a temperature above 0";
+    return std::string(names.top_k) + " = " + std::to_string(decoding.top_k) +
+           " cuts what is drawn, and with " + draws + " nothing is; give a temperature above 0";
   if (decoding.temperature == 0.0 && decoding.top_p < 1.0)
-    return "top_p = " + number(decoding.top_p) + " cuts what is drawn, and with " + draws +
-           " nothing is; give a temperature above 0";
+    return std::string(names.top_p) + " = " + number(decoding.top_p) + " cuts what is drawn, and with " +
+           draws + " nothing is; give a temperature above 0";
   if (decoding.temperature == 0.0 && decoding.texts > decoding.beam)
-    return "texts = " + std::to_string(decoding.texts) + " are more than a beam of " +
+    return std::string(names.texts) + " = " + std::to_string(decoding.texts) + " are more than a beam of " +
            std::to_string(decoding.beam) + " follows; give a beam of " + std::to_string(decoding.texts) +
            ", or a temperature above 0 to draw them";
   return {};

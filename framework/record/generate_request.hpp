@@ -12,8 +12,26 @@
 
 namespace encore {
 
+/// How the options of decoding are called where a user gave them. The defaults are the names of a task's
+/// options.
+struct DecodingNames {
+  const char *beam = "beam", *texts = "texts", *top_k = "top_k", *max_pieces = "max_pieces",
+             *temperature = "temperature", *top_p = "top_p", *repetition_penalty = "repetition_penalty",
+             *length_penalty = "length_penalty", *stop = "stop";
+};
+/// On the command line of `exp generate`.
+inline constexpr DecodingNames generate_options = {.beam = "--beam",
+                                                   .texts = "--texts",
+                                                   .top_k = "--top-k",
+                                                   .max_pieces = "--max-tokens",
+                                                   .temperature = "--temperature",
+                                                   .top_p = "--top-p",
+                                                   .repetition_penalty = "--repetition-penalty",
+                                                   .length_penalty = "--length-penalty",
+                                                   .stop = "--stop"};
+
 /// What is wrong with a way of decoding, as a sentence that names its options, or "".
-std::string contradiction_in(const Decoding& decoding);
+std::string contradiction_in(const Decoding& decoding, const DecodingNames& names = {});
 
 /// What a user wants otherwise than the task has it.
 struct DecodingWishes {

@@ -78,7 +78,8 @@ std::string trained_text(const Material& material) {
   const std::string layers = common_text(material, "model.layers"),
                     width = common_text(material, "model.width");
   std::string model = "a Transformer encoder";
-  if (!layers.empty() && !width.empty()) model += " of " + layers + " layers and width " + width;
+  if (!layers.empty() && !width.empty())
+    model += " of " + layers + (layers == "1" ? " layer" : " layers") + " and width " + width;
   if (!sizes.empty())
     model += " (" + thousands(*sizes.begin()) +
              (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters)";

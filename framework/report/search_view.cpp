@@ -8,6 +8,7 @@
 #include "plan/search/decide.hpp"
 #include "plan/search/propose.hpp"
 #include "plan/search/search.hpp"
+#include "plan/search/search_plan.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -15,12 +16,22 @@ namespace encore {
 using search::Observation;
 using search::Outcome;
 
+namespace {
+
+std::vector<bool> excluded_trials(const SearchRecord& record) {
+  std::vector<bool> excluded;
+  for (const TrialRow& trial : record.trials) excluded.push_back(trial.problem == search::excluded_problem);
+  return excluded;
+}
+
+}  // namespace
+
 SearchView::SearchView(SearchRow row_of, SearchRecord record_of)
     : row(std::move(row_of)),
       record(std::move(record_of)),
       options(search::options_from_json(row.settings)),
       space(search::space_from_json(row.space)),
-      standing(options, record.history) {}
+      standing(options, record.history, excluded_trials(record)) {}
 
 std::vector<std::string> SearchView::labels() const {
   std::vector<std::string> labels;

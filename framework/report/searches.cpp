@@ -59,10 +59,11 @@ TableBlock cost_table(const Material& material, const Searches& searches) {
       "Searches that proposed runs of this report, with all that they have trained: pruned and failed trials "
       "too. "
       "\"confirming\" is the training of the best trials with fresh seeds.";
-  table.columns = {{"search", "", false},    {"method", "", false},     {"pruning", "", false},
-                   {"objective", "", false}, {"trials", "", true},      {"complete", "", true},
-                   {"pruned", "", true},     {"failed", "", true},      {"repeated", "", true},
-                   {"searching", "s", true}, {"confirming", "s", true}, {"best", "", true}};
+  table.columns = {{"search", "", false},    {"method", "", false},    {"pruning", "", false},
+                   {"objective", "", false}, {"trials", "", true},     {"complete", "", true},
+                   {"pruned", "", true},     {"failed", "", true},     {"repeated", "", true},
+                   {"excluded", "", true},   {"searching", "s", true}, {"confirming", "s", true},
+                   {"best", "", true}};
   for (const SearchView& view : searches) {
     const auto count = [&](const char* state) {
       return count_cell(static_cast<std::int64_t>(view.standing.count(state)));
@@ -72,7 +73,7 @@ TableBlock cost_table(const Material& material, const Searches& searches) {
                           search::name_of(view.options.pruning), objectives_text(view.options),
                           count_cell(static_cast<std::int64_t>(view.standing.states.size())),
                           count("complete"), count("pruned"), count("failed"), count("repeated"),
-                          seconds_cell(search::seconds_in(view.history()) - confirming),
+                          count("excluded"), seconds_cell(search::seconds_in(view.history()) - confirming),
                           seconds_cell(confirming), best_cell(material, view)});
   }
   return table;

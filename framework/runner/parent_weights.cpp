@@ -58,7 +58,8 @@ std::optional<RunRow> parent_of(Store& store, const Specification& specification
 DataFile weights_of(Store& store, const RunRow& run) {
   const std::string title = "run " + run.name + " (" + run.id + ")";
   if (run.state != RunState::completed)
-    throw Error(title + " is " + state_text(run) + "; only a completed run has weights to start from");
+    throw Error(title + (run.state == RunState::failed ? " has " : " is ") + state_text(run) +
+                "; only a completed run has weights to start from");
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
     if (artifact.name == "weights")
       return {path_below(store.run_folder(run.id), artifact.path).string(), artifact.sha256};

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What messages call the examples of data.more.
-constexpr const char* added_title = "added examples";
+constexpr const char* added_title = "set of added examples";
 
 }  // namespace
 

@@ -27,6 +27,13 @@ struct StepReport {
   double seconds = 0.0;
 };
 
+/// Where training is resumed.
+struct Resumption {
+  std::int64_t step = 0;         ///< the last one done
+  std::int64_t total_steps = 0;  ///< of the whole run
+  std::int64_t epoch = 0;        ///< of that step, from 1
+};
+
 /// The world, not the experiment, keeps a run from being recorded: a full disk, a run that another attempt
 /// owns. The run can be resumed later from its last checkpoint.
 class RecordError : public Error {
@@ -40,6 +47,8 @@ class Observer : public EventObserver {
  public:
   /// What the task measures on dev and test; before the first Evaluated.
   virtual void measures(std::span<const Measure> of_task) = 0;
+  /// Before the first step of an attempt that begins at a checkpoint; it may have none left to train.
+  virtual void resumed(const Resumption& resumption) = 0;
   virtual void stepped(const StepReport& report) = 0;
   /// Again and again while a set is scored, which may take longer than many steps.
   virtual void scoring(Split split, const EvaluationProgress& progress) = 0;

@@ -34,6 +34,7 @@ class SilentObserver final : public Observer {
  public:
   void happened(const Event&) override {}
   void measures(std::span<const Measure>) override {}
+  void resumed(const Resumption&) override {}
   void stepped(const StepReport&) override {}
   void scoring(Split, const EvaluationProgress&) override {}
   void saving() override {}

@@ -1,7 +1,8 @@
-// Points for every step and every score, events as they happen, progress a few times a second.
+// Points for every step and every score, events as they happen, progress a few times a second and at the end.
 #include "train/spool_observer.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/host_measures.hpp"
 #include "data/split.hpp"
@@ -43,29 +44,45 @@ void SpoolObserver::happened(const Event& event) {
       for (const MeasuredValue& measure : scores.measures)
         spool_.point(measure.name, scores.step, measure.value);
     });
+    if (std::holds_alternative<Ended>(event)) write_newest_progress();
     spool_.event(event);
     if (std::holds_alternative<Saved>(event) || std::holds_alternative<Ended>(event)) spool_.sync();
   });
 }
 
+void SpoolObserver::resumed(const Resumption& resumption) {
+  progress_ = {.step = resumption.step,
+               .total_steps = resumption.total_steps,
+               .epoch = resumption.epoch,
+               .loss = std::numeric_limits<double>::quiet_NaN()};
+  progress_is_written_ = false;
+}
+
 void SpoolObserver::stepped(const StepReport& report) {
-  const Progressed progress = progress_ = progress_of(report);
+  progress_ = progress_of(report);
+  progress_is_written_ = false;
   last_scoring_.reset();
   record([&] {
     spool_.point("train/loss", report.step, report.loss);
     spool_.point("train/learning_rate", report.step, report.learning_rate);
     spool_.point("train/gradient_norm", report.step, report.gradient_norm);
-    spool_.point("train/tokens_per_second", report.step, progress.tokens_per_second);
+    spool_.point("train/tokens_per_second", report.step, progress_.tokens_per_second);
     spool_.point("train/step_seconds", report.step, report.seconds);
     seconds_since_progress_ += report.seconds;
     if (report.step > 1 && seconds_since_progress_ < progress_interval) return;
     seconds_since_progress_ = 0.0;
-    spool_.event(progress);
+    write_newest_progress();
   });
 }
 
+void SpoolObserver::write_newest_progress() {
+  if (progress_is_written_) return;
+  spool_.event(progress_);
+  progress_is_written_ = true;
+}
+
 void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
-  if (progress_.total_steps == 0) return;  // a run that went on behind its last step
+  if (progress_.total_steps == 0) return;  // nothing is trained
   const auto time = std::chrono::steady_clock::now();
   // What is over in an instant is not worth an event.
   if (!last_scoring_) last_scoring_ = time;

@@ -16,6 +16,7 @@ class SpoolObserver final : public Observer {
 
   void happened(const Event& event) override;
   void measures(std::span<const Measure> of_task) override;
+  void resumed(const Resumption& resumption) override;
   void stepped(const StepReport& report) override;
   void scoring(Split split, const EvaluationProgress& progress) override;
   void saving() override;
@@ -23,6 +24,8 @@ class SpoolObserver final : public Observer {
  private:
   /// The end of a step now; what the live line shows of it.
   Progressed progress_of(const StepReport& report);
+  /// Nothing where it stands in the spool already.
+  void write_newest_progress();
 
   SpoolWriter& spool_;
   std::optional<std::chrono::steady_clock::time_point> last_step_;
@@ -30,6 +33,7 @@ class SpoolObserver final : public Observer {
   double seconds_per_step_ = 0.0;  ///< smoothed, for the time left
   double seconds_since_progress_ = 0.0;
   Progressed progress_;  ///< of the newest step
+  bool progress_is_written_ = true;
   std::optional<std::chrono::steady_clock::time_point> last_scoring_;
 };
 

@@ -135,6 +135,9 @@ void Trainer::restore_or_initialize() {
   if (const std::optional<Progress> progress = snapshots_.restore_newest(model_, observer_)) {
     progress_ = *progress;
     saved_step_ = progress_.step;
+    observer_.resumed({.step = progress_.step,
+                       .total_steps = length_.steps,
+                       .epoch = progress_.epoch + (progress_.batch > 0 ? 1 : 0)});
     observer_.happened(Logged{.text = "going on after step " + std::to_string(progress_.step) + " of " +
                                       std::to_string(length_.steps)});
     return;

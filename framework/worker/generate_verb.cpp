@@ -67,6 +67,8 @@ int generate_verb(const TrainedRunArguments& run) {
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
+  if (const std::string wrong = contradiction_in(decoding, generate_options); !wrong.empty())
+    throw Error(wrong);
   const bool streams = !request.json && request.prompts.size() == 1 && decoding.texts == 1;
 
   ordered_json answer = {{"step", engine.step()}, {"prompts", ordered_json::array()}};

@@ -2,10 +2,12 @@
 // together, so that a pipe runs at full speed and a person at a terminal gets an answer to every line.
 #include <algorithm>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include <encore/device.hpp>
 
+#include "data/utf8.hpp"
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/verbs.hpp"
@@ -24,6 +26,18 @@ std::vector<std::string> read_lines(std::istream& in) {
     if (in.rdbuf()->in_avail() <= 0) break;
   }
   return lines;
+}
+
+/// As the files of a training are: what is no UTF-8 is another text than the one that was meant.
+/// `before`: lines that were read earlier.
+void require_utf8(const std::vector<std::string>& lines, std::int64_t before) {
+  for (const std::string& line : lines) {
+    ++before;
+    if (find_invalid_utf8(line))
+      throw Error("line " + std::to_string(before) +
+                  " is not UTF-8; find the encoding of the text and convert it, for example with iconv -f "
+                  "LATIN1 -t UTF-8");
+  }
 }
 
 void write_text(std::ostream& out, const Records& answers) {
@@ -82,10 +96,12 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
 
   LeftOut left_out(model);
+  std::int64_t read = 0;
   for (FilePart part = FilePart::first;; part = FilePart::later) {
     const std::vector<std::string> lines = read_lines(std::cin);
     if (std::cin.bad()) throw Error("the text could not be read to its end");
     if (lines.empty()) return 0;
+    require_utf8(lines, std::exchange(read, read + std::ssize(lines)));
     const Records records = model.task().from_text(lines);
     const EncodedSet set = model.encode(records);
     const Outputs outputs = model.run(set).outputs;

@@ -8,6 +8,8 @@
 
 #include <encore/error.hpp>
 
+#include "counted.hpp"
+
 namespace encore::tasks {
 namespace {
 
@@ -106,8 +108,8 @@ std::string_view ClassWeights::take_mark(std::string_view knowledge) {
 
 void ClassWeights::require_classes(std::size_t count) const {
   if (on() && weights_.size() != count)
-    throw Error("there are weights of " + std::to_string(weights_.size()) + " classes, and " +
-                std::to_string(count) + " labels");
+    throw Error("there are weights of " + counted(std::ssize(weights_), "class", "classes") + ", and " +
+                counted(static_cast<std::int64_t>(count), "label", "labels"));
 }
 
 void ClassWeights::add_column(std::vector<ColumnRule>& columns, Space space) const {

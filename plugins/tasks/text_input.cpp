@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "counted.hpp"
+#include "quoted_line.hpp"
+#include "trimmed.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {
@@ -13,6 +16,14 @@ constexpr const char* cut_column = "cut_pieces";
 
 void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
+}
+
+/// Throws Error for a line that is no pair. A blank one is a pair of empty texts.
+void require_pair(const std::string& line) {
+  const std::ptrdiff_t tabs = std::ranges::count(line, '\t');
+  if (tabs == 1 || (tabs == 0 && trimmed(line).empty())) return;
+  throw Error(quoted_line(line) + " is " + counted(tabs + 1, "text", "texts") +
+              ", and this model reads pairs; a line is two texts with a tab between");
 }
 
 }  // namespace
@@ -117,6 +128,7 @@ std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
 Records TextInput::from_text(std::span<const std::string> lines) const {
   Records::Texts first(lines.begin(), lines.end()), second(pairs_ ? lines.size() : 0);
   for (std::size_t i = 0; i < second.size(); ++i) {
+    require_pair(first[i]);
     const std::size_t tab = std::min(first[i].find('\t'), first[i].size());
     second[i] = first[i].substr(std::min(tab + 1, first[i].size()));
     first[i].resize(tab);

@@ -47,7 +47,7 @@ class TextInput {
   /// "its label does not depend on its last 2 pieces" for "its label"; "" where nothing was cut.
   std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& answer) const;
 
-  /// A line is a text, for pairs two of them with a tab between.
+  /// A line is a text, for pairs two of them with a tab between. Throws Error for pairs where a line is not.
   Records from_text(std::span<const std::string> lines) const;
   /// "a" or "a\tb", and the text fields themselves behind what `answers` has.
   std::string shown(const Records& records, std::size_t record) const;

@@ -43,6 +43,7 @@ class Recorder final : public Observer {
           reason = ended.reason;
         });
   }
+  void resumed(const Resumption& resumption) override { resumptions.push_back(resumption); }
   void stepped(const StepReport& report) override { steps.push_back(report); }
   void scoring(Split split, const EvaluationProgress& progress) override {
     scored[split].push_back(progress);
@@ -55,6 +56,7 @@ class Recorder final : public Observer {
   std::vector<std::string> logs, files, notes;
   std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
   bool disk_full = false;
+  std::vector<Resumption> resumptions;
   std::vector<StepReport> steps;
   std::map<Split, std::vector<EvaluationProgress>> scored;
   std::map<std::string, std::map<std::int64_t, double>> values;

@@ -146,12 +146,9 @@ TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& 
   TrialRuns trial{.runs = maker_->make(proposal_of(search_.variables(), point), seeds, problems),
                   .active = {}};
   for (const RandomVariable& variable : search_.variables())
-    trial.active.push_back(trial.runs.empty() ||
-                           std::ranges::any_of(trial.runs.front().varied, [&](const auto& varied) {
-                             return varied.first == variable.key;
-                           }));
-  if (trial.runs.empty())
-    trial.problem = problems.empty() ? "excluded by \"exclude\" of [search]" : problems.all().front().text();
+    trial.active.push_back(std::ranges::find(maker_->applied_keys(), variable.key) !=
+                           maker_->applied_keys().end());
+  if (trial.runs.empty()) trial.problem = problems.empty() ? excluded_problem : problems.all().front().text();
   return trial;
 }
 

@@ -13,6 +13,9 @@
 
 namespace encore::search {
 
+/// The problem of a trial that "exclude" takes out: it is as it was asked for, and nothing has failed.
+inline const std::string excluded_problem = "excluded by \"exclude\" of [search]";
+
 /// A point as runs, one for each seed.
 struct TrialRuns {
   std::vector<RunPoint> runs;  ///< none where `problem` says why

@@ -2,12 +2,14 @@
 #include "plan/search/standing.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/search/ranking.hpp"
 
 namespace encore::search {
 
-Standing::Standing(const SearchOptions& options, const History& history) : states(trial_states(history)) {
+Standing::Standing(const SearchOptions& options, const History& history, std::vector<bool> left_out)
+    : states(trial_states(history)), excluded(std::move(left_out)) {
   std::vector<const Observation*> last, complete;
   std::vector<std::size_t> with_values, complete_trials;
   for (std::size_t trial = 0; trial < states.size(); ++trial) {
@@ -30,6 +32,7 @@ Standing::Standing(const SearchOptions& options, const History& history) : state
 
 std::string Standing::state(std::size_t trial) const {
   const TrialState& one = states[trial];
+  if (trial < excluded.size() && excluded[trial]) return "excluded";
   if (one.active) return "running";
   if (!one.last) return "pending";
   if (one.rests()) return one.pruned ? "pruned" : "measured";

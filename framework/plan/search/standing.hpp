@@ -11,14 +11,17 @@
 namespace encore::search {
 
 struct Standing {
-  /// Refers to the history.
-  Standing(const SearchOptions& options, const History& history);
+  /// Refers to the history. excluded: by trial, whether "exclude" took it out; may be shorter.
+  Standing(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
 
   std::vector<TrialState> states;    ///< by trial
   std::vector<std::size_t> order;    ///< trials with values, the best first: who came further stands in front
   std::vector<std::size_t> winners;  ///< of the complete trials, those that no other one beats
 
-  /// "running", "pruned", "measured" (at a rung, and not judged yet), "complete", "failed", "repeated"
+  std::vector<bool> excluded;  ///< by trial; may be shorter
+
+  /// "running", "pruned", "measured" (at a rung, and not judged yet), "complete", "failed", "repeated",
+  /// "excluded"
   std::string state(std::size_t trial) const;
   std::size_t count(const std::string& state) const;
 };

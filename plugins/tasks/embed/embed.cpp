@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "quoted_line.hpp"
 #include "word_counts.hpp"
 
 namespace encore::embed {
@@ -269,6 +270,9 @@ Records Embed::from_text(std::span<const std::string> lines) const {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::size_t tab = texts[i].find('\t');
     if (tab == std::string::npos) continue;
+    if (texts[i].find('\t', tab + 1) != std::string::npos)
+      throw Error(quoted_line(texts[i]) +
+                  " is more than two texts; a line is a text, or two with a tab between");
     others[i] = texts[i].substr(tab + 1);
     texts[i].resize(tab);
   }

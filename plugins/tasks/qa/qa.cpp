@@ -8,6 +8,7 @@
 #include "columns.hpp"
 #include "counted.hpp"
 #include "measures.hpp"
+#include "quoted_line.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
 #include "threshold.hpp"
@@ -289,9 +290,9 @@ Records Qa::from_text(std::span<const std::string> lines) const {
   for (const std::string& line : lines) {
     const std::size_t tab = line.find('\t');
     if (tab == std::string::npos && line.find_first_not_of(white_space) != std::string::npos)
-      throw Error("\"" + line.substr(0, 60) + (line.size() > 60 ? "..." : "") +
-                  "\" is a question without a context; a line is a question, a tab and the text that holds "
-                  "the answer");
+      throw Error(quoted_line(line) +
+                  " is a question without a context; a line is a question, a tab and the text that holds the "
+                  "answer");
     questions.push_back(line.substr(0, tab));
     contexts.push_back(tab == std::string::npos ? "" : line.substr(tab + 1));
   }

@@ -101,6 +101,12 @@ TEST_F(Bundle, EqualRunsGiveEqualBytes) {
   EXPECT_NE(sandbox_.read("a.tar.zst"), sandbox_.read("c.tar.zst"));
 }
 
+TEST_F(Bundle, SaysHowToLookAtItInAShell) {
+  train();
+  EXPECT_TRUE(contains(exp({"bundle", "tiny", "-o", "tiny.tar.zst"}).output, " bundle show tiny.tar.zst\n"));
+  EXPECT_TRUE(contains(exp({"bundle", "tiny", "-o", "b c.tar.zst"}).output, " bundle show 'b c.tar.zst'\n"));
+}
+
 TEST_F(Bundle, HoldsOnlyWhatWasAskedFor) {
   train();
   sandbox_.write("other.toml", tiny_experiment("secret-plan") + "[sweep.grid]\n\"model.dropout\" = [0.3]\n");
@@ -224,6 +230,27 @@ TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
   const ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
   EXPECT_TRUE(contains(verified.output, "search  equal  3 decisions recomputed")) << verified.output;
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 4) << verified.output;
+}
+
+TEST_F(Bundle, OfASearchTakesTheRunsOfFreshSeedsToo) {
+  sandbox_.set("FAKE_SURFACE", "1");
+  sandbox_.write("search.toml",
+                 tiny_experiment("search") +
+                     "[search]\nmethod = \"random\"\ntrials = 3\nconfirm = 1\nconfirm_seeds = 2\n"
+                     "[search.space]\n\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
+  train("search.toml");
+  const std::string fresh = json::parse(exp({"show", "search", "--json"}).output).at("confirmed").dump();
+  ASSERT_TRUE(contains(fresh, "\"mean\":0.")) << fresh;
+  EXPECT_TRUE(
+      contains(exp({"bundle", "search", "--data", "-o", "search.tar.zst"}).output, "search search, 5 runs"));
+  move_away();
+  const ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
+  EXPECT_EQ(std::ranges::count(verified.output, '\n'), 6) << verified.output;
+  fs::create_directory(sandbox_.folder() / "open");
+  for (const auto& [name, content] : Archive::load(sandbox_.folder() / "search.tar.zst").files)
+    if (name == "encore.db") sandbox_.write("open/encore.db", content);
+  const ProgramOutput shown = exp({"show", "search", "--json", "--db", "open/encore.db"});
+  EXPECT_EQ(json::parse(shown.output).at("confirmed").dump(), fresh);
 }
 
 TEST_F(Bundle, TakesAlongTheRunThatOthersStartFrom) {

@@ -122,6 +122,13 @@ TEST_F(Classification, PairsAreTrainedAndPredicted) {
             "first,second,same\na film,\"it is \"\"good\"\"\",yes\n");
   EXPECT_TRUE(contains(output_of({"report", "reviews", "--format", "json"}), "it is"))
       << "examples show both texts";
+  EXPECT_TRUE(contains(run, "predict reviews $'one text\\tanother text'")) << run;
+  for (const char* line : {"only one text", "a\tb\tc"}) {
+    const ProgramOutput refused = sandbox_.exp({"predict", "reviews", line});
+    EXPECT_EQ(refused.end.exit_code, 1) << refused.output;
+    EXPECT_EQ(refused.output, "");
+    EXPECT_TRUE(contains(refused.errors, "a line is two texts with a tab between")) << refused.errors;
+  }
 }
 
 TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {

@@ -110,7 +110,7 @@ TEST_F(Inspection, EvaluateAsTableAndJson) {
 }
 
 TEST_F(Inspection, TheDatabaseIsSoundAndHasAPath) {
-  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
   EXPECT_EQ(output_of({"db", "path"}),
             (std::filesystem::canonical(trained().folder()) / "encore.db").string() + "\n");
   EXPECT_TRUE(contains(output_of({"version", "--worker"}), "fake"));

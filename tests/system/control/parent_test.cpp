@@ -155,7 +155,7 @@ TEST_F(Parent, OnlyACompletedRunHasWeights) {
   sandbox.set("FAKE_FAIL_AT", "7");
   exp({"run", "pre.toml"}, 1);
   EXPECT_TRUE(contains(exp({"run", "named.toml"}, 2).errors,
-                       ") is failed: step 7: the loss is not finite; only a completed run has weights to "
+                       ") has failed: step 7: the loss is not finite; only a completed run has weights to "
                        "start from"));
 }
 
@@ -164,7 +164,7 @@ TEST_F(Parent, ThatFailsKeepsItsChildrenFromStarting) {
   sandbox.set("FAKE_FAIL_ONLY", "pre");
   const ProgramOutput output = exp({"run", "tuned.toml"}, 1);
   const std::string why =
-      "is failed: step 7: the loss is not finite; only a completed run has weights to start from";
+      "has failed: step 7: the loss is not finite; only a completed run has weights to start from";
   EXPECT_TRUE(contains(output.errors, "tuned was not started: run pre (") && contains(output.errors, why))
       << output.errors;
   EXPECT_EQ(state_of_run("tuned"), "pending");

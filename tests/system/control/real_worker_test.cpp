@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <random>
+#include <set>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -44,6 +45,9 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_TRUE(contains(run.output, "test F1 ")) << run.output;
   EXPECT_EQ(sandbox.one(points), "20 20");
+  const ProgramOutput whole = sandbox.exp({"ls", "--where", "epoch = 4 AND step = 20"});
+  EXPECT_TRUE(contains(whole.output, "tiny"))
+      << "it took a moment, and is listed as it was trained: " << whole.output << whole.errors;
   const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
 
@@ -97,6 +101,30 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
   EXPECT_EQ(damaged.end.exit_code, 1);
   EXPECT_TRUE(contains(damaged.errors, "is whole: ") && contains(damaged.errors, "exp run FILE --fresh"))
       << damaged.errors;
+}
+
+TEST_F(RealWorker, ShowAlignsTheNumericEnvironment) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  const std::string shown = sandbox.exp({"show", "tiny"}).output;
+  std::set<std::size_t> columns;
+  for (const std::string name : {"\n  backend ", "\n  compiler ", "\n  instruction_set "}) {
+    const std::size_t at = shown.find(name, shown.find("numeric environment"));
+    ASSERT_NE(at, std::string::npos) << name << shown;
+    columns.insert(shown.find_first_not_of(' ', at + name.size()) - at);
+  }
+  EXPECT_EQ(columns.size(), 1u) << shown;
+}
+
+TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  sandbox.write("notes.txt", "Zo\xC3\xAB lives in Lund .\nZo\xEB lives in Lund .\n");
+  const ProgramOutput refused = sandbox.exp({"predict", "tiny", "--file", "notes.txt"});
+  EXPECT_EQ(refused.end.exit_code, 1);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_TRUE(contains(refused.errors, "line 2 is not UTF-8; ")) << refused.errors;
+  EXPECT_EQ(sandbox.exp({"predict", "tiny", "Zo\xC3\xAB lives in Lund ."}).end.exit_code, 0);
 }
 
 TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {

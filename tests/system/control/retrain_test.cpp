@@ -123,6 +123,17 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAnewByAnotherRule) {
                "held out 0.2 of its own new examples"));
 }
 
+TEST_F(Retrain, NamesTheNewRunOfASweepsRunAndSaysWhatIsWrongWithAName) {
+  output_of({"run", "tiny.toml", "-q", "--name", "g", "--grid", "model.dropout=0.15,0.2"});
+  const std::string plan = output_of({"retrain", "g-dropout=0.2-s1", "--with", "new.conll", "--dry-run"});
+  EXPECT_TRUE(plan.starts_with("g-dropout-0.2-s1-retrained: start")) << plan;
+  const ProgramOutput refused =
+      sandbox_.exp({"retrain", "g-dropout=0.2-s1", "--with", "new.conll", "--name", "a=b", "--dry-run"});
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_TRUE(contains(refused.errors, "--name: the name \"a=b\"")) << refused.errors;
+  EXPECT_FALSE(contains(refused.errors, ".toml")) << "no such file is there: " << refused.errors;
+}
+
 TEST_F(Retrain, GoesOnAfterAKill) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
   replace_first(text, "\"constant\"", "\"pausing\"");

@@ -75,6 +75,15 @@ TEST(Run, OverridesAreSettingsOfTheCommandLine) {
   EXPECT_EQ(sandbox.one("SELECT name || ' ' || seed FROM run"), "wide-s7 7");
 }
 
+TEST(Run, ANameIsTakenAsItIsTyped) {
+  const Sandbox sandbox;
+  for (const char* name : {"nan", "2", "true", "1e-3"})
+    EXPECT_TRUE(contains(sandbox.exp({"plan", "tiny.toml", "--name", name}).output, name)) << name;
+  const ProgramOutput refused = sandbox.exp({"plan", "tiny.toml", "--name", "\"a\""});
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_TRUE(contains(refused.errors, "is part of the names of runs")) << refused.errors;
+}
+
 TEST(Run, TrainsASweepOfTheCommandLine) {
   const Sandbox sandbox;
   const std::vector<std::string> sweep = {"run",     "tiny.toml", "--grid", "model.dropout=0.1,0.2",

@@ -49,6 +49,12 @@ void expect_equal(const Sandbox& sandbox) {
   EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output;
 }
 
+std::size_t times_in(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 TEST(Search, ends_and_then_there_is_nothing_to_do) {
   Sandbox sandbox;
   write_search(sandbox, asha);
@@ -112,6 +118,55 @@ TEST(Search, the_same_seed_gives_the_same_trials) {
   EXPECT_EQ(one.one(decisions), two.one(decisions));
   EXPECT_EQ(one.one(observations), two.one(observations));
   EXPECT_NE(one.one(trials), other.one(trials));
+}
+
+/// Of the newest search: its trials, its decisions and what it observed.
+std::string course(const Sandbox& sandbox) {
+  const std::string newest = " WHERE search = (SELECT max(number) FROM search) ORDER BY number)";
+  return sandbox.one("SELECT group_concat(point, ';') FROM (SELECT * FROM search_trial" + newest) + "\n" +
+         sandbox.one(
+             "SELECT group_concat(kind || ' ' || trial || ' ' || epochs, ';') FROM (SELECT * FROM "
+             "search_decision" +
+             newest) +
+         "\n" +
+         sandbox.one(
+             "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || scores, ';') "
+             "FROM (SELECT * FROM search_observation" +
+             newest);
+}
+
+TEST(Search, runs_that_existed_before_change_no_trial) {
+  for (const char* pruning : {"\"asha\"\neta = 2\n", "\"median\"\ncomparisons = 2\n"})
+    for (const bool by_steps : {false, true}) {
+      Sandbox fresh, known;
+      for (Sandbox* sandbox : {&fresh, &known}) {
+        write_search(*sandbox, std::string("trials = 8\nstartup = 4\npruning = ") + pruning);
+        std::string file = sandbox->read("search.toml");
+        if (by_steps) file.replace(file.find("epochs = 4"), 10, "steps = 20\nevaluate_every = 5");
+        sandbox->write("search.toml", file);
+      }
+      ASSERT_EQ(fresh.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+      // One search with other rungs, which leaves pruned runs, and one that trains every run to its end.
+      ASSERT_EQ(known
+                    .exp({"run", "search.toml", "-q", "-S", "search.pruning=median", "-S",
+                          by_steps ? "search.first_rung=10" : "search.first_rung=3", "-S",
+                          "search.comparisons=1", "-S", "search.trials=6"})
+                    .end.exit_code,
+                0);
+      ASSERT_EQ(known.exp({"run", "search.toml", "-q", "-S", "search.pruning=none", "-S", "search.trials=4"})
+                    .end.exit_code,
+                0);
+      ASSERT_EQ(known.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+      EXPECT_EQ(course(known), course(fresh)) << pruning << (by_steps ? "by steps" : "by epochs");
+      EXPECT_NE(known.one("SELECT count(*) FROM search_observation AS o JOIN search_run USING (search, "
+                          "trial) JOIN run ON run.number = run WHERE search = 3 AND outcome = 'measured' AND "
+                          "state = 'completed' AND NOT EXISTS (SELECT 1 FROM search_observation AS c WHERE "
+                          "c.search = 3 AND c.trial = o.trial AND c.outcome = 'complete')"),
+                "0")
+          << "a complete run is judged at a rung, and stays complete";
+      for (const char* search : {"tune", "tune-2", "tune-3"})
+        EXPECT_EQ(known.exp({"verify", search}).end.exit_code, 0) << search;
+    }
 }
 
 TEST(Search, every_method_and_pruning_ends_and_replays) {
@@ -352,6 +407,38 @@ TEST(Search, several_seeds_are_judged_by_their_mean) {
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "6");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation"), "2");
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT seed) FROM run"), "3");
+  expect_equal(sandbox);
+}
+
+TEST(Search, excluded_points_are_listed_as_such) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 8\nmethod = \"random\"\nexclude = [\"optimizer.type == 'sgd'\"]\n",
+               "\"optimizer.type\" = { choice = [\"adamw\", \"sgd\"] }\n"
+               "\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n"
+               "[search.when]\n\"optimizer.weight_decay\" = \"optimizer.type == 'adamw'\"\n");
+  const std::string planned = sandbox.exp({"plan", "search.toml"}).output;
+  ASSERT_TRUE(contains(planned, "type=sgd\n         excluded by \"exclude\" of [search]\n"))
+      << "without the variable that its conditions take away: " << planned;
+  const ProgramOutput run = sandbox.exp({"run", "search.toml"});
+  ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_FALSE(contains(run.output + run.errors, "failed")) << "nothing has: " << run.output << run.errors;
+  EXPECT_FALSE(contains(run.errors, "cannot be trained")) << run.errors;
+  const nlohmann::json trials =
+      nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output).at("trials");
+  std::size_t excluded = 0;
+  for (const nlohmann::json& trial : trials) {
+    const bool sgd = trial.at("point").at("optimizer.type") == "sgd";
+    EXPECT_EQ(trial.at("state"), sgd ? "excluded" : "complete");
+    EXPECT_EQ(trial.at("point").contains("optimizer.weight_decay"), !sgd);
+    excluded += sgd ? 1 : 0;
+  }
+  EXPECT_EQ(trials.size(), 8u);
+  const std::string counts =
+      std::to_string(8 - excluded) + " complete, " + std::to_string(excluded) + " excluded";
+  EXPECT_TRUE(contains(run.output, "8 trials, " + counts)) << run.output;
+  const std::string all = sandbox.exp({"show", "tune", "--all"}).output;
+  EXPECT_EQ(times_in(all, "  excluded  "), excluded) << all;
+  EXPECT_EQ(times_in(sandbox.exp({"show", "tune"}).output, "  excluded  "), 0u);
   expect_equal(sandbox);
 }
 

@@ -151,6 +151,11 @@ TEST_F(StoreVerbs, QueriesAreAnsweredInThreeForms) {
   EXPECT_EQ(rows, nlohmann::json::parse(
                       R"([{"name":"tiny","name_2":"tiny","repeat":1,"0.1":0.1,"NULL":null,"b":"00ff"}])"));
   EXPECT_EQ(output_of({"query", "SELECT 1 WHERE 0", "--json"}), "[\n]\n");
+  const std::string infinite = "SELECT 9e999 AS x, -9e999 AS y";
+  EXPECT_EQ(output_of({"query", infinite, "--csv"}), "x,y\r\ninf,-inf\r\n");
+  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not what is said of NULL";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"query", infinite, "--json"})),
+            nlohmann::json::parse("[{\"x\": \"inf\", \"y\": \"-inf\"}]"));
 }
 
 TEST_F(StoreVerbs, AQueryCannotWrite) {
@@ -190,15 +195,14 @@ TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
 }
 
 TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
-  EXPECT_TRUE(
-      contains(output_of({"db", "backup", "safe.db"}), "1 runs; the files of the runs are not in it"));
+  EXPECT_TRUE(contains(output_of({"db", "backup", "safe.db"}), "1 run; the files of the runs are not in it"));
   EXPECT_TRUE(contains(output_of({"ls", "--db", "safe.db"}), "tiny"));
   expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces nothing, name another file");
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
   EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 8 already, nothing to do"));
-  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
 }
 
 TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
@@ -233,10 +237,9 @@ TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
   output_of({"db", "backup", "safe.db"});
   const ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
   EXPECT_EQ(copy.end.exit_code, 1);
-  EXPECT_TRUE(
-      contains(copy.errors,
-               "safe.db.runs, the folder with the files of 1 runs, is not there; a copy of a database "
-               "needs a copy of that folder beside it, under this name\n"))
+  EXPECT_TRUE(contains(copy.errors,
+                       "safe.db.runs, the folder with the files of 1 run, is not there; a copy of a database "
+                       "needs a copy of that folder beside it, under this name\n"))
       << copy.errors;
 }
 

@@ -1,5 +1,7 @@
 #include "cli/run_display.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace encore {
@@ -26,6 +28,16 @@ TEST(RunDisplay, BetweenTwoStepsItNamesWhatIsDone) {
                            .activity = "writing texts of dev",
                            .activity_share = 0.259}),
             "step 120/600  epoch 2  loss 0.4123  writing texts of dev  25 %");
+}
+
+TEST(RunDisplay, NamesNoLossBeforeTheFirstStepAfterAResume) {
+  EXPECT_EQ(progress_text({.step = 600,
+                           .total_steps = 600,
+                           .epoch = 10,
+                           .loss = std::nan(""),
+                           .activity = "scoring test",
+                           .activity_share = 0.5}),
+            "step 600/600  epoch 10  scoring test  50 %");
 }
 
 const Metric dev_f1 = {.name = "dev/f1", .meaning = {.name = "f1", .title = "F1", .fraction = true}};

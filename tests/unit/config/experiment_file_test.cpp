@@ -29,9 +29,10 @@ class DocumentTest : public ::testing::Test {
   }
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
-  static std::string problem(const fs::path& file, const std::vector<std::string>& overrides = {}) {
+  static std::string problem(const fs::path& file, const std::vector<std::string>& overrides = {},
+                             const SweepTexts& sweep = {}) {
     try {
-      load_experiment_file(file, overrides);
+      load_experiment_file(file, overrides, sweep);
     } catch (const ConfigErrors& errors) {
       return errors.what();
     }
@@ -88,6 +89,20 @@ TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
                                                "batch_size = 8\n"))
                         .root),
             "{train = {epochs = 2, batch_size = 8}}");
+}
+
+TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
+  const fs::path file = write("a.toml", "[train]\nepochs = 1\n");
+  EXPECT_EQ(
+      problem(file, {"train.steps=7", "train.epochs=3"}),
+      "-S train.steps=7: this stands beside -S train.epochs=3, another way to say the same; keep one of "
+      "them");
+  EXPECT_EQ(problem(file, {"train.epochs=3", "train.steps=7"}),
+            problem(file, {"train.steps=7", "train.epochs=3"}));
+  EXPECT_NE(problem(file, {"train.batch_size=3", "train.batch_tokens=7"}), "no problem");
+  EXPECT_NE(problem(file, {"seed=3"}, {.grid = {}, .seeds = "1-2"}), "no problem");
+  EXPECT_EQ(problem(file, {"train.steps=7", "train.batch_size=3", "train.steps=8"}), "no problem")
+      << "of one option the later word counts";
 }
 
 TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {

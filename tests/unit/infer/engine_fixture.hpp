@@ -29,6 +29,7 @@ class Answer final : public Observer {
           for (const MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
         });
   }
+  void resumed(const Resumption&) override {}
   void stepped(const StepReport&) override {}
   void scoring(Split, const EvaluationProgress&) override {}
   void saving() override {}

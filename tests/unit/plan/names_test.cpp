@@ -5,6 +5,7 @@
 #include <set>
 
 #include "plan/label.hpp"
+#include "plan/name_pattern.hpp"
 #include "plan/run_names.hpp"
 #include "unit/plan/planning.hpp"
 
@@ -28,6 +29,11 @@ TEST(Names, AWordStandsAloneAndANumberBehindItsOption) {
             (Names{"tiny-self_attention-dropout=0.1-s1", "tiny-alibi_attention-dropout=0.1-s1"}));
   EXPECT_EQ(names(plan(planning::swept("[sweep.grid]\n\"train.precision\" = [\"float32\", \"bfloat16\"]\n"))),
             (Names{"tiny-float32-s1", "tiny-bfloat16-s1"}));
+}
+
+TEST(Names, ANameOfARunBecomesOneOfAnExperiment) {
+  EXPECT_EQ(as_name("g-dropout=0.2-s1"), "g-dropout-0.2-s1");
+  EXPECT_EQ(as_name("größer_1.5+x"), "größer_1.5+x") << "nothing else is changed";
 }
 
 TEST(Names, AWordThatTwoOptionsTakeStandsBehindBoth) {

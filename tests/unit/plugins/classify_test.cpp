@@ -247,7 +247,7 @@ TEST(ClassifyPairs, KeepAsManyPiecesAsTheLibraryTokenizers) {
 
 TEST(ClassifyPairs, AnswerLinesWithATab) {
   const Classify task = task_of_pairs(16);
-  const std::vector<std::string> lines = {"a\tc", "a", ""};
+  const std::vector<std::string> lines = {"a\tc", "a\t", ""};
   const Records records = task.from_text(lines);
   EXPECT_EQ(records.texts("text"), (Texts{"a", "a", ""}));
   EXPECT_EQ(records.texts("text2"), (Texts{"c", "", ""}));
@@ -255,6 +255,21 @@ TEST(ClassifyPairs, AnswerLinesWithATab) {
   const Records answers = task.answer(records, set, outputs_of(set, task.outputs().front(), {1, 0, 0}));
   EXPECT_EQ(answers.texts("shown"), (Texts{"good\ta\tc", "bad\ta\t", "bad\t\t"}));
   EXPECT_EQ(answers.texts("text2"), (Texts{"c", "", ""}));
+}
+
+TEST(ClassifyPairs, RefuseALineThatIsNoPair) {
+  const Classify task = task_of_pairs(16);
+  const auto refusal = [&](const std::string& line) {
+    return testing::message_of<Error>([&] { task.from_text(Texts{"a\tc", line}); });
+  };
+  EXPECT_EQ(
+      refusal("only one text"),
+      "\"only one text\" is 1 text, and this model reads pairs; a line is two texts with a tab between");
+  EXPECT_EQ(refusal("a\tb\tc"),
+            "\"a\tb\tc\" is 3 texts, and this model reads pairs; a line is two texts with a tab between");
+  EXPECT_TRUE(refusal(std::string(80, 'a')).starts_with('"' + std::string(60, 'a') + "...\" is 1 text"));
+  EXPECT_EQ(task_with_labels(16).from_text(Texts{"a\tb\tc"}).texts("text"), Texts{"a\tb\tc"})
+      << "a task of one text takes a tab as it takes any white space";
 }
 
 TEST(ClassifyMeasures, AreThoseOfClassificationReport) {

@@ -183,6 +183,8 @@ TEST(Embed, AnswersATypedText) {
   EXPECT_NEAR(answers.numbers("similarity")[1], 0.5, 1e-6);
   EXPECT_TRUE(answers.vectors("embedding2")[0].empty());
   EXPECT_EQ(answers.texts("shown")[1], "0.5\ta\tc");
+  EXPECT_EQ(message_of<Error>([&] { task.from_text(Texts{"a\tb\tc"}); }),
+            "\"a\tb\tc\" is more than two texts; a line is a text, or two with a tab between");
 }
 
 }  // namespace

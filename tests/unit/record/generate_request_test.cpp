@@ -56,6 +56,23 @@ TEST(DecodingWishes, DrawsTakeThePlaceOfABeamAndTheOtherWayRound) {
   EXPECT_EQ(followed, (Decoding{.beam = 4}));
 }
 
+TEST(Decoding, ContradictionsNameTheOptionsThatWereTyped) {
+  const auto said = [](const Decoding& decoding) { return contradiction_in(decoding, generate_options); };
+  EXPECT_EQ(said({.max_pieces = -3}), "--max-tokens is -3; it must be at least 0");
+  EXPECT_EQ(said({.top_p = 2.0}), "--top-p is 2.0; it must be above 0 and at most 1");
+  EXPECT_EQ(said({.stop = {""}}), "a text of --stop is empty; every text would end at once");
+  EXPECT_EQ(
+      said({.texts = 5}),
+      "--texts = 5 are more than a beam of 1 follows; give a beam of 5, or a temperature above 0 to draw "
+      "them");
+  EXPECT_EQ(
+      said({.top_k = 3}),
+      "--top-k = 3 cuts what is drawn, and with --temperature = 0.0 nothing is; give a temperature above 0");
+  EXPECT_EQ(
+      said({.beam = 2, .temperature = 0.5}),
+      "--beam = 2 follows the most probable texts, and --temperature = 0.5 draws pieces; give one of them");
+}
+
 TEST(Decoding, ContradictionsAreNamed) {
   const auto expect = [](const Decoding& decoding, const std::string& text) {
     EXPECT_EQ(contradiction_in(decoding), text);
@@ -73,7 +90,7 @@ TEST(Decoding, ContradictionsAreNamed) {
   expect({.repetition_penalty = 0.0}, "repetition_penalty is 0.0; it must be above 0");
   expect({.texts = 0}, "texts is 0; it must be at least 1");
   expect({.max_pieces = -1}, "max_pieces is -1; it must be at least 0");
-  expect({.stop = {"a", ""}}, "a string that ends texts is empty; every text would end at once");
+  expect({.stop = {"a", ""}}, "a text of stop is empty; every text would end at once");
   expect({.beam = 2, .temperature = 0.5},
          "beam = 2 follows the most probable texts, and temperature = 0.5 draws pieces; give one of them");
   expect({.top_k = 5},

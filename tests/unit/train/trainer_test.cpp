@@ -64,6 +64,7 @@ class TrainerTest : public ::testing::Test {
 TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
   const Recorder told = run("run", specification());
   EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_TRUE(told.resumptions.empty()) << "it begins at no checkpoint";
   ASSERT_EQ(told.steps.size(), 24u);  // 3 epochs of 60 sentences in batches of 8
   EXPECT_EQ(told.steps.back().step, 24);
   EXPECT_EQ(told.steps.back().epoch, 3);
@@ -130,7 +131,7 @@ TEST_F(TrainerTest, PackingTheNextBatchDuringAStepChangesNoBit) {
                                 TokenCache{fs::path()}, {}, &packs_ahead);
   };
   for (const std::vector<std::string>& overrides :
-       {std::vector<std::string>{}, {"train.epochs=0", "train.steps=13"}, {"train.gradient_shards=3"}}) {
+       {std::vector<std::string>{}, {"train.steps=13"}, {"train.gradient_shards=3"}}) {
     const std::string name = "run" + std::to_string(overrides.size());
     const Recorder plain = attempt(name + "plain", in_turn, 0, overrides);
     const Recorder other = attempt(name + "ahead", ahead, 0, overrides);
@@ -182,6 +183,10 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
     steps += part.steps.size();
     EXPECT_EQ(part.ending, rung < 24 ? Ending::interrupted : Ending::completed) << rung;
     EXPECT_EQ(steps, std::min<std::size_t>(static_cast<std::size_t>(rung), 24u));
+    if (rung == 12) {
+      ASSERT_EQ(part.resumptions.size(), 1u);
+      EXPECT_EQ(part.resumptions[0].epoch, 1) << "step 8 ends the first epoch and is none of the second";
+    }
     if (rung > 24) continue;
     EXPECT_EQ(part.reason, "trained as far as asked");
     if (!part.steps.empty()) {
@@ -400,6 +405,10 @@ TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndGoingOnChangesNoBit) {
       const Recorder rest = run(name, of);
       EXPECT_EQ(rest.ending, Ending::completed) << rest.reason;
       EXPECT_EQ(rest.steps.size(), static_cast<std::size_t>(19 - stop_after));
+      ASSERT_EQ(rest.resumptions.size(), 1u) << "also where no step is left";
+      EXPECT_EQ(rest.resumptions[0].step, stop_after);
+      EXPECT_EQ(rest.resumptions[0].total_steps, 19);
+      EXPECT_EQ(rest.resumptions[0].epoch, (stop_after - 1) / 8 + 1);
       EXPECT_EQ(newest_state(name), state) << "stopped after step " << stop_after;
       EXPECT_EQ(rest.result, whole.result);
       EXPECT_TRUE(rest.values.at("dev/f1").contains(19)) << "the last epoch is scored once it has ended";

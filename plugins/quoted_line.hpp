@@ -1,0 +1,18 @@
+// A line that a user typed, as a message names it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace encore {
+
+/// In quotes; of a long line its beginning, cut between two characters.
+inline std::string quoted_line(const std::string& line) {
+  constexpr std::size_t most = 60;
+  if (line.size() <= most) return '"' + line + '"';
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  return '"' + line.substr(0, end) + "...\"";
+}
+
+}  // namespace encore

@@ -1,0 +1,100 @@
+// What a spool says of how far a run is: seldom while it trains, and exactly at its end.
+#include "train/spool_observer.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "record/spool_reader.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+class SpoolObserverTest : public ::testing::Test {
+ protected:
+  /// `count` steps of `seconds` each from `first` on, four in an epoch.
+  static void step(Observer& observer, std::int64_t first, std::int64_t count, double seconds) {
+    for (std::int64_t at = first; at < first + count; ++at)
+      observer.stepped({.step = at,
+                        .total_steps = 100,
+                        .epoch = (at - 1) / 4 + 1,
+                        .loss = 1.0 / static_cast<double>(at),
+                        .seconds = seconds});
+  }
+
+  /// What an attempt that does `work` leaves in its spool; the event Ended is the last.
+  template <class Work>
+  static std::vector<Progressed> progress_after(Work work) {
+    const testing::TemporaryFolder folder;
+    SpoolWriter writer(folder / "spool", 1);
+    SpoolObserver observer(writer);
+    work(observer);
+    writer.sync();
+    SpoolReader reader(folder / "spool");
+    SpoolRecord record;
+    std::vector<Progressed> progress;
+    bool over = false;
+    while (reader.next(record)) {
+      EXPECT_FALSE(over) << "a record behind the end";
+      if (record.kind != SpoolKind::event) continue;
+      const std::optional<Event> event = record.event().event;
+      if (!event) continue;
+      if (const auto* one = std::get_if<Progressed>(&*event)) progress.push_back(*one);
+      over = std::holds_alternative<Ended>(*event);
+    }
+    EXPECT_TRUE(over);
+    return progress;
+  }
+};
+
+TEST_F(SpoolObserverTest, EndsWithTheLastStepHoweverShortTheRunIs) {
+  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+    step(observer, 1, 10, 0.001);
+    observer.happened(Ended{.ending = Ending::interrupted, .step = 10});
+  });
+  ASSERT_EQ(progress.size(), 2u) << "of the first step and of the last, none of those between";
+  EXPECT_EQ(progress[0].step, 1);
+  EXPECT_EQ(progress[1].step, 10);
+  EXPECT_EQ(progress[1].epoch, 3);
+  EXPECT_EQ(progress[1].loss, 0.1);
+}
+
+TEST_F(SpoolObserverTest, AResumedAttemptThatIsShortEndsWithItsLastStepToo) {
+  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+    observer.resumed({.step = 90, .total_steps = 100, .epoch = 23});
+    step(observer, 91, 10, 0.001);
+    observer.happened(Ended{.ending = Ending::completed, .step = 100});
+  });
+  ASSERT_EQ(progress.size(), 1u);
+  EXPECT_EQ(progress[0].step, 100);
+  EXPECT_EQ(progress[0].epoch, 25);
+}
+
+TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftSaysWhatWasTrainedBefore) {
+  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+    observer.resumed({.step = 100, .total_steps = 100, .epoch = 25});
+    observer.happened(Ended{.ending = Ending::completed, .step = 100});
+  });
+  ASSERT_EQ(progress.size(), 1u);
+  EXPECT_EQ(progress[0].step, 100);
+  EXPECT_EQ(progress[0].total_steps, 100);
+  EXPECT_EQ(progress[0].epoch, 25);
+  EXPECT_TRUE(std::isnan(progress[0].loss)) << "of no step of this attempt";
+}
+
+TEST_F(SpoolObserverTest, NothingIsWrittenTwiceOrBeforeTheFirstStep) {
+  EXPECT_TRUE(progress_after([](Observer& observer) {
+                observer.happened(Ended{.ending = Ending::failed, .reason = "no data"});
+              }).empty());
+  EXPECT_EQ(progress_after([](Observer& observer) {
+              step(observer, 1, 3, 0.5);
+              observer.happened(Ended{.ending = Ending::completed, .step = 3});
+            }).size(),
+            3u)
+      << "each of these steps takes longer than the time between two events";
+}
+
+}  // namespace
+}  // namespace encore
