@@ -94,6 +94,11 @@ std::string check_attention(const Device& device, const Offer& offer,
                             const std::vector<OptionsVariant>& variants, std::int64_t width,
                             const std::vector<DType>& types);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
+/// Three of optimizer_checks: a new object goes on where another has arrived; a step has the rate that it
+/// gets; a parameter has its own factor on the rate and its own decay.
+std::string check_resuming(const Device& device, const Offer& offer);
+std::string check_changing_rate(const Device& device, const Offer& offer);
+std::string check_segments(const Device& device, const Offer& offer);
 /// Of a table in which most rows have no gradient; one of optimizer_checks.
 std::string check_token_rows(const Device& device, const Offer& offer);
 std::vector<Check> schedule_checks(const Offer& offer);
