@@ -95,6 +95,7 @@ class HeadTrial final : public Trial {
     const CurrentWork work("backward");
     head_->backward(memory_.step(true, true));
   }
+  std::string overrun_outside() override { return memory_.overrun(); }
   void poison_output() override {
     for (OwnedTensor& losses : memory_.losses()) losses.fill(nan);
     for (std::size_t i = 0; i < memory_.outputs().size(); ++i)
