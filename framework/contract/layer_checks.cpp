@@ -149,6 +149,24 @@ class LayerChecks {
     return "a sequence gives the same numbers in any batch";
   }
 
+  /// Heads with each of the label smoothings that they take.
+  std::string evaluation() {
+    std::string done;
+    for (const double smoothing : usable_smoothings())
+      for (const Space targets : usable_spaces())
+        for (const DType type : {DType::float32, DType::float64})
+          done =
+              check_evaluation(usable_variants(), offer_.options, [&](const Options& options, bool training) {
+                const TrialSetup setup{.width = width(),
+                                       .lengths = {5, 1, 30, 3},
+                                       .type = type,
+                                       .training = training,
+                                       .targets = targets};
+                return make_trial(device_, offer_, options, setup, smoothing);
+              });
+    return done;
+  }
+
   std::string precision() {
     const Lengths lengths{5, 1, 30, 3};
     const auto exact = results({.width = width(), .lengths = lengths});
@@ -375,6 +393,7 @@ std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
                          {"same seed", [=] { return checks->same_seed_same_bits(); }},
                          {"lengths", [=] { return checks->lengths(); }},
                          {"packing", [=] { return checks->packing(); }},
+                         {"evaluation", [=] { return checks->evaluation(); }},
                          {"precision", [=] { return checks->precision(); }},
                          {"allocation", [=] { return checks->step_allocates_nothing(); }},
                          {"labels", [=] { return checks->labels(); }}};

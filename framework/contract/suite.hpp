@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "contract/kokkos_watch.hpp"
 
 namespace encore {
+
+class Trial;  // trial.hpp
 
 /// One check that has ended.
 struct Finding {
@@ -93,6 +96,12 @@ std::string check_generation(const Device& device, const Offer& offer,
 std::string check_attention(const Device& device, const Offer& offer,
                             const std::vector<OptionsVariant>& variants, std::int64_t width,
                             const std::vector<DType>& types);
+/// Makes a layer or head with such options, to be tried in training or in evaluation; may throw OptionError.
+using MakeTrial = std::function<std::unique_ptr<Trial>(const Options& options, bool training)>;
+/// The check that evaluation computes what training does, with each of these options, and with what is drawn
+/// turned off where the schema has such options.
+std::string check_evaluation(const std::vector<OptionsVariant>& variants, const Schema& schema,
+                             const MakeTrial& make);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
 /// Three of optimizer_checks: a new object goes on where another has arrived; a step has the rate that it
 /// gets; a parameter has its own factor on the rate and its own decay.

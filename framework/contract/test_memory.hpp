@@ -162,6 +162,10 @@ class OwnedPlan {
             .buffers = training ? bound_buffers_ : evaluation_buffers_,
             .keys = keys_};
   }
+  /// Of the random streams; 1 at first.
+  void set_step(std::uint64_t step) {
+    for (RandomKey& key : keys_) key.step = step;
+  }
   /// Fills the buffers with NaN, but for those of these lifetimes.
   void poison(std::initializer_list<Lifetime> kept = {}) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {

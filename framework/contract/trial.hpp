@@ -68,6 +68,10 @@ class Trial {
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
+  /// Of the random numbers of the passes that follow.
+  void set_step(std::uint64_t step) { memory().set_step(step); }
+  /// What the last forward pass has left, without gradients.
+  const std::vector<TrialResult>& forward_results() const { return outputs_; }
   /// Of a head: HeadPlan::couple_sequences.
   virtual bool couples_sequences() const { return false; }
 

@@ -1,4 +1,4 @@
-// Layers that write where they may not: the contract suite names it.
+// Layers that write where they may not, or compute something else in evaluation: the contract suite names it.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -17,6 +17,8 @@ enum class Mistake {
   past_parameter_gradient,
   past_input_gradient,
   changes_parameter,
+  silent_in_evaluation,
+  draws_in_evaluation,
 };
 
 /// The row behind a tensor, or the one before it.
@@ -47,12 +49,13 @@ class Careless : public Layer {
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
     const Device& device = step.device();
     const Tensor kept = step.buffer(kept_);
+    const bool draws = step.training() || M == Mistake::draws_in_evaluation;
     if (M == Mistake::changes_parameter)
       kernels::scale(device, 0.999, step.parameter(weight_), step.parameter(weight_));
     kernels::linear(device, inputs[0], step.parameter(weight_), step.parameter(bias_),
                     kernels::Activation::none, kept);
-    kernels::dropout(device, step.rows(), step.random(stream_), step.training() ? dropout_ : 0.0, kept,
-                     output);
+    kernels::dropout(device, step.rows(), step.random(stream_), draws ? dropout_ : 0.0, kept, output);
+    if (M == Mistake::silent_in_evaluation && !step.training()) kernels::fill(device, 0.0, output);
     if (M == Mistake::past_output) kernels::fill(device, 0.0, neighbour(output, 1));
     if (M == Mistake::past_buffer) kernels::fill(device, 0.0, neighbour(kept, 1));
   }
@@ -103,6 +106,18 @@ TEST(PassCheck, FindsAChangedParameterAsSuch) {
   const std::string said = said_of<Mistake::changes_parameter>();
   expect_said(said, "gradients: forward changes the parameter `weight`, which only the optimizer may\n");
   expect_said(said, "overwriting: the same cause as gradients");
+}
+
+TEST(PassCheck, FindsAnEvaluationThatComputesSomethingElse) {
+  expect_said(said_of<Mistake::silent_in_evaluation>(),
+              "evaluation: output in evaluation has not the bits that it has in training, with dropout = 0, "
+              "where nothing is drawn; step.training() may change what is kept, not what is computed");
+}
+
+TEST(PassCheck, FindsDrawsInEvaluation) {
+  expect_said(said_of<Mistake::draws_in_evaluation>(),
+              "evaluation: output changes with the random numbers in evaluation, with defaults; draw where "
+              "step.training() holds");
 }
 
 }  // namespace
