@@ -46,6 +46,13 @@ class LayerChecks {
   LayerChecks(const Device& device, const Offer& offer)
       : device_(device), offer_(offer), defaults_(default_options(offer.options)) {}
 
+  std::string declaration() {
+    return check_declaration(offer_, usable_variants(), width(), [&](const Options& options, bool training) {
+      return make_trial(device_, offer_, options,
+                        {.width = width(), .training = training, .targets = usable_spaces().front()});
+    });
+  }
+
   std::string gradients() {
     int compared = 0, arrangements = 0;
     double largest = 0.0;
@@ -388,7 +395,8 @@ class LayerChecks {
 
 std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
   const auto checks = std::make_shared<LayerChecks>(device, offer);
-  std::vector<Check> all{{"gradients", [=] { return checks->gradients(); }},
+  std::vector<Check> all{{"declaration", [=] { return checks->declaration(); }},
+                         {"gradients", [=] { return checks->gradients(); }},
                          {"overwriting", [=] { return checks->overwrites(); }},
                          {"same seed", [=] { return checks->same_seed_same_bits(); }},
                          {"lengths", [=] { return checks->lengths(); }},

@@ -38,7 +38,7 @@ std::string check_learning_rate(const Offer& offer) {
 std::string check_states(const Device& device, const Offer& offer) {
   const OptimizerTrial trial = trial_of(device, offer, {.type = DType::float32});
   const std::vector<std::string> names = trial.states();
-  for (const std::string& name : names) require(!name.empty(), "a state has no name");
+  for (const std::string& name : names) require_word(name, "a state");
   require(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
           "two states have one name");
   return std::to_string(names.size()) + " states with names of their own";

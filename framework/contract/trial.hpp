@@ -68,6 +68,8 @@ class Trial {
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
+  /// What the object has declared.
+  virtual const LayerPlan& plan() const = 0;
   /// Of the random numbers of the passes that follow.
   void set_step(std::uint64_t step) { memory().set_step(step); }
   /// What the last forward pass has left, without gradients.
@@ -87,7 +89,6 @@ class Trial {
   /// Numbers that depend on example, position and channel only, not on the row.
   std::vector<double> row_values(const SpaceRows& rows, std::int64_t width, std::uint64_t purpose) const;
 
-  virtual const LayerPlan& plan() const = 0;
   virtual OwnedPlan& memory() = 0;
   virtual std::vector<Input> inputs() = 0;
   virtual void run_forward() = 0;

@@ -62,7 +62,7 @@ void update(const Device& device, const Blocks& blocks, double learning_rate, do
 }
 
 template <Mistake M>
-class Mistaken final : public Optimizer {
+class Mistaken : public Optimizer {
  public:
   static Schema options() {
     return Schema()
@@ -133,6 +133,26 @@ TEST(OptimizerCheck, FindsAnUpdateBesideItsChunks) {
   expect_said(said_of<Mistake::updates_whole_segments>(),
               "chunks: update writes to element 0 of the values, which belongs to no chunk (of the frozen "
               "parameter \"before\")");
+}
+
+struct UnnamedState : Mistaken<Mistake::none> {
+  using Mistaken::Mistaken;
+  std::vector<std::string> states() const override { return {}; }
+};
+struct StateLikeAPath : Mistaken<Mistake::none> {
+  using Mistaken::Mistaken;
+  std::vector<std::string> states() const override { return {"../x y"}; }
+};
+template <class T>
+std::string said_of_states() {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, T>("mistaken");
+  return failures(findings_of(registrar.offers().front()));
+}
+TEST(OptimizerCheck, FindsStatesThatCannotBeNamed) {
+  expect_said(said_of_states<UnnamedState>(),
+              "chunks: update asks for states[0], and states() names 0; name every state that update uses\n");
+  expect_said(said_of_states<StateLikeAPath>(), "states: a state is called \"../x y\"; it names tensors");
 }
 
 }  // namespace
