@@ -116,6 +116,7 @@ class ShownLayer {
     const std::vector<std::vector<double>> before = buffers();
     shown_->attention_weights(step(), static_cast<std::int64_t>(s), weights);
     device_.fence();
+    require_within("attention_weights", weights.overrun("its weights"));
     if (buffers() != before)
       throw Error("attention_weights changes the layer's buffers, which it may only read");
     const std::vector<double> found = weights.values();

@@ -108,6 +108,8 @@ class GeneratingLayer {
     layer_->forward(Step(device_, batch, false, bound), std::span(inputs).first(plan_.reads_memory() ? 2 : 1),
                     y);
     device_.fence();
+    require_within("forward", memory_.overrun());
+    require_within("forward", y.overrun("its output"));
     return y.values();
   }
 

@@ -84,6 +84,17 @@ bool HeadMemory::is_truth(std::size_t column) const {
   return normalizes || plan_.columns()[column].below > 0;
 }
 
+std::string HeadMemory::overrun() const {
+  std::string found = teacher_scores_.overrun("the teacher's scores");
+  for (std::size_t i = 0; i < losses_.size() && found.empty(); ++i)
+    found = losses_[i].overrun(i == 0 ? "the losses" : "the losses " + std::to_string(i));
+  for (std::size_t i = 0; i < outputs_.size() && found.empty(); ++i)
+    found = outputs_[i].overrun("output \"" + plan_.outputs()[i].name + "\"");
+  for (std::size_t i = 0; i < columns_.size() && found.empty(); ++i)
+    found = columns_[i].overrun("column \"" + plan_.columns()[i].name + "\"");
+  return found;
+}
+
 HeadStep HeadMemory::step(bool training, bool truth) const {
   return {device_,
           batch_.batch(),

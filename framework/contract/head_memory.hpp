@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <encore/head.hpp>
@@ -43,6 +44,8 @@ class HeadMemory {
   /// Of a head that learns from a teacher: (rows, K), zeros at first; else empty.
   OwnedTensor& teacher_scores() { return teacher_scores_; }
   const std::vector<double>& scales() const { return scales_; }
+  /// As OwnedTensor::overrun, of all that is not in memory() and is no state.
+  std::string overrun() const;
 
   /// Without `truth` the columns that a task fills from what is to be predicted are empty: those that
   /// normalise losses, and those whose numbers are bounded.

@@ -95,6 +95,7 @@ class HeadTrial final : public Trial {
     const CurrentWork work("backward");
     head_->backward(memory_.step(true, true));
   }
+  std::string overrun_outside() override { return memory_.overrun(); }
   void poison_output() override {
     for (OwnedTensor& losses : memory_.losses()) losses.fill(nan);
     for (std::size_t i = 0; i < memory_.outputs().size(); ++i)
@@ -119,6 +120,13 @@ class HeadTrial final : public Trial {
       all.push_back({"losses" + (loss == 0 ? "" : " " + std::to_string(loss)),
                      memory_.losses()[loss].values(), 1,
                      rows_in(batch_, head_plan().loss_space(loss)).first});
+    if (const auto& scores = head_plan().class_scores()) {
+      const Tensor left = memory_.step(setup_.training, true).buffer(scores->buffer);
+      const OwnedTensor copy(left.dtype, {left.size()});
+      kernels::copy(device_, left.reshaped({left.size()}), copy);
+      device_.fence();
+      all.push_back({"class scores", copy.values(), scores->classes, rows_in(batch_, scores->space).first});
+    }
     if (setup_.training) return all;
     for (std::size_t i = 0; i < memory_.outputs().size(); ++i) {
       const OutputRule& rule = head_plan().outputs()[i];

@@ -46,6 +46,13 @@ class LayerChecks {
   LayerChecks(const Device& device, const Offer& offer)
       : device_(device), offer_(offer), defaults_(default_options(offer.options)) {}
 
+  std::string declaration() {
+    return check_declaration(offer_, usable_variants(), width(), [&](const Options& options, bool training) {
+      return make_trial(device_, offer_, options,
+                        {.width = width(), .training = training, .targets = usable_spaces().front()});
+    });
+  }
+
   std::string gradients() {
     int compared = 0, arrangements = 0;
     double largest = 0.0;
@@ -147,6 +154,24 @@ class LayerChecks {
         }
       }
     return "a sequence gives the same numbers in any batch";
+  }
+
+  /// Heads with each of the label smoothings that they take.
+  std::string evaluation() {
+    std::string done;
+    for (const double smoothing : usable_smoothings())
+      for (const Space targets : usable_spaces())
+        for (const DType type : {DType::float32, DType::float64})
+          done =
+              check_evaluation(usable_variants(), offer_.options, [&](const Options& options, bool training) {
+                const TrialSetup setup{.width = width(),
+                                       .lengths = {5, 1, 30, 3},
+                                       .type = type,
+                                       .training = training,
+                                       .targets = targets};
+                return make_trial(device_, offer_, options, setup, smoothing);
+              });
+    return done;
   }
 
   std::string precision() {
@@ -370,11 +395,13 @@ class LayerChecks {
 
 std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
   const auto checks = std::make_shared<LayerChecks>(device, offer);
-  std::vector<Check> all{{"gradients", [=] { return checks->gradients(); }},
+  std::vector<Check> all{{"declaration", [=] { return checks->declaration(); }},
+                         {"gradients", [=] { return checks->gradients(); }},
                          {"overwriting", [=] { return checks->overwrites(); }},
                          {"same seed", [=] { return checks->same_seed_same_bits(); }},
                          {"lengths", [=] { return checks->lengths(); }},
                          {"packing", [=] { return checks->packing(); }},
+                         {"evaluation", [=] { return checks->evaluation(); }},
                          {"precision", [=] { return checks->precision(); }},
                          {"allocation", [=] { return checks->step_allocates_nothing(); }},
                          {"labels", [=] { return checks->labels(); }}};

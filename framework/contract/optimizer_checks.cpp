@@ -3,109 +3,16 @@
 #include <set>
 
 #include "config/check_value.hpp"
+#include "contract/optimizer_trial.hpp"
 #include "contract/suite.hpp"
-#include "contract/test_memory.hpp"
-#include "memory/parameter_block.hpp"
 #include "plugin_host/make_offer.hpp"
-#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
 
-/// An optimizer with three parameters, one of them longer than a chunk, pulled towards a target: the gradient
-/// of half the squared distance.
-class OptimizerTrial {
- public:
-  OptimizerTrial(const Device& device, const Offer& offer, DType type, bool scaled = false)
-      : device_(device),
-        optimizer_(make_offer<Kind::optimizer>(offer, default_options(offer.options), {})),
-        block_(device,
-               {{"layer.bias", {"bias", {64}, Initializer::zeros, 0.0, false}},
-                {"layer.gain", {"gain", {3}, Initializer::ones, 0.0, false}},
-                {"layer.weight", {"weight", {90, 100}, Initializer::normal, 1.0, true}}},
-               type, 1),
-        scale_(DType::float64, {1}),
-        scaled_(scaled) {
-    block_.make_states(optimizer_->states());
-    scale_.fill(0.5);
-    std::uint64_t seed = 0;
-    for (const ParameterSlice& slice : block_.slices()) {
-      const OwnedTensor start = owned(slice, ++seed);
-      kernels::copy(device_, start, ParameterBlock::slice(block_.values(), slice));
-      targets_.push_back(owned(slice, 50 + seed));
-    }
-  }
-
-  std::vector<std::string> states() const { return optimizer_->states(); }
-
-  void prepare(double factor = 1.0) {
-    for (std::size_t i = 0; i < block_.slices().size(); ++i) {
-      const ParameterSlice& slice = block_.slices()[i];
-      std::vector<double> gradient = read(slice, block_.values());
-      const std::vector<double> target = targets_[i].values();
-      for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = factor * (gradient[k] - target[k]);
-      OwnedTensor tensor(block_.dtype(), slice.spec.shape);
-      tensor.set(gradient);
-      kernels::copy(device_, tensor, ParameterBlock::slice(block_.gradients(), slice));
-    }
-    device_.fence();
-  }
-  void launch() {
-    const CurrentWork work("update");
-    optimizer_->update(device_,
-                       block_.blocks(scaled_ ? static_cast<const double*>(scale_.tensor().data) : nullptr),
-                       0.01, ++step_);
-    device_.fence();
-  }
-  void steps(int count, double factor = 1.0) {
-    for (int i = 0; i < count; ++i) {
-      prepare(factor);
-      launch();
-    }
-  }
-  double distance() const {
-    double squares = 0.0;
-    for (std::size_t i = 0; i < block_.slices().size(); ++i) {
-      const std::vector<double> values = read(block_.slices()[i], block_.values()),
-                                target = targets_[i].values();
-      for (std::size_t k = 0; k < values.size(); ++k)
-        squares += (values[k] - target[k]) * (values[k] - target[k]);
-    }
-    return squares;
-  }
-  /// Values, then each state, of all parameters.
-  std::vector<double> everything() const {
-    std::vector<double> all;
-    const auto append = [&](Tensor block) {
-      for (const ParameterSlice& slice : block_.slices())
-        for (const double value : read(slice, block)) all.push_back(value);
-    };
-    append(block_.values());
-    for (std::size_t i = 0; i < optimizer_->states().size(); ++i) append(block_.state(i));
-    return all;
-  }
-
- private:
-  OwnedTensor owned(const ParameterSlice& slice, std::uint64_t seed) const {
-    OwnedTensor tensor(block_.dtype(), slice.spec.shape);
-    tensor.set(normal_values(slice.size, seed));
-    return tensor;
-  }
-  std::vector<double> read(const ParameterSlice& slice, Tensor block) const {
-    const OwnedTensor copy(block_.dtype(), slice.spec.shape);
-    kernels::copy(device_, ParameterBlock::slice(block, slice), copy);
-    device_.fence();
-    return copy.values();
-  }
-
-  const Device& device_;
-  std::unique_ptr<Optimizer> optimizer_;
-  ParameterBlock block_;
-  OwnedTensor scale_;
-  bool scaled_;
-  std::vector<OwnedTensor> targets_;
-  std::int64_t step_ = 0;
-};
+OptimizerTrial trial_of(const Device& device, const Offer& offer, const OptimizerSetup& setup) {
+  return {device, offer, default_options(offer.options), setup};
+}
 
 /// Of an optimizer with the option `learning_rate` it must be that option.
 std::string check_learning_rate(const Offer& offer) {
@@ -129,16 +36,26 @@ std::string check_learning_rate(const Offer& offer) {
 }
 
 std::string check_states(const Device& device, const Offer& offer) {
-  const OptimizerTrial trial(device, offer, DType::float32);
+  const OptimizerTrial trial = trial_of(device, offer, {.type = DType::float32});
   const std::vector<std::string> names = trial.states();
-  for (const std::string& name : names) require(!name.empty(), "a state has no name");
+  for (const std::string& name : names) require_word(name, "a state");
   require(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
           "two states have one name");
   return std::to_string(names.size()) + " states with names of their own";
 }
 
+/// What belongs to no chunk is a frozen parameter's, or another rank's.
+std::string check_chunks(const Device& device, const Offer& offer) {
+  for (const DType type : {DType::float32, DType::float64}) {
+    OptimizerTrial trial = trial_of(device, offer, {.type = type});
+    trial.steps(2);
+    trial.require_guards();
+  }
+  return "an update writes to its chunks only";
+}
+
 std::string check_descent(const Device& device, const Offer& offer) {
-  OptimizerTrial trial(device, offer, DType::float64);
+  OptimizerTrial trial = trial_of(device, offer, {});
   const double before = trial.distance();
   trial.steps(50);
   const double after = trial.distance();
@@ -149,7 +66,7 @@ std::string check_descent(const Device& device, const Offer& offer) {
 }
 
 std::string check_gradient_scale(const Device& device, const Offer& offer) {
-  OptimizerTrial scaled(device, offer, DType::float64, true), plain(device, offer, DType::float64);
+  OptimizerTrial scaled = trial_of(device, offer, {.scaled = true}), plain = trial_of(device, offer, {});
   scaled.steps(3);
   plain.steps(3, 0.5);
   require(digest_of(scaled.everything()) == digest_of(plain.everything()),
@@ -158,7 +75,8 @@ std::string check_gradient_scale(const Device& device, const Offer& offer) {
 }
 
 std::string check_same_bits(const Device& device, const Offer& offer) {
-  OptimizerTrial one(device, offer, DType::float32), two(device, offer, DType::float32);
+  OptimizerTrial one = trial_of(device, offer, {.type = DType::float32}),
+                 two = trial_of(device, offer, {.type = DType::float32});
   one.steps(5);
   two.steps(5);
   require(digest_of(one.everything()) == digest_of(two.everything()), "two equal runs of five steps differ");
@@ -166,7 +84,8 @@ std::string check_same_bits(const Device& device, const Offer& offer) {
 }
 
 std::string check_optimizer_precision(const Device& device, const Offer& offer) {
-  OptimizerTrial narrow(device, offer, DType::float32), wide(device, offer, DType::float64);
+  OptimizerTrial narrow = trial_of(device, offer, {.type = DType::float32}),
+                 wide = trial_of(device, offer, {});
   narrow.steps(5);
   wide.steps(5);
   const std::vector<double> a = narrow.everything(), b = wide.everything();
@@ -178,7 +97,7 @@ std::string check_optimizer_precision(const Device& device, const Offer& offer) 
 }
 
 std::string check_optimizer_launches(const Device& device, const Offer& offer) {
-  OptimizerTrial trial(device, offer, DType::float32);
+  OptimizerTrial trial = trial_of(device, offer, {.type = DType::float32});
   trial.steps(1);
   trial.prepare();
   const KokkosWatch watch;
@@ -195,10 +114,14 @@ std::string check_optimizer_launches(const Device& device, const Offer& offer) {
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer) {
   return {{"learning rate", [&] { return check_learning_rate(offer); }},
           {"states", [&] { return check_states(device, offer); }},
+          {"chunks", [&] { return check_chunks(device, offer); }},
           {"descent", [&] { return check_descent(device, offer); }},
           {"gradient scale", [&] { return check_gradient_scale(device, offer); }},
           {"same seed", [&] { return check_same_bits(device, offer); }},
           {"precision", [&] { return check_optimizer_precision(device, offer); }},
+          {"resuming", [&] { return check_resuming(device, offer); }},
+          {"changing rate", [&] { return check_changing_rate(device, offer); }},
+          {"segments", [&] { return check_segments(device, offer); }},
           {"rows without a gradient", [&] { return check_token_rows(device, offer); }},
           {"allocation and labels", [&] { return check_optimizer_launches(device, offer); }}};
 }
@@ -206,7 +129,7 @@ std::vector<Check> optimizer_checks(const Device& device, const Offer& offer) {
 std::map<std::string, std::string> optimizer_digests(const Device& device, const Offer& offer) {
   std::map<std::string, std::string> all;
   for (const DType type : {DType::float32, DType::float64}) {
-    OptimizerTrial trial(device, offer, type);
+    OptimizerTrial trial = trial_of(device, offer, {.type = type});
     trial.steps(5);
     all[std::string(name_of(type)) + " values and states"] = digest_of(trial.everything());
   }

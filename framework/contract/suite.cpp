@@ -62,6 +62,9 @@ std::string mistyped(const std::string& name) {
 std::string check_options(const Offer& offer) {
   const std::string subject = subject_of(offer);
   const Schema& schema = offer.options;
+  require(offer.version >= 1, "its version is " + std::to_string(offer.version) +
+                                  "; versions count from 1, one more with each change of what equal options "
+                                  "compute");
   const auto value_of = [](auto data) {
     Value value;
     value.data = std::move(data);
@@ -142,6 +145,16 @@ bool is_label(const std::string& label) {
 }
 
 }  // namespace
+
+void require_word(const std::string& name, const std::string& what) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  require(!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain),
+          what + " is called \"" + name +
+              "\"; it names tensors in checkpoints, so take letters, digits, \"_\", \"-\" and \".\"");
+}
 
 void require_labels(const KokkosWatch& watch) {
   for (const std::string& label : watch.kernels())

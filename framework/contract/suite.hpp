@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "contract/kokkos_watch.hpp"
 
 namespace encore {
+
+class Trial;  // trial.hpp
 
 /// One check that has ended.
 struct Finding {
@@ -93,7 +96,21 @@ std::string check_generation(const Device& device, const Offer& offer,
 std::string check_attention(const Device& device, const Offer& offer,
                             const std::vector<OptionsVariant>& variants, std::int64_t width,
                             const std::vector<DType>& types);
+/// Makes a layer or head with such options, to be tried in training or in evaluation; may throw OptionError.
+using MakeTrial = std::function<std::unique_ptr<Trial>(const Options& options, bool training)>;
+/// The check of the names of parameters, and of those that a later block shares with the first.
+std::string check_declaration(const Offer& offer, const std::vector<OptionsVariant>& variants,
+                              std::int64_t width, const MakeTrial& make);
+/// The check that evaluation computes what training does, with each of these options, and with what is drawn
+/// turned off where the schema has such options.
+std::string check_evaluation(const std::vector<OptionsVariant>& variants, const Schema& schema,
+                             const MakeTrial& make);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
+/// Three of optimizer_checks: a new object goes on where another has arrived; a step has the rate that it
+/// gets; a parameter has its own factor on the rate and its own decay.
+std::string check_resuming(const Device& device, const Offer& offer);
+std::string check_changing_rate(const Device& device, const Offer& offer);
+std::string check_segments(const Device& device, const Offer& offer);
 /// Of a table in which most rows have no gradient; one of optimizer_checks.
 std::string check_token_rows(const Device& device, const Offer& offer);
 std::vector<Check> schedule_checks(const Offer& offer);
@@ -107,6 +124,10 @@ std::map<std::string, std::string> optimizer_digests(const Device& device, const
 
 /// Throws Error with `message` unless `condition` holds: what a check expects of the part.
 void require(bool condition, const std::string& message);
+
+/// Throws Error unless a name that becomes part of paths consists of letters, digits, "_", "-" and ".";
+/// `what` has it, as in "a state".
+void require_word(const std::string& name, const std::string& what);
 
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);

@@ -78,6 +78,9 @@ class SummedLayer {
     memory_.poison();
     layer_->forward(step, {&input, 1}, output);
     device_.fence();
+    require_within("forward", memory_.overrun());
+    require_within("forward", output.overrun("its output"));
+    require_within("forward", x.overrun("the sum"));
     std::vector<TrialResult> results{{"output", output.values(), plan_.width()}};
     if (!training_) return results;
     if (plan_.reads_input()) results.push_back({"sum", x.values(), plan_.width()});
@@ -89,6 +92,9 @@ class SummedLayer {
   void add_gradients(std::vector<TrialResult>& results, const OwnedTensor& dtrunk,
                      const OwnedTensor& dbranch) {
     device_.fence();
+    require_within("backward", memory_.overrun());
+    require_within("backward", dtrunk.overrun("the gradient of the trunk"));
+    require_within("backward", dbranch.overrun("the gradient of the branch"));
     results.push_back({"gradient of the trunk", dtrunk.values(), plan_.width()});
     results.push_back({"gradient of the branch", dbranch.values(), plan_.width()});
     for (std::size_t i = 0; i < plan_.parameters().size(); ++i)

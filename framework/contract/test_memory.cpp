@@ -1,6 +1,7 @@
 // Tensors of tests: memory on the device, values through the host.
 #include "contract/test_memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -25,9 +26,29 @@ void visit(DType type, const auto& body) {
 
 using Memory = Kokkos::View<std::byte*, DeviceMemory>;
 
+/// What lies on either side of a tensor: numbers that a sum with them changes, in every type.
+constexpr std::byte guard{0xC0};
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t guard_bytes = 0;  // the sanitizer sees more: reading, too
+#else
+constexpr std::size_t guard_bytes = 1024;
+#endif
+
+Bytes guard_before(const Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data) - guard_bytes, guard_bytes};
+}
+Bytes guard_behind(const Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data) + tensor.bytes(), guard_bytes};
+}
+
+bool is_intact(const Bytes& bytes) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bytes);
+  return std::all_of(host.data(), host.data() + host.size(), [](std::byte b) { return b == guard; });
+}
+
 #if ENCORE_HOST_BACKEND
 
-/// Zeros. Every tensor has memory of its own, so that sanitizers see who goes beyond it.
+/// Zeros.
 std::shared_ptr<Memory> take_memory(std::size_t bytes) {
   return std::make_shared<Memory>("encore::owned_tensor", bytes);
 }
@@ -69,9 +90,17 @@ std::shared_ptr<Memory> take_memory(std::size_t bytes) {
 OwnedTensor::OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
   tensor_.dtype = type;
   for (const std::int64_t extent : shape) tensor_.extents[static_cast<std::size_t>(tensor_.rank++)] = extent;
-  const auto memory = take_memory(std::max<std::size_t>(1, tensor_.bytes()));
-  tensor_.data = memory->data();
+  const auto memory = take_memory(std::max<std::size_t>(1, tensor_.bytes() + 2 * guard_bytes));
+  tensor_.data = memory->data() + guard_bytes;
   memory_ = memory;
+  Kokkos::deep_copy(guard_before(tensor_), guard);
+  Kokkos::deep_copy(guard_behind(tensor_), guard);
+}
+
+std::string OwnedTensor::overrun(const std::string& name) const {
+  if (!tensor_) return "";
+  if (!is_intact(guard_behind(tensor_))) return "past the end of " + name;
+  return is_intact(guard_before(tensor_)) ? "" : "before the start of " + name;
 }
 
 std::vector<double> OwnedTensor::values() const {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <encore/device.hpp>
@@ -17,7 +18,8 @@
 
 namespace encore {
 
-/// A tensor with memory of its own on the device. Values cross as double, whatever the element type.
+/// A tensor with memory of its own on the device. Values cross as double, whatever the element type. Before
+/// and behind it lies a pattern, so that it is seen when a kernel writes there.
 class OwnedTensor {
  public:
   OwnedTensor() = default;
@@ -28,11 +30,18 @@ class OwnedTensor {
   std::vector<double> values() const;
   void set(const std::vector<double>& values);
   void fill(double value) { set(std::vector<double>(static_cast<std::size_t>(tensor_.size()), value)); }
+  /// "past the end of NAME" or "before the start of NAME" where something has written there, else empty.
+  std::string overrun(const std::string& name) const;
 
  private:
   Tensor tensor_;
   std::shared_ptr<void> memory_;
 };
+
+/// Throws the Error "PASS writes OVERRUN" unless the latter, of OwnedTensor::overrun, is empty.
+inline void require_within(const char* pass, const std::string& overrun) {
+  if (!overrun.empty()) throw Error(std::string(pass) + " writes " + overrun);
+}
 
 /// `count` numbers from a normal distribution, a pure function of seed and purpose.
 std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0);
@@ -82,6 +91,12 @@ class OwnedBatch {
   operator const RowSet&() const { return batch_; }
   const RowSet& batch() const { return batch_; }
   BatchSize size() const { return {batch_.size, {}, 0}; }
+  /// As OwnedTensor::overrun.
+  std::string overrun() const {
+    for (const OwnedTensor& table : memory_)
+      if (std::string found = table.overrun("a table of the batch"); !found.empty()) return found;
+    return "";
+  }
   /// First row of each sequence, then the number of rows.
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
   std::int64_t rows() const { return batch_.size.tokens; }
@@ -147,6 +162,10 @@ class OwnedPlan {
             .buffers = training ? bound_buffers_ : evaluation_buffers_,
             .keys = keys_};
   }
+  /// Of the random streams; 1 at first.
+  void set_step(std::uint64_t step) {
+    for (RandomKey& key : keys_) key.step = step;
+  }
   /// Fills the buffers with NaN, but for those of these lifetimes.
   void poison(std::initializer_list<Lifetime> kept = {}) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -154,6 +173,18 @@ class OwnedPlan {
       if (spec.element == Element::index || std::ranges::find(kept, spec.lifetime) != kept.end()) continue;
       buffers_[i].fill(std::numeric_limits<double>::quiet_NaN());
     }
+  }
+  /// As OwnedTensor::overrun, of everything that the plan asks for.
+  std::string overrun() const {
+    std::string found;
+    for (std::size_t i = 0; i < buffers_.size() && found.empty(); ++i)
+      found = buffers_[i].overrun("buffer \"" + plan_->buffers()[i].name + "\"");
+    for (std::size_t i = 0; i < parameters_.size() && found.empty(); ++i) {
+      const std::string name = "parameter \"" + plan_->parameters()[i].name + "\"";
+      found = parameters_[i].overrun(name);
+      if (found.empty()) found = gradients_[i].overrun("the gradient of " + name);
+    }
+    return found;
   }
   std::vector<OwnedTensor>& parameters() { return parameters_; }
   std::vector<OwnedTensor>& gradients() { return gradients_; }

@@ -31,6 +31,8 @@ std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vecto
   const Tensor inputs = x;
   layer.forward(Step(device, batch, false, memory.bound(false)), {&inputs, 1}, y);
   device.fence();
+  require_within("forward", memory.overrun());
+  require_within("forward", y.overrun("its output"));
   return y.values();
 }
 
@@ -52,6 +54,8 @@ HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64
   head.loss(memory.step(false, true));
   head.decode(memory.step(false, false));
   device.fence();
+  require_within("the head", memory.memory().overrun());
+  require_within("the head", memory.overrun());
   HeadResult result = {memory.losses().front().values(), {}};
   for (std::size_t i = 0; i < plan.outputs().size(); ++i)
     result.outputs[plan.outputs()[i].name] = memory.outputs()[i].values();

@@ -10,6 +10,7 @@
 #include <encore/relations.hpp>
 
 #include "contract/head_trial.hpp"
+#include "contract/suite.hpp"
 #include "memory/device_memory.hpp"
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
@@ -124,6 +125,10 @@ class LayerTrial final : public Trial {
   std::vector<TrialResult> outputs() const override {
     return {{"output", output_.values(), setup_.width, rows_in(batch_, Space::tokens).first}};
   }
+  std::string overrun_outside() override {
+    const std::string found = output_.overrun("its output");
+    return found.empty() ? output_gradient_.overrun("the gradient of its output") : found;
+  }
   void hide_before_backward() override {
     if (!plan_.reads_output()) output_.fill(nan);
   }
@@ -174,6 +179,31 @@ void Trial::require_inputs(const char* pass) {
       throw Error(std::string(pass) + " changes its " + all[i].name);
 }
 
+std::vector<std::vector<double>> Trial::parameter_values() {
+  std::vector<std::vector<double>> all;
+  for (const OwnedTensor& parameter : memory().parameters()) all.push_back(parameter.values());
+  return all;
+}
+
+void Trial::require_parameters(const char* pass, const std::vector<std::vector<double>>& before) {
+  const std::vector<std::vector<double>> after = parameter_values();
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (digest_of(after[i]) != digest_of(before[i]))
+      throw Error(std::string(pass) + " changes the parameter `" + plan().parameters()[i].name +
+                  "`, which only the optimizer may");
+}
+
+void Trial::require_guards(const char* pass) {
+  std::string found = memory().overrun();
+  if (found.empty()) found = overrun_outside();
+  for (const Input& input : inputs()) {
+    if (found.empty()) found = input.values->overrun("its " + input.name);
+    if (found.empty()) found = input.gradient->overrun("the gradient of its " + input.name);
+  }
+  if (found.empty()) found = batch_.overrun();
+  require_within(pass, found);
+}
+
 // --- passes ---
 
 void Trial::prepare_forward() {
@@ -189,7 +219,10 @@ void Trial::launch_forward() {
 
 void Trial::forward() {
   prepare_forward();
+  const std::vector<std::vector<double>> parameters = parameter_values();
   launch_forward();
+  require_parameters("forward", parameters);
+  require_guards("forward");
   outputs_ = outputs();
   require_inputs("forward");
 }
@@ -211,7 +244,10 @@ void Trial::launch_backward() {
 
 void Trial::backward(double held) {
   prepare_backward(held);
+  const std::vector<std::vector<double>> parameters = parameter_values();
   launch_backward();
+  require_parameters("backward", parameters);
+  require_guards("backward");
   if (plan().reads_input()) require_inputs("backward");
   const std::vector<Input> all = inputs();
   for (std::size_t i = 0; i < all.size(); ++i) all[i].values->set(input_values_[i]);
@@ -239,6 +275,12 @@ void Trial::require_token_rows() {
 // --- what the checks compare ---
 
 double Trial::objective() const {
+  return read_objective();
+}
+
+double Trial::objective_here() {
+  prepare_forward();
+  launch_forward();
   return read_objective();
 }
 
@@ -289,10 +331,8 @@ GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::u
     const std::unique_ptr<Trial> trial = make(seed);
     trial->forward();
     trial->backward();
-    const GradientReport report = GradientCheck([&] {
-                                    trial->forward();
-                                    return trial->objective();
-                                  }).run(trial->tensors());
+    const GradientReport report =
+        GradientCheck([&] { return trial->objective_here(); }).run(trial->tensors());
     if (!report.near_kink) return report;
   }
   throw Error("no point of the function is far enough from a kink to compare gradients");

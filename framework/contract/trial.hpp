@@ -45,13 +45,16 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// forward of a layer, loss of a head, decode too where nothing is trained.
+  /// forward of a layer, loss of a head, decode too where nothing is trained. Throws Error when it writes
+  /// what it may not.
   void forward();
   /// After `forward`. Parameter gradients hold 0.5 before, and are expected to be added to; `held` is what
   /// the input's gradient holds before. Throws Error when a rule of the contract is broken.
   void backward(double held = std::numeric_limits<double>::quiet_NaN());
   /// What the last forward pass computed, as one number: a weighted sum of the outputs, or of the losses.
   double objective() const;
+  /// The same of another forward pass, at a point near one that has been looked at: only computes.
+  double objective_here();
   /// Input and parameters with the gradients of the last backward pass.
   std::vector<CheckedTensor> tensors();
   /// What the last passes have computed: output (losses, predictions), and in training all gradients.
@@ -65,6 +68,12 @@ class Trial {
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
+  /// What the object has declared.
+  virtual const LayerPlan& plan() const = 0;
+  /// Of the random numbers of the passes that follow.
+  void set_step(std::uint64_t step) { memory().set_step(step); }
+  /// What the last forward pass has left, without gradients.
+  const std::vector<TrialResult>& forward_results() const { return outputs_; }
   /// Of a head: HeadPlan::couple_sequences.
   virtual bool couples_sequences() const { return false; }
 
@@ -80,7 +89,6 @@ class Trial {
   /// Numbers that depend on example, position and channel only, not on the row.
   std::vector<double> row_values(const SpaceRows& rows, std::int64_t width, std::uint64_t purpose) const;
 
-  virtual const LayerPlan& plan() const = 0;
   virtual OwnedPlan& memory() = 0;
   virtual std::vector<Input> inputs() = 0;
   virtual void run_forward() = 0;
@@ -88,6 +96,8 @@ class Trial {
   virtual void poison_output() = 0;
   virtual double read_objective() const = 0;
   virtual std::vector<TrialResult> outputs() const = 0;
+  /// As OwnedTensor::overrun, of what is neither in memory() nor an input.
+  virtual std::string overrun_outside() = 0;
   /// Before and after backward: hides what need not be there; looks whether what is read-only still is.
   virtual void hide_before_backward() {}
   virtual void require_unchanged() const {}
@@ -100,6 +110,10 @@ class Trial {
   /// Fills the inputs when they are first needed.
   void fill_inputs();
   void require_inputs(const char* pass);
+  /// Neither pass may change parameters, or write beside any tensor.
+  void require_parameters(const char* pass, const std::vector<std::vector<double>>& before);
+  void require_guards(const char* pass);
+  std::vector<std::vector<double>> parameter_values();
   /// Of parameters with `token_rows`, after backward: the rows of other tokens are untouched.
   void require_token_rows();
 

@@ -50,7 +50,7 @@ TEST(PluginCheck, PassesAShippedPlugin) {
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(answer.output.find("ok    layer \"layer_norm\": gradients: "), std::string::npos)
       << answer.output;
-  EXPECT_NE(answer.output.find("13 checks passed"), std::string::npos) << answer.output;
+  EXPECT_NE(answer.output.find("15 checks passed"), std::string::npos) << answer.output;
 }
 
 /// `exp run` warns of a plugin without such a note: PluginChangeTest.
@@ -107,7 +107,7 @@ TEST(PluginCheck, SaysInWhichCheckALayerCrashed) {
                          "ended the worker\n"),
       std::string::npos)
       << answer.output;
-  EXPECT_TRUE(answer.output.ends_with("1 of 13 checks failed, 11 skipped because of it\n")) << answer.output;
+  EXPECT_TRUE(answer.output.ends_with("1 of 15 checks failed, 12 skipped because of it\n")) << answer.output;
 }
 
 TEST(PluginCheck, IsNotFooledByAPluginThatEndsItsWorker) {
@@ -137,7 +137,7 @@ TEST(PluginCheck, EndsAPluginThatHangs) {
   EXPECT_NE(answer.errors.find("exp: layer \"hang_in_forward\": gradients: still running after 5 s\n"),
             std::string::npos)
       << answer.errors;
-  EXPECT_TRUE(answer.output.ends_with("1 of 13 checks failed, 11 skipped because of it\n")) << answer.output;
+  EXPECT_TRUE(answer.output.ends_with("1 of 15 checks failed, 12 skipped because of it\n")) << answer.output;
   const ProgramOutput refused = check(samples / "hang_in_forward.so", {"--timeout", "0"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_NE(refused.errors.find("--timeout 0 would end every check; give at least 1"), std::string::npos)
@@ -147,21 +147,21 @@ TEST(PluginCheck, EndsAPluginThatHangs) {
 TEST(PluginCheck, OneCauseIsOneFailureAndTheTotalStays) {
   const ProgramOutput answer = check(samples / "undeclared_option.so");
   EXPECT_EQ(answer.end.exit_code, 1);
-  EXPECT_NE(
-      answer.output.find("FAIL  layer \"undeclared_option\": gradients: layer \"undeclared_option\" asks for "
-                         "option \"distanze\", which its options() does not declare; did you mean "
-                         "\"distance\"?\n"),
-      std::string::npos)
+  EXPECT_NE(answer.output.find(
+                "FAIL  layer \"undeclared_option\": declaration: layer \"undeclared_option\" asks for "
+                "option \"distanze\", which its options() does not declare; did you mean "
+                "\"distance\"?\n"),
+            std::string::npos)
       << answer.output;
-  for (const std::string name : {"overwriting", "sum", "threads"})
-    EXPECT_NE(
-        answer.output.find("skip  layer \"undeclared_option\": " + name + ": the same cause as gradients\n"),
-        std::string::npos)
+  for (const std::string name : {"gradients", "overwriting", "sum", "threads"})
+    EXPECT_NE(answer.output.find("skip  layer \"undeclared_option\": " + name +
+                                 ": the same cause as declaration\n"),
+              std::string::npos)
         << answer.output;
-  EXPECT_TRUE(answer.output.ends_with("1 of 13 checks failed, 11 skipped because of it\n")) << answer.output;
+  EXPECT_TRUE(answer.output.ends_with("1 of 15 checks failed, 13 skipped because of it\n")) << answer.output;
   EXPECT_EQ(answer.output.find("FAIL"), answer.output.rfind("FAIL")) << answer.output;
   const json told = checks_of(samples / "undeclared_option.so");
-  EXPECT_EQ(told["checks"].size(), 13u);
+  EXPECT_EQ(told["checks"].size(), 15u);
   EXPECT_EQ(told["checks"].back()["skipped"], true) << told.dump(1);
 }
 

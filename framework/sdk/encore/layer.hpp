@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -237,8 +238,9 @@ class Step {
   /// The rows of inputs[1]; throws std::logic_error where `declare` did not ask for them
   /// (LayerPlan::read_memory).
   const RowSet& memory() const {
-    ENCORE_REQUIRE(bound_.memory != nullptr,
-                   "the layer asks for the rows of another stack; call LayerPlan::read_memory in declare");
+    if (bound_.memory == nullptr)
+      throw std::logic_error(
+          "the layer asks for the rows of another stack; call LayerPlan::read_memory in declare");
     return *bound_.memory;
   }
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
@@ -277,10 +279,11 @@ class Step {
   template <class T>
   static const T& declared(std::span<const T> all, int index, const char* what) {
     const auto place = static_cast<std::size_t>(index);  // -1 becomes the largest
-    ENCORE_REQUIRE(place < all.size(), std::string("the layer asks for a ") + what +
-                                           " that it did not declare (handle " + std::to_string(index) +
-                                           " of " + std::to_string(all.size()) +
-                                           "); keep what LayerPlan returns for it in declare");
+    if (place >= all.size())  // a sentence for the author, without the name of this function
+      throw std::logic_error(std::string("the layer asks for a ") + what +
+                             " that it did not declare (handle " + std::to_string(index) + " of " +
+                             std::to_string(all.size()) +
+                             "); keep what LayerPlan returns for it in declare");
     return all[place];
   }
 

@@ -6,8 +6,12 @@
 // Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <encore/layer.hpp>
@@ -40,12 +44,32 @@ struct Chunk {
   std::int32_t segment = 0;
 };
 
+/// The blocks of an optimizer's states, in the order of Optimizer::states.
+class StateBlocks {
+ public:
+  StateBlocks() = default;
+  StateBlocks(std::vector<Tensor> blocks) : blocks_(std::move(blocks)) {}
+  StateBlocks(std::initializer_list<Tensor> blocks) : blocks_(blocks) {}
+
+  /// Throws std::logic_error for a state that Optimizer::states does not name.
+  const Tensor& operator[](std::size_t index) const {
+    if (index >= blocks_.size())
+      throw std::logic_error("update asks for states[" + std::to_string(index) + "], and states() names " +
+                             std::to_string(blocks_.size()) + "; name every state that update uses");
+    return blocks_[index];
+  }
+  std::size_t size() const { return blocks_.size(); }
+
+ private:
+  std::vector<Tensor> blocks_;
+};
+
 struct Blocks {
   static constexpr std::int64_t chunk_size = 4096;
 
   Tensor values;                ///< (P), float32 or float64
   Tensor gradients;             ///< (P), as values
-  std::vector<Tensor> states;   ///< (P) each, as values; zero before the first step
+  StateBlocks states;           ///< (P) each, as values; zero before the first step
   const Segment* segments = nullptr;  ///< device memory
   const Chunk* chunks = nullptr;      ///< device memory
   std::int64_t segment_count = 0;

@@ -68,6 +68,18 @@ class Outside : public ::testing::Test {
     EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 3) << list.output;
   }
 
+  /// What building a plugin says, without spaces, after an installation's fingerprint has been edited.
+  std::string refusal_after(const std::string& edit) {
+    install();
+    must("exp plugin new a; sed -i '" + edit + "' prefix/lib/cmake/encore/encore-config.cmake");
+    const ProgramOutput output = shop_.shell("exp plugin build a");
+    EXPECT_EQ(output.end.exit_code, 1) << output.output;
+    std::string words;  // CMake breaks lines where it likes
+    for (const char letter : output.errors)
+      if (letter != ' ' && letter != '\n') words += letter;
+    return words;
+  }
+
   Workshop shop_;
 };
 
@@ -213,19 +225,17 @@ TEST_F(Outside, AnInstallationKnowsNothingOfTheBuild) {
 }
 
 TEST_F(Outside, AnotherCompilerIsRefusedBeforeAnythingIsCompiled) {
-  install();
-  must(
-      "exp plugin new a; sed -i 's/compiler=[^;]*/compiler=Other 3.1/' "
-      "prefix/lib/cmake/encore/encore-config.cmake");
-  const ProgramOutput output = shop_.shell("exp plugin build a");
-  EXPECT_EQ(output.end.exit_code, 1) << output.output;
-  std::string words;  // CMake breaks lines where it likes
-  for (const char letter : output.errors)
-    if (letter != ' ' && letter != '\n') words += letter;
-  EXPECT_TRUE(contains(words, "Encorewasbuiltwithcompiler=Other3.1,thisprojectwithcompiler="))
-      << output.errors;
-  EXPECT_FALSE(contains(words, "kokkos=")) << "only what differs: " << output.errors;
-  EXPECT_TRUE(contains(words, "encore-toolchain.cmake")) << output.errors;
+  const std::string words = refusal_after("s/compiler=[^;]*/compiler=Other 3.1/");
+  EXPECT_TRUE(contains(words, "Encorewasbuiltwithcompiler=Other3.1,thisprojectwithcompiler=")) << words;
+  EXPECT_FALSE(contains(words, "kokkos=")) << "only what differs: " << words;
+  EXPECT_TRUE(contains(words, "encore-toolchain.cmake")) << words;
+}
+
+TEST_F(Outside, HeadersThatHaveChangedAskForEncoreToBeBuiltAgain) {
+  const std::string words = refusal_after("s/sdk=[0-9]*/sdk=1/");
+  EXPECT_TRUE(contains(words, "Encorewasbuiltwithsdk=1,thisprojectwithsdk=")) << words;
+  EXPECT_TRUE(contains(words, "havechangedsince:buildEncoreagain,thenthisproject.")) << words;
+  EXPECT_FALSE(contains(words, "exppluginbuild.")) << "that has just been called: " << words;
 }
 
 }  // namespace

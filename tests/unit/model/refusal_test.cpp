@@ -174,11 +174,8 @@ TEST(StepRefusal, HandlesThatWereNotDeclared) {
     return "";
   };
   const auto expect_refused = [&](const auto& ask, const std::string& what) {
-    const std::string message = refusal(ask);
-    EXPECT_NE(
-        message.find("the layer asks for a " + what + "); keep what LayerPlan returns for it in declare"),
-        std::string::npos)
-        << message;
+    EXPECT_EQ(refusal(ask),
+              "the layer asks for a " + what + "); keep what LayerPlan returns for it in declare");
   };
   expect_refused([&] { step.parameter({}); }, "parameter that it did not declare (handle -1 of 2");
   expect_refused([&] { step.parameter({2}); }, "parameter that it did not declare (handle 2 of 2");

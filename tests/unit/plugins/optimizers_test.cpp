@@ -36,12 +36,11 @@ struct World {
   Blocks blocks(bool clipped) const {
     Blocks result{.values = values,
                   .gradients = gradients,
-                  .states = {},
+                  .states = std::vector<Tensor>(state.begin(), state.end()),
                   .segments = segments.data(),
                   .chunks = chunks.data(),
                   .segment_count = 2,
                   .chunk_count = 3};
-    for (const OwnedTensor& tensor : state) result.states.push_back(tensor);
     if (clipped) result.gradient_scale = static_cast<const double*>(scale.tensor().data);
     return result;
   }

@@ -1,0 +1,73 @@
+// OptimizerTrial: an optimizer with a few parameters that are pulled towards a target. Between them lie
+// elements that belong to no chunk, and an update must leave them as they are. Read next:
+// optimizer_checks.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/plugin.hpp>
+
+#include "contract/test_memory.hpp"
+#include "memory/parameter_block.hpp"
+
+namespace encore {
+
+struct OptimizerSetup {
+  DType type = DType::float64;
+  bool scaled = false;  ///< with the factor 0.5 of clipping
+  /// Of each trained parameter.
+  std::array<bool, 3> decay = {false, false, true};
+  std::array<float, 3> learning_rates = {1.0F, 1.0F, 1.0F};
+};
+
+class OptimizerTrial {
+ public:
+  static constexpr std::size_t parameters = 3;
+  static constexpr double usual_rate = 0.01;
+
+  OptimizerTrial(const Device& device, const Offer& offer, const Options& options,
+                 const OptimizerSetup& setup = {});
+
+  std::vector<std::string> states() const { return optimizer_->states(); }
+
+  /// Gradients = factor * (values - target), half the squared distance to which is what descends.
+  void prepare(double factor = 1.0);
+  /// The optimizer's update alone.
+  void launch(double learning_rate = usual_rate);
+  void steps(int count, double factor = 1.0, double learning_rate = usual_rate);
+  /// Goes on where another has arrived, with what a checkpoint holds: values, states and the number of steps.
+  void resume(const OptimizerTrial& other);
+
+  /// Throws Error where an update has written what belongs to no chunk.
+  void require_guards() const;
+  double distance() const;
+  /// Values, then each state, of all parameters.
+  std::vector<double> everything() const;
+  std::vector<double> values_of(std::size_t parameter) const;
+
+ private:
+  struct NamedBlock {
+    std::string name;
+    Tensor block;
+    double guard;  ///< what stands where no chunk is
+  };
+  std::vector<NamedBlock> all_blocks() const;
+  void write_guards();
+  bool is_guard(std::int64_t element) const;
+  const ParameterSlice& trained(std::size_t parameter) const;
+  std::vector<double> read(Tensor tensor) const;
+
+  const Device& device_;
+  std::unique_ptr<Optimizer> optimizer_;
+  ParameterBlock block_;
+  OwnedTensor scale_;
+  bool scaled_;
+  std::vector<std::vector<double>> targets_;  ///< of each trained parameter
+  std::int64_t step_ = 0;
+};
+
+}  // namespace encore

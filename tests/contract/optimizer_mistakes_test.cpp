@@ -1,0 +1,159 @@
+// Optimizers with one mistake each in what they are given beside gradients: the contract suite names it.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+#include "contract/findings.hpp"
+
+namespace encore::testing {
+namespace {
+
+enum class Mistake {
+  none,
+  counts_steps,
+  remembers_the_rate,
+  ignores_rate_factor,
+  ignores_decay,
+  forgets_weight_decay,
+  decays_as_the_first,
+  writes_past_chunks,
+  updates_whole_segments,
+};
+
+/// Of one element: x -= rate (m / (1 - 0.9^step) + decay x), m = 0.9 m + 0.1 g.
+template <Mistake M, class T>
+void update(const Device& device, const Blocks& blocks, double learning_rate, double weight_decay,
+            std::int64_t step) {
+  T* values = elements<T>(blocks.values);
+  T* means = elements<T>(blocks.states[0]);
+  const T* gradients = elements<T>(blocks.gradients);
+  const Segment* segments = blocks.segments;
+  const Chunk* chunks = blocks.chunks;
+  const double* gradient_scale = blocks.gradient_scale;
+  const T correction = static_cast<T>(1.0 / (1.0 - std::pow(0.9, static_cast<double>(step))));
+  const bool whole = M == Mistake::updates_whole_segments;
+  for_uneven_rows(
+      device, "mistaken::update", whole ? blocks.segment_count : blocks.chunk_count,
+      KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk =
+            whole ? Chunk{segments[row.index].begin,
+                          static_cast<std::int32_t>(segments[row.index].end - segments[row.index].begin),
+                          static_cast<std::int32_t>(row.index)}
+                  : chunks[row.index];
+        const Segment segment = segments[chunk.segment];
+        const double factor = M == Mistake::ignores_rate_factor ? 1.0 : segment.learning_rate;
+        const double decayed = M == Mistake::ignores_decay         ? 1.0
+                               : M == Mistake::decays_as_the_first ? segments[1].decay
+                                                                   : segment.decay;
+        const T rate = static_cast<T>(learning_rate * factor);
+        const T decay = static_cast<T>(weight_decay * decayed);
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        const std::int64_t size = chunk.size + (M == Mistake::writes_past_chunks ? 1 : 0);
+        row.each(size, [&](std::int64_t i) {
+          const std::int64_t at = chunk.begin + i;
+          means[at] = T(0.9) * means[at] + T(0.1) * scale * gradients[at];
+          values[at] -= rate * (correction * means[at] + decay * values[at]);
+        });
+      });
+}
+
+template <Mistake M>
+class Mistaken : public Optimizer {
+ public:
+  static Schema options() {
+    return Schema()
+        .number("learning_rate", 0.01, {.help = "step size", .min = 0.0, .exclusive_min = true})
+        .number("weight_decay", 0.0, {.help = "shrinks every value", .min = 0.0});
+  }
+  Mistaken(const Options& options, const OptimizerContext&)
+      : learning_rate_(options.number("learning_rate")), weight_decay_(options.number("weight_decay")) {}
+  double learning_rate() const override { return learning_rate_; }
+  std::vector<std::string> states() const override { return {"mean"}; }
+  void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
+    if (steps_++ == 0) first_rate_ = learning_rate;
+    const double rate = M == Mistake::remembers_the_rate ? first_rate_ : learning_rate;
+    const double decay = M == Mistake::forgets_weight_decay ? 0.0 : weight_decay_;
+    const std::int64_t number = M == Mistake::counts_steps ? steps_ : step;
+    dispatch_parameters(blocks.values.dtype, [&](auto type) {
+      testing::update<M, decltype(type)>(device, blocks, rate, decay, number);
+    });
+  }
+
+ private:
+  double learning_rate_, weight_decay_, first_rate_ = 0.0;
+  std::int64_t steps_ = 0;
+};
+
+template <Mistake M>
+std::string said_of() {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, Mistaken<M>>("mistaken");
+  return failures(findings_of(registrar.offers().front()));
+}
+
+TEST(OptimizerCheck, PassesARightOne) {
+  EXPECT_EQ(said_of<Mistake::none>(), "");
+}
+TEST(OptimizerCheck, FindsAStepCounterOfItsOwn) {
+  const std::string said = said_of<Mistake::counts_steps>();
+  expect_said(said,
+              "resuming: a new object that gets the values and states of 3 steps goes on otherwise than the "
+              "object that has made them; what update needs of earlier steps belongs into a state, and their "
+              "number is `step`");
+  expect_said(said, "changing rate: the same cause as resuming");
+}
+TEST(OptimizerCheck, FindsTheFirstLearningRateKept) {
+  const std::string said = said_of<Mistake::remembers_the_rate>();
+  expect_said(said,
+              "changing rate: after steps with a learning rate of 0.01 a step with 0.003 still makes that of "
+              "0.01; use the rate that update gets, which the schedule changes");
+  EXPECT_EQ(said.find("resuming: "), std::string::npos) << said;
+}
+TEST(OptimizerCheck, FindsAFactorOnTheRateThatIsIgnored) {
+  expect_said(said_of<Mistake::ignores_rate_factor>(),
+              "segments: Segment::learning_rate = 0.5 does not equal half the learning rate");
+}
+TEST(OptimizerCheck, FindsDecayWhereThereIsNone) {
+  expect_said(said_of<Mistake::ignores_decay>(),
+              "segments: weight_decay changes parameters whose Segment::decay is 0");
+}
+TEST(OptimizerCheck, FindsDecayThatIsMissing) {
+  expect_said(said_of<Mistake::forgets_weight_decay>(),
+              "segments: weight_decay = 0.1 has no effect on parameter 0, whose Segment::decay is 1");
+  expect_said(said_of<Mistake::decays_as_the_first>(), "segments: weight_decay = 0.1 has no effect on");
+}
+TEST(OptimizerCheck, FindsAnUpdateBesideItsChunks) {
+  expect_said(said_of<Mistake::writes_past_chunks>(),
+              "chunks: update writes to element 79 of the values, which belongs to no chunk (behind the end "
+              "of parameter \"layer.bias\")");
+  expect_said(said_of<Mistake::updates_whole_segments>(),
+              "chunks: update writes to element 0 of the values, which belongs to no chunk (of the frozen "
+              "parameter \"before\")");
+}
+
+struct UnnamedState : Mistaken<Mistake::none> {
+  using Mistaken::Mistaken;
+  std::vector<std::string> states() const override { return {}; }
+};
+struct StateLikeAPath : Mistaken<Mistake::none> {
+  using Mistaken::Mistaken;
+  std::vector<std::string> states() const override { return {"../x y"}; }
+};
+template <class T>
+std::string said_of_states() {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, T>("mistaken");
+  return failures(findings_of(registrar.offers().front()));
+}
+TEST(OptimizerCheck, FindsStatesThatCannotBeNamed) {
+  expect_said(said_of_states<UnnamedState>(),
+              "chunks: update asks for states[0], and states() names 0; name every state that update uses\n");
+  expect_said(said_of_states<StateLikeAPath>(), "states: a state is called \"../x y\"; it names tensors");
+}
+
+}  // namespace
+}  // namespace encore::testing
