@@ -125,7 +125,7 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
                      did_you_mean(name, columns.names(), "; docs/selecting_runs.md lists them"));
   std::vector<ListColumn> one = {{.name = name, .title = "", .values = columns.values(runs, name)}};
   if (columns.is_measure(name)) {
-    one.front().metric = read_metrics(store.database()).of(name);
+    one.front().metric = read_metrics(store.database(), runs).of(name);
     one.front().title = heading_text(name);
   } else {
     set_titles(one);
