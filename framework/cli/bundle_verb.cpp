@@ -82,16 +82,16 @@ RunSelection selection_of(const std::vector<RunRow>& runs) {
 }
 
 /// The runs of a search, those of its fresh seeds too, or those that the words mean.
-std::vector<RunRow> runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
+SelectedRuns runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
   const RunSelection selection = selection_from(line);
-  if (!search) return selected_runs(line, store, selection).runs;
+  if (!search) return selected_runs(line, store, selection);
   std::vector<RunRow> runs;
   const std::vector<TrialRow> trials = read_search(store, *search).trials;
   for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
     for (const TrialRow& trial : trials)
       for (const std::int64_t number : trial.*of_trial) runs.push_back(store.read_run(number));
   if (runs.empty()) throw Error("search " + search->name + " has no run yet");
-  return runs;
+  return {.runs = std::move(runs)};
 }
 
 /// What a process that is gone has left in its spool belongs to the record too.
@@ -102,13 +102,15 @@ void settle(const CommandLine& line, Store& store, std::vector<RunRow>& runs) {
 }
 
 /// "run a"; "sweep b, 12 runs"; "search c, 9 runs"
-std::string subject_of(const std::vector<RunRow>& runs, const std::optional<SearchRow>& search) {
+std::string subject_of(const std::vector<RunRow>& runs, const std::string& named_sweep,
+                       const std::optional<SearchRow>& search) {
   const std::string count = ", " + counted(runs.size(), "run");
   if (search) return "search " + search->name + count;
   if (runs.size() == 1) return "run " + runs.front().name;
-  const std::string sweep = runs.front().sweep;
+  const std::string sweep = named_sweep.empty() ? runs.front().sweep : named_sweep;
   const bool one =
-      !sweep.empty() && std::ranges::all_of(runs, [&](const RunRow& run) { return run.sweep == sweep; });
+      !named_sweep.empty() ||
+      (!sweep.empty() && std::ranges::all_of(runs, [&](const RunRow& run) { return run.sweep == sweep; }));
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 
@@ -162,10 +164,11 @@ int make_bundle(const Arguments& arguments) {
   if (!selection_from(line).narrows()) search = named_search(store, line.texts("run"));
   ProgressLine progress;
   PackTask task;
-  task.runs = runs_of(line, store, search);
+  SelectedRuns selected = runs_of(line, store, search);
+  task.runs = std::move(selected.runs);
   settle(line, store, task.runs);
   if (search) task.searches = {search->name};
-  task.subject = subject_of(task.runs, search);
+  task.subject = subject_of(task.runs, selected.sweep, search);
   task.licence = line.has("licence") ? line.text("licence") : "not stated";
   task.encore = ENCORE_VERSION;
   task.choice.weights = weights_from(line.text("weights"));

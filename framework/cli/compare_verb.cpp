@@ -93,7 +93,7 @@ int compare_verb(const Arguments& arguments) {
 
   Store store(line.database(), OpenMode::read);
   const std::vector<RunRow> runs = selected_runs(line, store, selection_from(line)).runs;
-  options.metric = line.has("metric") ? read_metrics(store.database()).of(line.text("metric"))
+  options.metric = line.has("metric") ? read_metrics(store.database(), runs).of(line.text("metric"))
                                       : leading_metric(store, runs);
   const Comparison comparison = compare_runs(store, runs, options);
   const CandidateKey key = key_of(store, runs, comparison);

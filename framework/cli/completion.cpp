@@ -79,11 +79,12 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
   if (name != "run") return {};
   const bool removed = std::string("undelete") == verb.name;
   const std::string chosen = condition_of(removed ? Sight::removed : Sight::present);
-  return ask_database(words,
-                      "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
-                          " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
-                          "(SELECT 1 FROM run WHERE run.sweep = sweep.number AND " +
-                          chosen + ")");
+  return ask_database(
+      words, "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
+                 " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
+                 "(SELECT 1 FROM run WHERE (run.sweep = sweep.number OR run.number IN (SELECT run FROM "
+                 "sweep_run WHERE sweep_run.sweep = sweep.number)) AND " +
+                 chosen + ")");
 }
 
 /// The last word as an option, as the value of the option in front of it, or as an argument.

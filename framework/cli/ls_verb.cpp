@@ -14,34 +14,37 @@ namespace {
 
 struct ListedRuns {
   std::vector<RunRow> runs;
-  bool complete = true;  ///< there are no more
+  bool complete = true;       ///< there are no more
+  bool of_one_sweep = false;  ///< all belong to the sweep that was named
 };
 
 /// At most `limit` runs, by the column of --sort or the newest; 0: all.
 ListedRuns listed_runs(const CommandLine& line, Store& store, RunSelection selection, std::size_t limit) {
   // One more than asked for tells that there are more.
   if (limit > 0 && !line.has("sort")) selection.limit = static_cast<std::int64_t>(limit) + 1;
-  std::vector<RunRow> runs = select_runs(store, selection).runs;
+  SelectedRuns selected = select_runs(store, selection);
+  std::vector<RunRow> runs = std::move(selected.runs);
   std::sort(runs.begin(), runs.end(), [](const RunRow& a, const RunRow& b) { return a.number > b.number; });
   if (line.has("sort"))
     sort_by(named_column(store, runs, "--sort", line.text("sort")), line.flag("reverse"), runs);
   else if (line.flag("reverse"))
     std::reverse(runs.begin(), runs.end());
-  ListedRuns listing{.runs = std::move(runs)};
+  ListedRuns listing{.runs = std::move(runs), .of_one_sweep = !selected.sweep.empty()};
   listing.complete = limit == 0 || listing.runs.size() <= limit;
   if (!listing.complete) listing.runs.resize(limit);
   return listing;
 }
 
 /// Runs of one sweep are shown with the options that it varies; of very many that would be a long look.
-bool shows_varied(const CommandLine& line, const RunSelection& selection, const std::vector<RunRow>& runs) {
+bool shows_varied(const CommandLine& line, const RunSelection& selection, const std::vector<RunRow>& runs,
+                  bool of_one_sweep) {
   constexpr std::size_t many = 1000;
   if (line.flag("varied")) return true;
   if (selection.words.empty() && !selection.narrows()) return false;
   return runs.size() > 1 && runs.size() <= many &&
-         std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
-           return !run.sweep.empty() && run.sweep == runs.front().sweep;
-         });
+         (of_one_sweep || std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+            return !run.sweep.empty() && run.sweep == runs.front().sweep;
+          }));
 }
 
 /// How many more there are is told where it costs next to nothing.
@@ -129,7 +132,8 @@ int ls_verb(const Arguments& arguments) {
   ListedRuns listing =
       listed_runs(line, store, selection, all ? 0 : static_cast<std::size_t>(line.integer("number")));
   RunList list = make_run_list(store, std::move(listing.runs));
-  if (shows_varied(line, selection, list.runs)) list.columns = varied_columns(store, list.runs);
+  if (shows_varied(line, selection, list.runs, listing.of_one_sweep))
+    list.columns = varied_columns(store, list.runs);
   for (const std::string& name : line.texts("column"))
     list.columns.push_back(named_column(store, list.runs, "--column", name));
   if (line.flag("json")) {

@@ -92,7 +92,7 @@ std::string NewTest::text() const {
 }
 
 Metric compared_measure(Store& store, const RunRow& run, const std::string& name) {
-  const Metrics metrics = read_metrics(store.database());
+  const Metrics metrics = read_metrics(store.database(), {run});
   Metric measure = leading_metric(store, {run});
   if (!name.empty()) {
     std::vector<std::string> known;

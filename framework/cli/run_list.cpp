@@ -125,7 +125,7 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
                      did_you_mean(name, columns.names(), "; docs/selecting_runs.md lists them"));
   std::vector<ListColumn> one = {{.name = name, .title = "", .values = columns.values(runs, name)}};
   if (columns.is_measure(name)) {
-    one.front().metric = read_metrics(store.database()).of(name);
+    one.front().metric = read_metrics(store.database(), runs).of(name);
     one.front().title = heading_text(name);
   } else {
     set_titles(one);
@@ -186,7 +186,13 @@ void print_csv(std::ostream& out, const RunList& list) {
   std::vector<std::string> head = {
       "name",   "id",      "state",   "backend", "seed", "dev" + measure, "test" + measure,
       "epochs", "seconds", "created", "select",  "best", "latest"};
-  for (const ListColumn& column : list.columns) head.push_back(column.name);
+  // Programs read columns by name: what stands there already, such as the seed, does not stand there twice.
+  std::vector<const ListColumn*> more;
+  for (const ListColumn& column : list.columns) {
+    if (std::ranges::find(head, column.name) != head.end()) continue;
+    head.push_back(column.name);
+    more.push_back(&column);
+  }
   out << csv_record(head);
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
     const RunRow& run = list.runs[i];
@@ -204,9 +210,9 @@ void print_csv(std::ostream& out, const RunList& list) {
                                        score.rule.text(),
                                        number(score.best),
                                        number(score.latest)};
-    for (const ListColumn& column : list.columns) {
-      const nlohmann::json value = value_of(column, run);
-      record.push_back(value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump());
+    for (const ListColumn* column : more) {
+      const nlohmann::json value = value_of(*column, run);
+      record.push_back(value.is_string() ? value.get<std::string>() : setting_text(value));
     }
     out << csv_record(record);
   }

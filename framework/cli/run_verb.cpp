@@ -116,8 +116,13 @@ int run_verb(const Arguments& arguments) {
   }
   say_what_is_done(planned);
   const bool whole = !store || say_what_is_missing(line, *store, planned);
+  const auto add_sweep = [&] {
+    return store->add_sweep(planned.plan.name, planned.file.string(), planned.sources.front().text,
+                            context_of(planned));
+  };
   if (planned.to_do() == 0) {
     trust_plugins_of(planned);
+    if (store) add_known_runs(*store, planned, add_sweep);
     print_nothing_to_do(std::cout, line, store.get(), planned);
     return whole ? exit_done : exit_failed;
   }
@@ -128,8 +133,7 @@ int run_verb(const Arguments& arguments) {
   trust_plugins_of(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
-  const std::int64_t sweep = store->add_sweep(planned.plan.name, planned.file.string(),
-                                              planned.sources.front().text, context_of(planned));
+  const std::int64_t sweep = add_sweep();
   for (ParentFile& parent : planned.parents)
     parent.sweep = store->add_sweep(parent.plan.name, parent.file.string(), parent.sources.front().text,
                                     context_of(parent));

@@ -10,7 +10,9 @@
 #include "plan/search/decide.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
+#include "report/comparison.hpp"
 #include "report/search_view.hpp"
+#include "store/metrics.hpp"
 
 namespace encore {
 
@@ -26,6 +28,24 @@ std::string value_text(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.5g", value);
   return text;
+}
+
+/// As lists and reports write the metric: a share in percent.
+std::string score_text(const Metric& metric, double value) {
+  return std::isfinite(value) && metric.is_fraction() ? metric_text(metric, value) : value_text(value);
+}
+
+/// What the runs of its trials mean by the objectives, in their order.
+std::vector<Metric> objectives_of(Store& store, const SearchView& view) {
+  RunFilter filter{.sight = Sight::any};
+  filter.numbers.emplace();
+  for (const TrialRow& trial : view.record.trials)
+    filter.numbers->insert(filter.numbers->end(), trial.runs.begin(), trial.runs.end());
+  const Metrics metrics = read_metrics(store.database(), store.list_runs(filter));
+  std::vector<Metric> objectives;
+  for (const search::Objective& objective : view.options.objectives)
+    objectives.push_back(metrics.of(objective.metric));
+  return objectives;
 }
 
 std::string settings_text(const SearchView& view) {
@@ -134,7 +154,8 @@ ordered_json confirmations_json(Store& store, const SearchView& view) {
 }
 
 /// What fresh seeds say of the best trials, by the first objective.
-void print_confirmations(std::ostream& out, Store& store, const SearchView& view, const Terminal& terminal) {
+void print_confirmations(std::ostream& out, Store& store, const SearchView& view, const Metric& metric,
+                         const Terminal& terminal) {
   const std::vector<ConfirmedTrial> confirmed = confirmed_trials(store, view, 0);
   if (confirmed.empty()) return;
   Table table({{"CONFIRMED TRIAL", Align::right},
@@ -145,8 +166,10 @@ void print_confirmations(std::ostream& out, Store& store, const SearchView& view
   for (const ConfirmedTrial& one : confirmed)
     table.add({std::to_string(one.trial + 1),
                std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted),
-               value_text(one.selected), one.fresh.empty() ? "-" : value_text(one.mean()),
-               one.interval ? value_text(one.interval->low) + " to " + value_text(one.interval->high) : "-"});
+               score_text(metric, one.selected), one.fresh.empty() ? "-" : score_text(metric, one.mean()),
+               one.interval
+                   ? score_text(metric, one.interval->low) + " to " + score_text(metric, one.interval->high)
+                   : "-"});
   out << '\n';
   table.print(out, terminal);
 }
@@ -178,8 +201,8 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   if (order.empty()) return;
   std::vector<TableColumn> columns = {
       {"TRIAL", Align::right}, {"STATE"}, {heading_text(name_of(view.options.unit)), Align::right}};
-  for (const search::Objective& objective : view.options.objectives)
-    columns.push_back({heading_text(objective.metric), Align::right});
+  const std::vector<Metric> objectives = objectives_of(store, view);
+  for (const Metric& metric : objectives) columns.push_back({heading_text(metric.name), Align::right});
   for (const RandomVariable& variable : view.space)
     columns.push_back({heading_text(variable.key.substr(variable.key.rfind('.') + 1)), Align::right});
   columns.push_back({"RUN", Align::left, true});
@@ -194,8 +217,8 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
     cells.push_back(wins ? Cell(std::to_string(trial + 1), Style::green) : Cell(std::to_string(trial + 1)));
     cells.emplace_back(view.standing.state(trial));
     cells.emplace_back(last != nullptr ? std::to_string(last->epochs) : std::string("-"));
-    for (std::size_t i = 0; i < view.options.objectives.size(); ++i)
-      cells.emplace_back(last != nullptr ? value_text(last->values[i]) : std::string("-"));
+    for (std::size_t i = 0; i < objectives.size(); ++i)
+      cells.emplace_back(last != nullptr ? score_text(objectives[i], last->values.at(i)) : std::string("-"));
     for (std::size_t i = 0; i < view.space.size(); ++i)
       cells.emplace_back(record.history.trials[trial].active[i]
                              ? search::value_text(view.space[i], record.history.trials[trial].point[i])
@@ -207,7 +230,7 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   out << '\n';
   table.print(out, terminal);
   if (shown < order.size()) out << order.size() - shown << " more: exp show " << row.name << " --all\n";
-  print_confirmations(out, store, view, terminal);
+  print_confirmations(out, store, view, objectives.front(), terminal);
 }
 
 ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record) {
@@ -261,7 +284,8 @@ void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
     for (const search::Objective& objective : view.options.objectives)
       objectives += (objectives.empty() ? "" : ", ") + search::text_of(objective);
     if (winners.size() == 1 || (view.options.objectives.size() == 1 && !winners.empty()))
-      best = value_text(view.standing.states[winners.front()].measured.back()->values.front());
+      best = score_text(objectives_of(store, view).front(),
+                        view.standing.states[winners.front()].measured.back()->values.front());
     else if (!winners.empty())
       best = std::to_string(winners.size()) + " trials";
     table.add({row.name, std::string(search::name_of(view.options.method)),

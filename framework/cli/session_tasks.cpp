@@ -24,8 +24,17 @@ std::vector<std::size_t> tasks_before(const PlannedRuns& planned, const std::vec
 
 }  // namespace
 
+void add_known_runs(Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep) {
+  std::vector<std::int64_t> known;
+  for (const PlannedRun& run : planned.runs)
+    if (run.before && !run.new_repeat && !run.parent_file && run.before->sweep != planned.plan.name)
+      known.push_back(run.before->number);
+  if (!known.empty()) store.add_to_sweep(sweep(), known);
+}
+
 SessionTasks make_session_tasks(const CommandLine& line, Store& store, const PlannedRuns& planned,
                                 std::optional<std::int64_t> sweep) {
+  if (sweep) add_known_runs(store, planned, [&] { return *sweep; });
   SessionTasks made;
   std::vector<Specification> specifications;
   specifications.reserve(planned.to_do());

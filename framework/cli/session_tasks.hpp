@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct SessionTasks {
   std::vector<std::string> names;
 };
 
+/// Runs of the file that were there already, from a file of another name, belong to this one too: so its name
+/// means all of its runs. `sweep` gives its number, and is asked only where there are such runs.
+void add_known_runs(Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep);
 /// Adds the rows that are missing; new runs belong to the experiment file `sweep`, if there is one.
 SessionTasks make_session_tasks(const CommandLine& line, Store& store, const PlannedRuns& planned,
                                 std::optional<std::int64_t> sweep);

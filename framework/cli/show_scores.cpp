@@ -135,7 +135,7 @@ void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metr
 }  // namespace
 
 void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  const Metrics metrics = read_metrics(store.database());
+  const Metrics metrics = read_metrics(store.database(), {run});
   const std::string selected = scores_of(store, {run}).front().rule.metric.name;
   print_scores(out, run, metrics, selected, terminal);
   print_heading(out, terminal, "curves");

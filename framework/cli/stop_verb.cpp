@@ -3,7 +3,6 @@
 // asked as well.
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <set>
 
 #include "cli/access.hpp"
@@ -102,11 +101,17 @@ void stop_all(const CommandLine& line, StopWish wish) {
 
 /// Sweeps of which no run is left out.
 std::set<std::string> whole_sweeps(Store& store, const std::vector<RunRow>& runs) {
-  std::map<std::string, std::size_t> selected;
-  for (const RunRow& run : runs) ++selected[run.sweep];
-  std::set<std::string> sweeps;
-  for (const auto& [name, count] : selected)
-    if (!name.empty() && store.list_runs({.sweeps = {name}}).size() == count) sweeps.insert(name);
+  std::set<std::string> names, sweeps;
+  std::set<std::int64_t> selected;
+  for (const RunRow& run : runs) {
+    names.insert(run.sweep);
+    selected.insert(run.number);
+  }
+  names.erase("");
+  for (const std::string& name : names)
+    if (std::ranges::all_of(store.list_runs({.sweeps = {name}}),
+                            [&](const RunRow& run) { return selected.contains(run.number); }))
+      sweeps.insert(name);
   return sweeps;
 }
 

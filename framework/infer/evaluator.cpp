@@ -107,6 +107,8 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   }
   for (std::size_t i = 0; i < losses.size(); ++i)
     result.loss += weights[i] > 0.0 ? losses[i] / weights[i] : 0.0;
+  if (!weights.empty() && std::ranges::none_of(weights, [](double weight) { return weight > 0.0; }))
+    known = false;
   if (!known) result.loss = std::numeric_limits<double>::quiet_NaN();
   if (!texts_) return result;
   const auto written = [&](std::size_t sequences) {

@@ -24,7 +24,8 @@ namespace encore {
 
 struct Evaluation {
   Outputs outputs;
-  double loss = 0.0;  ///< sum of the means of the head's losses; NaN where the truth is not known
+  double loss = 0.0;  ///< sum of the means of the head's losses; NaN where the truth is not known, of no
+                      ///< example or not of all
 };
 
 /// How far an evaluation is: first with the sequences that it scores, then with the texts that it has

@@ -189,6 +189,7 @@ Figure answer_figure(const Question& question) {
   chart.y = {options.metric.name, unit.name};
   ScatterChart::Group means{"mean, with its interval by t", {}}, runs{"single runs", {}};
   const std::size_t shown = std::min(most, question.order.size());
+  bool cut = false;
   Figure figure;
   figure.alternative = "Points per candidate. ";
   for (std::size_t i = 0; i < shown; ++i) {
@@ -197,8 +198,10 @@ Figure answer_figure(const Question& question) {
     chart.categories.push_back(question.key.legend(index));
     ScatterChart::Point mean{static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
     if (candidate.t) {
-      mean.low = unit.factor * candidate.t->low;
-      mean.high = unit.factor * candidate.t->high;
+      const Interval shown = possible_part(options.metric, *candidate.t);
+      cut = cut || shown.low > candidate.t->low || shown.high < candidate.t->high;
+      mean.low = unit.factor * shown.low;
+      mean.high = unit.factor * shown.high;
     }
     if (!candidate.values.empty()) means.points.push_back(std::move(mean));
     for (const Replicate& run : candidate.runs)
@@ -216,6 +219,7 @@ Figure answer_figure(const Question& question) {
   figure.id = "figure-" + question.id;
   figure.caption = question.title + ": each complete run, and the mean of each candidate with its " +
                    percent_of(options.alpha) + " interval by t where there is one" +
+                   (cut ? ", as far as it lies between 0 and 100 %" : "") +
                    (shown < question.order.size() ? "; the first " + std::to_string(shown) + " of " +
                                                         std::to_string(question.order.size()) + " candidates."
                                                   : ".");

@@ -8,6 +8,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/before_5.hpp"
+#include "store/metrics.hpp"
 
 namespace encore {
 
@@ -17,18 +18,24 @@ namespace {
 constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
 
-/// Families of measures on a split, each as one of its members; the one that the report is about comes last.
+/// Families of measures that a question's runs have on a split, each as one of its members; the one that the
+/// report is about comes last.
 struct Families {
   std::vector<Metric> members;
   std::set<std::string> keys;
 };
 
-Families families_of(const Material& material, const std::string& split) {
+Families families_of(const Material& material, const Question& question, const std::string& split) {
   Families families;
   std::set<std::string> seen;
-  for (const Metric& metric : material.metrics.all()) {
+  const auto has_value = [&](const Metric& metric) {
+    return std::ranges::any_of(
+        question.runs, [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
+  };
+  const Metrics metrics = read_metrics(material.store.database(), question.runs);
+  for (const Metric& metric : metrics.all()) {
     const std::optional<std::string> key = metric.key();
-    if (!key || metric.split() != split) continue;
+    if (!key || metric.split() != split || !has_value(metric)) continue;
     families.keys.insert(*key);
     if (seen.insert(metric.meaning.name).second) families.members.push_back(metric);
   }
@@ -48,20 +55,20 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
                                                 const Families& families, const std::string& key) {
   std::vector<TableCell> cells = {key, TableCell()};
   std::vector<double> values;
-  bool any = false;
+  std::size_t runs = 0;  // a label may have a value of one family and none of another
   for (const Metric& member : families.members) {
     values = values_of(candidate, split + "/" + member_name(member.meaning, key));
-    any = any || !values.empty();
+    runs = std::max(runs, values.size());
     cells.push_back(value_cell(member, mean_of(values)));
   }
-  cells[1] = count_cell(static_cast<std::int64_t>(values.size()));
+  cells[1] = count_cell(static_cast<std::int64_t>(runs));
   cells.push_back(value_cell(families.members.back(), deviation_of(values)));
-  return any ? std::optional(cells) : std::nullopt;
+  return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 
 TableBlock class_table(const Material& material, const Question& question, const std::string& split) {
   TableBlock table;
-  const Families families = families_of(material, split);
+  const Families families = families_of(material, question, split);
   if (families.members.empty()) return table;
   const Metric& leading = families.members.back();
   table.id = "classes-" + question.id;
@@ -130,7 +137,8 @@ void add_counts(const Material& material, const RunRow& run, const std::string& 
   const PredictedStatistics read =
       read_statistics(recorded_artifact(material.store, run, predictions_name(split)));
   std::vector<Measure> measures;
-  for (const Metric& matrix : material.metrics.matrices(split)) measures.push_back(matrix.meaning);
+  for (const Metric& matrix : read_metrics(material.store.database(), {run}).matrices(split))
+    measures.push_back(matrix.meaning);
   if (read.is_old) measures = {confusion_before_5()};
   for (const Measure& measure : measures) {
     auto table = std::find_if(tables.begin(), tables.end(),

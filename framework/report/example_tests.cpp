@@ -29,7 +29,7 @@ void ExampleTests::test(const std::vector<const Replicate*>& a, const std::vecto
 
 PermutationTest ExampleTests::tested(const std::vector<const Replicate*>& a,
                                      const std::vector<const Replicate*>& b, bool same_set) {
-  if (!cells_) throw Error(refusal());
+  if (!cells_) throw Error(refusal(a, b));
   const std::vector<ExampleSums> left = read(a), right = read(b);
   if (left.empty() || right.empty()) throw Error("a candidate has no complete run");
   if (!same_set) throw Error("the " + metric_.split() + " sets are not the same");
@@ -39,9 +39,13 @@ PermutationTest ExampleTests::tested(const std::vector<const Replicate*>& a,
   return permutation_test(left, right, *cells_);
 }
 
-std::string ExampleTests::refusal() const {
+std::string ExampleTests::refusal(const std::vector<const Replicate*>& a,
+                                  const std::vector<const Replicate*>& b) const {
+  std::vector<RunRow> runs;
+  for (const auto* side : {&a, &b})
+    for (const Replicate* replicate : *side) runs.push_back(replicate->run);
   std::vector<std::string> others;
-  for (const Metric& other : read_metrics(store_.database()).in_order(metric_.name, {metric_.split()}))
+  for (const Metric& other : read_metrics(store_.database(), runs).in_order(metric_.name, {metric_.split()}))
     if (has_value(other.meaning.reducer)) others.push_back(other.name);
   return metric_.name + " does not follow from the statistics of single examples" +
          (others.empty() ? "" : "; " + listed(others) + (others.size() == 1 ? " does" : " do"));

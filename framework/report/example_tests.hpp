@@ -23,7 +23,7 @@ class ExampleTests {
                          bool same_set);
   std::vector<ExampleSums> read(const std::vector<const Replicate*>& replicates);
   /// Why nothing can be tested, and what can be instead.
-  std::string refusal() const;
+  std::string refusal(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b) const;
 
   Store& store_;
   Metric metric_;

@@ -15,7 +15,8 @@ namespace {
 struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
-  bool swept = false;
+  bool swept = false;   ///< varied by a sweep or a search
+  bool chosen = false;  ///< so, or on the command line: by itself, and not because another setting changed
 };
 
 bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
@@ -26,7 +27,7 @@ bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
 }
 
 std::map<std::string, KeyValues> values_by_key(const std::vector<RunRow>& runs,
-                                            const RunBatch::ByRun<ParamRow>& params) {
+                                               const RunBatch::ByRun<ParamRow>& params) {
   std::map<std::string, KeyValues> keys;
   const std::string missing = nlohmann::json().dump();
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -38,6 +39,7 @@ std::map<std::string, KeyValues> values_by_key(const std::vector<RunRow>& runs,
       values.texts.resize(runs.size(), missing);
       values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       values.swept = values.swept || param.source == "sweep";
+      values.chosen = values.chosen || param.source == "sweep" || param.source == "command line";
       if (std::find(values.levels.begin(), values.levels.end(), param.value) == values.levels.end())
         values.levels.push_back(param.value);
     }
@@ -66,6 +68,39 @@ bool names_better(const std::string& a, bool a_swept, const std::string& b, bool
   return a < b;
 }
 
+/// How many parts two keys have in common at their beginning: those of "optimizer.type" and "optimizer.beta1"
+/// one.
+std::size_t common_parts(const std::string& a, const std::string& b) {
+  std::size_t parts = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) parts += a[i] == '.' ? 1 : 0;
+  return parts;
+}
+
+/// Settings that change together, as those of which each gets a factor, with what goes with it. What was
+/// chosen by itself stands for itself: two drawn numbers are distinct in every run and say nothing of each
+/// other. Anything else follows from a type or a table, most likely from the nearest one.
+std::map<std::string, std::vector<std::string>> split_by_choice(
+    const std::vector<std::string>& names, const std::map<std::string, KeyValues>& keys) {
+  const auto better = [&](const std::string& a, const std::string& b) {
+    return names_better(a, keys.at(a).swept, b, keys.at(b).swept);
+  };
+  std::vector<std::string> leaders;
+  for (const std::string& name : names)
+    if (keys.at(name).chosen) leaders.push_back(name);
+  if (leaders.empty()) leaders.push_back(*std::ranges::min_element(names, better));
+  std::map<std::string, std::vector<std::string>> split;
+  for (const std::string& name : names) {
+    const bool leads = std::ranges::find(leaders, name) != leaders.end();
+    const std::string& leader =
+        leads ? name : *std::ranges::min_element(leaders, [&](const auto& a, const auto& b) {
+          const std::size_t with_a = common_parts(name, a), with_b = common_parts(name, b);
+          return with_a != with_b ? with_a > with_b : better(a, b);
+        });
+    split[leader].push_back(name);
+  }
+  return split;
+}
+
 /// The last `count` parts of a key, without a ".type" at its end: that of "attention" is the attention.
 std::string last_parts(const std::string& key, std::size_t count) {
   const std::string type = ".type";
@@ -90,6 +125,18 @@ void add_labels(std::vector<Factor>& factors) {
   }
 }
 
+Factor factor_of(const std::string& name, const std::vector<std::string>& keys, const KeyValues& values) {
+  Factor factor{.name = name, .label = {}, .keys = keys, .levels = values.levels, .level = {}};
+  std::sort(factor.levels.begin(), factor.levels.end(), level_before);
+  std::map<std::string, std::size_t> number;
+  for (std::size_t i = 0; i < factor.levels.size(); ++i)
+    number[factor.levels[i].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)] = i;
+  for (const std::string& text : values.texts) factor.level.push_back(number.at(text));
+  factor.numeric = std::all_of(factor.levels.begin(), factor.levels.end(),
+                               [](const nlohmann::json& level) { return level.is_number(); });
+  return factor;
+}
+
 }  // namespace
 
 std::string level_text(const nlohmann::json& level) {
@@ -102,23 +149,9 @@ std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::
   for (const auto& [key, values] : keys)
     if (values.levels.size() > 1) together[partition_of(values.texts)].push_back(key);
   std::vector<Factor> factors;
-  for (const auto& [partition, names] : together) {
-    Factor factor;
-    factor.keys = names;
-    factor.name = *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-      return names_better(a, keys.at(a).swept, b, keys.at(b).swept);
-    });
-    const KeyValues& values = keys.at(factor.name);
-    factor.levels = values.levels;
-    std::sort(factor.levels.begin(), factor.levels.end(), level_before);
-    std::map<std::string, std::size_t> number;
-    for (std::size_t i = 0; i < factor.levels.size(); ++i)
-      number[factor.levels[i].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)] = i;
-    for (const std::string& text : values.texts) factor.level.push_back(number.at(text));
-    factor.numeric = std::all_of(factor.levels.begin(), factor.levels.end(),
-                                 [](const nlohmann::json& level) { return level.is_number(); });
-    factors.push_back(std::move(factor));
-  }
+  for (const auto& [partition, names] : together)
+    for (const auto& [name, with] : split_by_choice(names, keys))
+      factors.push_back(factor_of(name, with, keys.at(name)));
   std::sort(factors.begin(), factors.end(),
             [](const Factor& a, const Factor& b) { return natural_less(a.name, b.name); });
   add_labels(factors);

@@ -1,5 +1,6 @@
-// Factors: the settings that are not the same in all of some runs; those that always change together are one.
-// Place in the flow: a report asks once (material.cpp), `exp compare` for its key (candidate_key.hpp).
+// Factors: the settings that are not the same in all of some runs; what changes only because another setting
+// does, such as the options of a type, is one with that. Place in the flow: a report asks once
+// (material.cpp), `exp compare` for its key (candidate_key.hpp).
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace encore {
 
-/// A setting that is not the same in all runs, or several that always change together.
+/// A setting that is not the same in all runs, with others that always change together with it. Two that were
+/// varied by a sweep, a search or the command line are two factors, whatever their values.
 struct Factor {
   std::string name;                    ///< of the setting that names it best: "model.layers"
   std::string label;                   ///< the shortest end of it that no other factor has: "layers"

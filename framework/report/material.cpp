@@ -71,7 +71,9 @@ std::size_t Material::rows_of(std::size_t all) const {
 
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options) {
-  Material material{store, options, subject, read_metrics(store.database()), {}, {}, runs, {}, {}, {}, {}, {},
+  Material material{store, options, subject, read_metrics(store.database(), runs),
+                    {},    {},      runs,    {},
+                    {},    {},      {},      {},
                     {},    {},      {},      runs_of_searches(store)};
   std::sort(material.runs.begin(), material.runs.end(),
             [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });

@@ -39,7 +39,7 @@ struct Material {
   Store& store;
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
-  Metrics metrics;           ///< all of the database, with what they mean
+  Metrics metrics;           ///< of the runs, with what they mean there
   Metric metric;             ///< that the report is about
   std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
   std::vector<RunRow> runs;  ///< by name, numbers in it by value

@@ -31,7 +31,7 @@ std::string shown(const Metric& metric, double value) {
 
 /// The measures that this run has, the leading one first.
 std::vector<Metric> metrics_of(Store& store, const RunRow& run) {
-  const Metrics all = read_metrics(store.database());
+  const Metrics all = read_metrics(store.database(), {run});
   std::vector<Metric> metrics = all.in_order(leading_metric(store, {run}).name, {"test", "dev"});
   std::erase_if(metrics, [&](const Metric& metric) { return !result_measure(run, metric.name); });
   return metrics;

@@ -80,7 +80,7 @@ std::vector<std::string> refusal_texts(const Comparison& comparison,
     for (std::size_t k = 0; k < std::min(most_pairs, pairs[i].size()); ++k)
       who += (k == 0 ? "" : ", ") + pairs[i][k];
     if (pairs[i].size() > most_pairs) who += ", and " + counted(pairs[i].size() - most_pairs, "more pair");
-    texts.push_back("No test of " + who + ": " + reasons[i] + ".");
+    texts.push_back("No test of " + who + ": " + reasons[i] + (reasons[i].ends_with('?') ? "" : "."));
   }
   return texts;
 }

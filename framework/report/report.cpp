@@ -9,6 +9,7 @@
 #include "report/section_choice.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
+#include "store/searches.hpp"
 #include "store/selection.hpp"
 
 namespace encore {
@@ -21,18 +22,18 @@ struct Chosen {
 };
 
 Chosen choose(Store& store, const RunSelection& selection) {
-  std::vector<RunRow> runs = select_runs(store, selection).runs;
+  SelectedRuns selected = select_runs(store, selection);
+  std::vector<RunRow> runs = std::move(selected.runs);
   const std::vector<std::string>& words = selection.words;
   if (runs.empty())
     throw UnknownRun("there is no run in " + store.path().string() + " to report" +
                      (words.empty() && !selection.narrows() ? "" : " that fits"));
   const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
-  const bool is_sweep = words.size() == 1 && !selection.narrows() &&
-                        std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
-                          return run.sweep == words.front() && run.name != words.front();
-                        });
+  const bool is_sweep = !selected.sweep.empty();
+  const bool is_search = is_sweep && find_search_called(store, words.front()).has_value();
   std::string subject = all                ? "all runs"
                         : runs.size() == 1 ? "run " + runs.front().name
+                        : is_search        ? "search " + words.front()
                         : is_sweep         ? "sweep " + words.front()
                         : words.empty()    ? "selected runs"
                                            : "runs of " + listed(words);

@@ -179,8 +179,9 @@ Figure confirmation_figure(const Material& material, const SearchView& view, std
     if (one.fresh.empty()) continue;
     ScatterChart::Point point{place, unit.factor * one.mean(), {}, {}, name + ", fresh mean"};
     if (one.interval) {
-      point.low = unit.factor * one.interval->low;
-      point.high = unit.factor * one.interval->high;
+      const Interval shown = possible_part(metric, *one.interval);
+      point.low = unit.factor * shown.low;
+      point.high = unit.factor * shown.high;
     }
     mean.points.push_back(std::move(point));
     figure.alternative += name + ": selected " + metric_text(metric, one.selected) + ", fresh mean " +

@@ -1,12 +1,14 @@
 // See wording.hpp.
 #include "report/wording.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
 
 #include <nlohmann/json.hpp>
 
+#include "config/value.hpp"
 #include "document/number.hpp"
 #include "report/comparison.hpp"
 
@@ -53,9 +55,25 @@ std::string listed(const std::vector<std::string>& parts) {
   return text;
 }
 
+namespace {
+
+std::string written(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
 std::string setting_text(const nlohmann::json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (value.is_number_float()) return shortest(value.get<double>());
+  if (value.is_array()) {
+    std::string list;
+    for (const nlohmann::json& one : value)
+      list +=
+          (list.empty() ? "" : ",") + (one.is_number_float() ? shortest(one.get<double>()) : written(one));
+    return "[" + list + "]";
+  }
+  if (!value.is_string()) return written(value);
   const std::string& text = value.get_ref<const std::string&>();
   if (!text.starts_with('/')) return text;
   const std::size_t last = text.rfind('/');
@@ -75,6 +93,11 @@ std::string percent_of(double alpha) {
 
 Unit unit_of(const Metric& metric) {
   return metric.is_fraction() ? Unit{100.0, "%"} : Unit{1.0, metric.meaning.unit};
+}
+
+Interval possible_part(const Metric& metric, const Interval& interval) {
+  if (!metric.is_fraction()) return interval;
+  return {std::clamp(interval.low, 0.0, 1.0), std::clamp(interval.high, 0.0, 1.0)};
 }
 
 std::string unit_of_differences(const Metric& metric) {

@@ -69,6 +69,22 @@ std::int64_t Store::add_sweep(const std::string& name, const std::string& file, 
   return number;
 }
 
+void Store::add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& runs) {
+  Transaction transaction(*database_);
+  for (const std::int64_t run : runs) insert_sweep_run(sweep, run);
+  transaction.commit();
+}
+
+/// Inside a transaction; nothing where the run is the sweep's own.
+void Store::insert_sweep_run(std::int64_t sweep, std::int64_t run) {
+  database_
+      ->cached(
+          "INSERT OR IGNORE INTO sweep_run (sweep, run) SELECT ?1, number FROM run WHERE number = ?2 AND "
+          "sweep "
+          "IS NOT ?1")
+      .run(sweep, run);
+}
+
 AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
   const RunToAdd run{&specification, extras};
   return add_runs({&run, 1}).front();
@@ -95,6 +111,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
   if (before && !extras.fresh) {
     specification.run = before->id;
     specification.name = before->name;
+    if (extras.sweep) insert_sweep_run(*extras.sweep, before->number);
     return {*before, false};
   }
   // Removed runs are not there for the question, but their repeats stay taken.

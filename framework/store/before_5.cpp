@@ -3,10 +3,11 @@
 #include "store/before_5.hpp"
 
 #include <encore/error.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/host_measures.hpp"
 #include "base/label_spans.hpp"
-#include "store/metrics.hpp"
+#include "base/measure_json.hpp"
 
 namespace encore {
 
@@ -65,7 +66,19 @@ void fill_meanings(Database& database) {
   std::vector<std::pair<std::string, std::string>> metrics;
   Statement rows(database, "SELECT name, unit FROM metric WHERE measure = '' ORDER BY number");
   while (rows.step()) metrics.emplace_back(rows.text(0), rows.text(1));
-  for (const auto& [name, unit] : metrics) add_metric(database, name, unit, "");
+  for (const auto& [name, unit] : metrics) {
+    const Measure measure = meaning_before_5(name);
+    std::optional<std::string> better;
+    if (measure.better != Better::neither) better = name_of(measure.better);
+    if (measure.name.empty()) continue;
+    database
+        .cached(
+            "UPDATE metric SET unit = ?, measure = ?, title = ?, fraction = ?, better = ?, reducer = ?, "
+            "columns = ? WHERE name = ?")
+        .run(unit.empty() ? measure.unit : unit, measure.name, measure.title,
+             static_cast<std::int64_t>(measure.fraction), better, std::string(name_of(measure.reducer)),
+             nlohmann::json(measure.columns).dump(), name);
+  }
 }
 
 const Measure& confusion_before_5() {

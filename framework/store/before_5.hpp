@@ -14,7 +14,7 @@ namespace encore {
 /// What a metric of that name ("dev/f1", "test/recall/PER", "train/loss") meant; unknown for names that there
 /// were not.
 Measure meaning_before_5(const std::string& metric);
-/// Writes the meanings of all metrics that have none into the table `metric`, as it is from version 5 on.
+/// Writes the meanings of all metrics that have none into the table `metric`, as it is in versions 5 to 8.
 void fill_meanings(Database& database);
 
 /// The table of what was taken for what, from the statistics below.

@@ -59,6 +59,7 @@ class Merging {
     }
     Transaction transaction(rows_.database());
     merge.searches = rows_.merge_searches(false, searches);
+    rows_.merge_sweep_runs(options_.only.has_value());
     if (!options_.only) rows_.add_benches();
     transaction.commit();
     return merge;

@@ -168,10 +168,9 @@ class Merger {
   }
 
   void merge_metric() {
-    const std::int64_t metric = add_metric(database_, record_.name, record_.unit, record_.meaning);
-    database_.cached("INSERT OR REPLACE INTO spool_metric (attempt, number, metric) VALUES (?, ?, ?)")
-        .run(source_.attempt, record_.metric, metric);
-    metrics_[record_.metric] = {metric, record_.name.starts_with("train/")};
+    add_spool_metric(database_, source_.attempt, record_.metric,
+                     metric_from(record_.name, record_.unit, record_.meaning));
+    metrics_[record_.metric] = {add_metric(database_, record_.name), record_.name.starts_with("train/")};
   }
 
   void merge_point() {

@@ -19,7 +19,7 @@ struct SharedTable {
   const char* name;
   const char* same;  ///< whether row t of the other database is row m of this one
 };
-constexpr std::array<SharedTable, 6> shared_tables = {{
+constexpr std::array<SharedTable, 7> shared_tables = {{
     {"dataset", "m.sha256 = t.sha256"},
     {"host", "m.description = t.description"},
     {"build", "m.description = t.description"},
@@ -27,6 +27,7 @@ constexpr std::array<SharedTable, 6> shared_tables = {{
     {"plugin",
      "m.name = t.name AND m.version = t.version AND m.sha256 = t.sha256 AND m.fingerprint = t.fingerprint"},
     {"metric", "m.name = t.name"},
+    {"measure", "m.description = t.description"},
 }};
 
 /// Every line of both once, sorted where both have some: whoever is merged first, the result is one.
@@ -112,7 +113,7 @@ MergedRows::MergedRows(const std::filesystem::path& database, const Database& ot
   Statement(database_, "ATTACH ? AS other")
       .run(path.starts_with("file:") ? path : database_uri(std::filesystem::absolute(path), "mode=ro"));
   for (const char* table :
-       {"dataset", "host", "build", "code", "plugin", "metric", "attempt", "bench_case", "run"})
+       {"dataset", "host", "build", "code", "plugin", "metric", "measure", "attempt", "bench_case", "run"})
     database_.execute("CREATE TEMP TABLE map_" + std::string(table) +
                       " (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)");
 }
@@ -218,6 +219,32 @@ void MergedRows::replace_run(std::int64_t theirs, std::int64_t ours) {
   order_repeats(database_, ours);
 }
 
+void MergedRows::map_runs() {
+  database_.execute(
+      "DELETE FROM temp.map_run; INSERT INTO temp.map_run SELECT t.number, m.number FROM other.run AS t "
+      "JOIN main.run AS m ON m.id = t.id");
+}
+
+void MergedRows::merge_sweep_runs(bool whole) {
+  map_runs();
+  std::string which = "t.run IN (SELECT theirs FROM temp.map_run)";
+  if (whole)
+    which +=
+        " AND (EXISTS (SELECT 1 FROM other.sweep AS s JOIN main.sweep AS m ON " + same_sweep("s") +
+        " WHERE s.number = t.sweep) OR NOT EXISTS (SELECT 1 FROM (SELECT sweep, number AS run FROM other.run "
+        "UNION ALL SELECT sweep, run FROM other.sweep_run) AS every WHERE every.sweep = t.sweep AND "
+        "every.run "
+        "NOT IN (SELECT theirs FROM temp.map_run)))";
+  std::vector<std::int64_t> sweeps;
+  Statement rows(database_, "SELECT DISTINCT t.sweep FROM other.sweep_run AS t WHERE " + which);
+  while (rows.step()) sweeps.push_back(rows.integer(0));
+  for (const std::int64_t sweep : sweeps) copy_sweep(std::to_string(sweep));
+  const std::string run = mapped("run", "run");
+  copy_rows("sweep_run", {{"sweep", sweep_here()}, {"run", run}},
+            which + " AND NOT EXISTS (SELECT 1 FROM main.sweep_run AS m WHERE m.sweep = " + sweep_here() +
+                " AND m.run = " + run + ")");
+}
+
 void MergedRows::copy_content(std::int64_t theirs, std::int64_t ours) {
   const std::string of_run = "t.run = " + std::to_string(theirs);
   const std::string run = std::to_string(ours);
@@ -240,7 +267,9 @@ void MergedRows::copy_content(std::int64_t theirs, std::int64_t ours) {
   const std::string metric = mapped("metric", "metric");
   const std::string of_attempts = "t.attempt IN (SELECT theirs FROM temp.map_attempt)";
   copy_rows("attempt_plugin", {{"attempt", attempt}, {"plugin", mapped("plugin", "plugin")}}, of_attempts);
-  copy_rows("spool_metric", {{"attempt", attempt}, {"metric", metric}}, of_attempts);
+  copy_rows("spool_metric",
+            {{"attempt", attempt}, {"metric", metric}, {"measure", mapped("measure", "measure")}},
+            of_attempts);
   copy_rows("event", {{"attempt", attempt}}, of_attempts);
   copy_rows("point", {{"run", run}, {"attempt", attempt}, {"metric", metric}}, of_run);
   for (const char* table : {"checkpoint", "digest", "artifact"})

@@ -78,9 +78,15 @@ class MergedRows {
   /// After all runs, since trials refer to them. `only`: those with one of these names; null: all.
   std::vector<MergedSearch> merge_searches(bool dry_run, const std::set<std::string>* only = nullptr);
 
+  /// After all runs: those that belong to a sweep besides their own. `whole`: only of sweeps that are here,
+  /// or all runs of which are, so that a part of the runs takes no experiment file of other runs with it.
+  void merge_sweep_runs(bool whole);
+
   std::size_t count_benches();
 
  private:
+  /// The numbers that runs of the other database have here.
+  void map_runs();
   void compare_searches(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
   void write_search(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
   /// The sweep of that number there (SQL), unless it is here already.

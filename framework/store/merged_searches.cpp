@@ -34,10 +34,7 @@ std::int64_t count(Database& database, const std::string& sql, std::int64_t one,
 }  // namespace
 
 std::vector<MergedSearch> MergedRows::merge_searches(bool dry_run, const std::set<std::string>* only) {
-  if (!dry_run)
-    database_.execute(
-        "DELETE FROM temp.map_run; INSERT INTO temp.map_run SELECT t.number, m.number FROM other.run AS t "
-        "JOIN main.run AS m ON m.id = t.id");
+  if (!dry_run) map_runs();
   std::vector<std::pair<std::int64_t, std::string>> searches;
   Statement rows(database_, "SELECT number, name FROM other.search ORDER BY number");
   while (rows.step())

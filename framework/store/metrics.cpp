@@ -1,4 +1,4 @@
-// Rows of the table `metric` as values, and back.
+// What attempts say of metrics as values, and back.
 #include "store/metrics.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "base/measure_json.hpp"
 #include "config/json_text.hpp"
 #include "store/before_5.hpp"
+#include "store/rows.hpp"
 
 namespace encore {
 
@@ -22,20 +23,45 @@ Measure measure_or_unknown(const nlohmann::json& json) {
   }
 }
 
+/// What both say, field by field. One that says nothing contradicts nothing.
+Measure agreement(const Measure& one, const Measure& other) {
+  if (one.name.empty()) return other;
+  if (other.name.empty() || one == other) return one;
+  Measure both = one;
+  if (one.name != other.name) both.name.clear();
+  if (one.title != other.title) both.title.clear();
+  if (one.help != other.help) both.help.clear();
+  if (one.unit != other.unit) both.unit.clear();
+  both.fraction = one.fraction && other.fraction;
+  both.always = one.always && other.always;
+  if (one.better != other.better) both.better = Better::neither;
+  if (one.reducer != other.reducer || one.columns != other.columns) {
+    both.reducer = Reducer::opaque;
+    both.columns.clear();
+  }
+  return both;
+}
+
+/// "SELECT columns": of each of the runs in ?1 what its newest attempt says of each metric, as the view
+/// run_metric has it, but from these runs alone.
+std::string of_runs(const std::string& columns) {
+  return "SELECT " + columns +
+         " FROM (SELECT attempt.run AS run, metric, measure, spool_metric.number AS place, "
+         "max(attempt.number) FROM json_each(?1) AS chosen "
+         "JOIN attempt ON attempt.run = chosen.value "
+         "JOIN spool_metric ON spool_metric.attempt = attempt.number GROUP BY attempt.run, metric) AS said "
+         "JOIN metric ON metric.number = said.metric LEFT JOIN measure ON measure.number = said.measure ";
+}
+
 }  // namespace
 
-Metric metric_row(const Statement& row, int first) {
-  Metric metric{.name = row.text(first)};
-  if (!row.text(first + 2).empty()) {
-    nlohmann::json json = {{"name", row.text(first + 2)},
-                           {"title", row.text(first + 3)},
-                           {"fraction", row.integer(first + 4) == 1},
-                           {"reducer", row.text(first + 6)},
-                           {"columns", json_or_null(row.text(first + 7))}};
-    if (!row.is_null(first + 5)) json["better"] = row.text(first + 5);
-    metric.meaning = measure_or_unknown(json);
-  }
-  metric.meaning.unit = row.text(first + 1);
+Metric metric_row(const std::string& name, std::string_view description) {
+  Metric metric{.name = name};
+  const nlohmann::json json = description.empty() ? nlohmann::json() : json_or_null(description);
+  if (!json.is_object()) return metric;
+  if (json.contains("name")) metric.meaning = measure_or_unknown(json);
+  if (const auto unit = json.find("unit"); unit != json.end() && unit->is_string())
+    metric.meaning.unit = unit->get<std::string>();
   return metric;
 }
 
@@ -47,23 +73,8 @@ Metric metric_from(const std::string& name, const std::string& unit, std::string
   return metric;
 }
 
-std::int64_t add_metric(Database& database, const std::string& name, const std::string& unit,
-                        std::string_view meaning) {
-  const Metric metric = metric_from(name, unit, meaning);
-  const Measure& measure = metric.meaning;
-  std::optional<std::string> better;
-  if (measure.better != Better::neither) better = name_of(measure.better);
+std::int64_t add_metric(Database& database, const std::string& name) {
   database.cached("INSERT OR IGNORE INTO metric (name) VALUES (?)").run(name);
-  database.cached("UPDATE metric SET unit = ?2 WHERE name = ?1 AND unit = ''").run(name, measure.unit);
-  // What an older worker did not say overrules nothing.
-  database
-      .cached(
-          "UPDATE metric SET unit = ?2, measure = ?3, title = ?4, fraction = ?5, better = ?6, reducer = ?7, "
-          "columns = ?8 "
-          "WHERE name = ?1 AND ?3 <> '' AND (?9 OR measure = '')")
-      .run(name, measure.unit, measure.name, measure.title, static_cast<std::int64_t>(measure.fraction),
-           better, std::string(name_of(measure.reducer)), nlohmann::json(measure.columns).dump(),
-           static_cast<std::int64_t>(!meaning.empty()));
   Statement& find = database.cached("SELECT number FROM metric WHERE name = ?");
   find.with(name).step();
   const std::int64_t number = find.integer(0);
@@ -71,8 +82,37 @@ std::int64_t add_metric(Database& database, const std::string& name, const std::
   return number;
 }
 
-Metrics::Metrics(std::vector<Metric> all) : all_(std::move(all)) {
-  for (std::size_t i = 0; i < all_.size(); ++i) index_[all_[i].name] = i;
+std::optional<std::int64_t> add_measure(Database& database, const Measure& measure) {
+  nlohmann::json json;
+  if (!measure.name.empty())
+    json = json_of(measure);
+  else if (!measure.unit.empty())
+    json["unit"] = measure.unit;
+  else
+    return std::nullopt;
+  const std::string description = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  database.cached("INSERT OR IGNORE INTO measure (description) VALUES (?)").run(description);
+  Statement& find = database.cached("SELECT number FROM measure WHERE description = ?");
+  find.with(description).step();
+  const std::int64_t number = find.integer(0);
+  find.reset();
+  return number;
+}
+
+void add_spool_metric(Database& database, std::int64_t attempt, std::int64_t number, const Metric& metric) {
+  database
+      .cached("INSERT OR REPLACE INTO spool_metric (attempt, number, metric, measure) VALUES (?, ?, ?, ?)")
+      .run(attempt, number, add_metric(database, metric.name), add_measure(database, metric.meaning));
+}
+
+Metrics::Metrics(std::vector<Metric> all) {
+  for (Metric& metric : all) {
+    const auto [place, is_new] = index_.try_emplace(metric.name, all_.size());
+    if (is_new)
+      all_.push_back(std::move(metric));
+    else
+      all_[place->second].meaning = agreement(all_[place->second].meaning, metric.meaning);
+  }
 }
 
 Metric Metrics::of(const std::string& name) const {
@@ -100,11 +140,26 @@ std::vector<Metric> Metrics::in_order(const std::string& first,
   return ordered;
 }
 
-Metrics read_metrics(Database& database) {
-  Statement rows(database, std::string("SELECT ") + metric_columns + " FROM metric ORDER BY number");
+Metrics read_metrics(Database& database, const std::vector<RunRow>& runs) {
+  Statement& rows =
+      database.cached(of_runs("metric.name, coalesce(measure.description, '')") +
+                      "GROUP BY said.metric, said.measure ORDER BY min(place), metric.number, min(said.run)");
+  rows.with(numbers_json(runs));
   std::vector<Metric> all;
-  while (rows.step()) all.push_back(metric_row(rows, 0));
+  while (rows.step()) all.push_back(metric_row(rows.text(0), rows.text(1)));
+  rows.reset();
   return Metrics(std::move(all));
+}
+
+std::map<std::int64_t, Metric> read_meanings(Database& database, const std::vector<RunRow>& runs,
+                                             const std::string& name) {
+  Statement& rows =
+      database.cached(of_runs("said.run, coalesce(measure.description, '')") + "WHERE metric.name = ?2");
+  rows.with(numbers_json(runs), name);
+  std::map<std::int64_t, Metric> found;
+  while (rows.step()) found[rows.integer(0)] = metric_row(name, rows.text(1));
+  rows.reset();
+  return found;
 }
 
 }  // namespace encore

@@ -1,5 +1,6 @@
-// What the metrics of a database mean. Place in the flow: workers say it in their spools, merging keeps it in
-// the table `metric`, and everything that shows or compares numbers asks here instead of knowing names.
+// What metrics mean. Place in the flow: workers say it in their spools, merging keeps it beside the attempt
+// that said it, and everything that shows or compares numbers asks here for the runs at hand, instead of
+// knowing names. Runs of other tasks in the same database have no say: their f1 may be another.
 #pragma once
 
 #include <map>
@@ -9,26 +10,31 @@
 
 #include "base/metric.hpp"
 #include "store/database.hpp"
+#include "store/run_rows.hpp"
 
 namespace encore {
 
-/// The columns of the table `metric` that metric_row reads, from `first` on.
-inline constexpr const char* metric_columns =
-    "metric.name, metric.unit, metric.measure, metric.title, metric.fraction, metric.better, metric.reducer, "
-    "metric.columns";
-Metric metric_row(const Statement& row, int first);
+/// A metric by its name and the description of its measure, as the table `measure` has it; empty: unknown.
+Metric metric_row(const std::string& name, std::string_view description);
 
 /// A metric as a spool defines it: `meaning` is a measure as JSON, or empty, from a worker that did not say
 /// it yet.
 Metric metric_from(const std::string& name, const std::string& unit, std::string_view meaning);
-/// The row of a metric that a spool defines, made or brought up to date. Inside a transaction.
-std::int64_t add_metric(Database& database, const std::string& name, const std::string& unit,
-                        std::string_view meaning);
 
-/// All metrics of a database, in the order in which they came in.
+// Inside a transaction:
+/// The number of the metric of that name.
+std::int64_t add_metric(Database& database, const std::string& name);
+/// What attempt `attempt` says of the metric that its spool calls `number`.
+void add_spool_metric(Database& database, std::int64_t attempt, std::int64_t number, const Metric& metric);
+/// Writes what a metric means into the table `measure`; nothing where it is unknown.
+std::optional<std::int64_t> add_measure(Database& database, const Measure& measure);
+
+/// The metrics of some runs, in the order in which their workers name them.
 class Metrics {
  public:
   Metrics() = default;
+  /// Where several have one name, what they agree on is its meaning: numbers of two meanings have no common
+  /// title, unit or direction, and nothing that is counted in examples gives both.
   explicit Metrics(std::vector<Metric> all);
 
   /// One of unknown meaning where there is none of that name.
@@ -45,6 +51,9 @@ class Metrics {
   std::map<std::string, std::size_t> index_;
 };
 
-Metrics read_metrics(Database& database);
+Metrics read_metrics(Database& database, const std::vector<RunRow>& runs);
+/// What each of these runs means by that name; runs that know none of it are left out.
+std::map<std::int64_t, Metric> read_meanings(Database& database, const std::vector<RunRow>& runs,
+                                             const std::string& name);
 
 }  // namespace encore

@@ -93,11 +93,15 @@ std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
 std::vector<MetricRow> Store::read_metrics(std::int64_t run) {
   // With one attempt every point counts, which a long run need not ask point by point.
   const std::string points = read_run(run).attempts > 1 ? "current_point" : "point";
-  Statement& rows = database_->cached("SELECT count(*), " + std::string(metric_columns) + " FROM " + points +
-                                      " AS p JOIN metric ON metric.number = p.metric WHERE p.run = ? "
-                                      "GROUP BY metric.number ORDER BY metric.name");
+  Statement& rows = database_->cached(
+      "SELECT count(*), metric.name, (SELECT run_metric.measure FROM run_metric WHERE run_metric.run = ?1 "
+      "AND "
+      "run_metric.metric = p.metric) FROM " +
+      points +
+      " AS p JOIN metric ON metric.number = p.metric WHERE p.run = ?1 GROUP BY p.metric ORDER BY "
+      "metric.name");
   return collect(rows.with(run), [](const Statement& row) {
-    return MetricRow{metric_row(row, 1), row.integer(0)};
+    return MetricRow{metric_row(row.text(1), row.text(2)), row.integer(0)};
   });
 }
 

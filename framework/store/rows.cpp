@@ -45,6 +45,14 @@ std::optional<Started> last_started(const std::vector<AttemptRow>& attempts) {
   return std::nullopt;
 }
 
+std::string in_sweeps(const std::string& names) {
+  return "(run.sweep IN (SELECT number FROM sweep WHERE name IN (" + names +
+         ")) OR run.number IN (SELECT sweep_run.run FROM sweep_run JOIN sweep ON sweep.number = "
+         "sweep_run.sweep "
+         "WHERE sweep.name IN (" +
+         names + ")))";
+}
+
 AttemptRow attempt_row(const Statement& row) {
   AttemptRow attempt;
   attempt.number = row.integer(0);

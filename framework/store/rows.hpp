@@ -12,6 +12,9 @@ ParamRow param_row(const Statement& row, int first);
 /// The numbers of runs as a JSON array, which SQLite's json_each reads as a table.
 std::string numbers_json(const std::vector<RunRow>& runs);
 
+/// SQL, over the table `run`: whether a run belongs to a sweep of one of these names (a list, or a query).
+std::string in_sweeps(const std::string& names);
+
 /// What attempt_row reads: SELECT attempt_columns ... attempt_tables WHERE ...
 inline constexpr const char* attempt_columns =
     "attempt.number, ordinal, state, reason, started, finished, first_step, environment, host.description, "

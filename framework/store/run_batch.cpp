@@ -149,13 +149,13 @@ std::vector<SweepRow> RunBatch::sweeps() {
 }
 
 std::vector<Metric> RunBatch::metrics() {
-  Statement& rows =
-      store_.database().cached(std::string("SELECT ") + metric_columns +
-                               " FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
-                               "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
+  const Metrics known = read_metrics(store_.database(), runs_);
+  Statement& rows = store_.database().cached(
+      "SELECT name FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
+      "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
   rows.with(all_);
   std::vector<Metric> found;
-  while (rows.step()) found.push_back(metric_row(rows, 0));
+  while (rows.step()) found.push_back(known.of(rows.text(0)));
   rows.reset();
   return found;
 }

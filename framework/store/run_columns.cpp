@@ -14,7 +14,7 @@ constexpr RunField fields[] = {
     {"id", "ten hexadecimal digits", "run.id"},
     {"state", "pending, running, completed, failed, interrupted, lost or stopped, as it is now", nullptr},
     {"reason", "why it is failed, interrupted, lost or stopped; else empty", "run.reason"},
-    {"sweep", "`name` in the experiment file that it comes from",
+    {"sweep", "`name` in the experiment file that it comes from, the first that asked for it",
      "(SELECT name FROM sweep WHERE sweep.number = run.sweep)"},
     {"seed", "the seed", "run.seed"},
     {"repeat", "2, 3 ... where the same question was trained afresh", "run.repeat"},
@@ -40,6 +40,13 @@ constexpr RunField fields[] = {
     {"created", "when it was planned, as 2026-01-31 23:59:59 (UTC)", "datetime(run.created, 'unixepoch')"},
     {"finished", "when it was completed, in the same form", "datetime(run.finished, 'unixepoch')"},
 };
+
+/// Of a metric: not every run means a table by it.
+const std::string has_values =
+    "(NOT EXISTS (SELECT 1 FROM spool_metric WHERE spool_metric.metric = metric.number) OR EXISTS (SELECT 1 "
+    "FROM spool_metric LEFT JOIN measure ON measure.number = spool_metric.measure WHERE spool_metric.metric "
+    "= "
+    "metric.number AND measure.description ->> 'reducer' IS NOT 'matrix'))";
 
 std::vector<std::string> texts(Database& database, const std::string& sql) {
   Statement& rows = database.cached(sql);
@@ -75,8 +82,7 @@ std::string RunColumns::state_expression() {
 }
 
 std::optional<std::int64_t> RunColumns::metric_number(const std::string& name) {
-  Statement& row =
-      store_.database().cached("SELECT number FROM metric WHERE name = ? AND reducer <> 'matrix'");
+  Statement& row = store_.database().cached("SELECT number FROM metric WHERE name = ? AND " + has_values);
   const std::optional<std::int64_t> number =
       row.with(name).step() ? std::optional(row.integer(0)) : std::nullopt;
   row.reset();
@@ -108,7 +114,7 @@ std::optional<std::string> RunColumns::expression(const std::string& name) {
 }
 
 std::vector<std::string> RunColumns::measures() {
-  return texts(store_.database(), "SELECT name FROM metric WHERE reducer <> 'matrix' ORDER BY name");
+  return texts(store_.database(), "SELECT name FROM metric WHERE " + has_values + " ORDER BY name");
 }
 
 std::vector<std::string> RunColumns::names() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/host_measures.hpp"
 #include "store/rows.hpp"
@@ -30,14 +31,19 @@ std::map<std::int64_t, SelectionRule> selection_rules(Store& store, const std::v
   Statement& rows = store.database().cached(
       std::string("SELECT run, value FROM param WHERE key = 'train.select' AND run ") + of_these);
   rows.with(numbers_json(runs));
-  const Metrics metrics = read_metrics(store.database());
   std::map<std::int64_t, SelectionRule> rules;
+  std::set<std::string> names;
   while (rows.step()) {
     const std::string text = rows.text(1), metric = selected_metric(text);
-    if (!metric.empty())
-      rules[rows.integer(0)] = {.metric = metrics.of(metric), .lower = text.starts_with("min")};
+    if (metric.empty()) continue;
+    rules[rows.integer(0)] = {.metric = {.name = metric}, .lower = text.starts_with("min")};
+    names.insert(metric);
   }
   rows.reset();
+  for (const std::string& name : names)
+    for (const auto& [run, metric] : read_meanings(store.database(), runs, name))
+      if (const auto rule = rules.find(run); rule != rules.end() && rule->second.metric.name == name)
+        rule->second.metric = metric;
   return rules;
 }
 
@@ -62,7 +68,7 @@ std::string selected_metric(const std::string& rule) {
 Metric leading_metric(Store& store, const std::vector<RunRow>& runs) {
   std::map<std::string, std::size_t> users;
   for (const auto& [run, rule] : selection_rules(store, runs)) ++users[rule.metric.name];
-  const Metrics metrics = read_metrics(store.database());
+  const Metrics metrics = read_metrics(store.database(), runs);
   std::string selected = "dev/" + loss_measure().name;
   std::size_t most = 0;
   for (const auto& [name, count] : users)

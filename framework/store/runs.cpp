@@ -4,6 +4,7 @@
 
 #include "config/json_text.hpp"
 #include "record/file_descriptor.hpp"
+#include "store/rows.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -130,8 +131,9 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
   Statement& statement = database_->cached(
       select("WHERE (?1 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(?1) WHERE value NOT IN "
              "(SELECT tag FROM tag WHERE tag.run = run.number))) "
-             "AND (?2 = '[]' OR sweep.name IN (SELECT value FROM json_each(?2))) AND " +
-             condition_of(filter.sight) + (states.empty() ? "" : " AND run.state IN (" + states + ")") +
+             "AND (?2 = '[]' OR " +
+             in_sweeps("SELECT value FROM json_each(?2)") + ") AND " + condition_of(filter.sight) +
+             (states.empty() ? "" : " AND run.state IN (" + states + ")") +
              (filter.numbers ? " AND run.number IN (SELECT value FROM json_each(?4))" : "") +
              " ORDER BY run.number DESC LIMIT ?3"));
   // Whether a run is lost is seen after reading, so a limit counts behind it.

@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 8;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 9;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -29,7 +29,7 @@ CREATE TABLE run (
   number    INTEGER PRIMARY KEY,       -- by which other tables refer to it; never shown
   id        TEXT NOT NULL UNIQUE,      -- ten hexadecimal digits, drawn at random; any unique beginning names the run
   name      TEXT NOT NULL UNIQUE,      -- `name` in the experiment file, with -2, -3 ... where it was taken
-  sweep     INTEGER REFERENCES sweep (number),  -- the experiment file it comes from
+  sweep     INTEGER REFERENCES sweep (number),  -- the experiment file it comes from, the first that asked for it
   question  TEXT NOT NULL,             -- SHA-256 of the canonical experiment: settings, data, seed
   group_id  TEXT NOT NULL,             -- the same without the seed: runs with one group are replicates
   backend   TEXT NOT NULL,             -- openmp, cuda or hip
@@ -49,6 +49,14 @@ CREATE TABLE run (
 CREATE INDEX run_by_group ON run (group_id);
 CREATE INDEX run_by_sweep ON run (sweep);
 CREATE INDEX run_by_state ON run (state);
+
+-- Runs that an experiment file asks for and that were there already, from another one (run.sweep): they belong to both.
+CREATE TABLE sweep_run (
+  sweep  INTEGER NOT NULL REFERENCES sweep (number),
+  run    INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  PRIMARY KEY (sweep, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sweep_run_by_run ON sweep_run (run);
 
 -- A word by which people find runs again: `tags` in the experiment file.
 CREATE TABLE tag (
@@ -155,29 +163,32 @@ CREATE TABLE attempt_plugin (
   PRIMARY KEY (attempt, plugin)
 ) STRICT, WITHOUT ROWID;
 
--- Something that is measured, train/loss, dev/f1, test/f1 ..., with what it means as the worker says it. Where workers say
--- different things of one name, the newest counts.
+-- The name of something that is measured: train/loss, dev/f1, test/f1 ... What it means is said by each attempt, in
+-- spool_metric: of two tasks, or two versions of one, a name may mean two things.
 CREATE TABLE metric (
-  number    INTEGER PRIMARY KEY,
-  name      TEXT NOT NULL UNIQUE,      -- split/measure, and split/measure/key where there is one for each label
-  unit      TEXT NOT NULL DEFAULT '',  -- 1/s, tokens ...; empty for a plain number
-  measure   TEXT NOT NULL DEFAULT '',  -- the measure of the task: f1, or f1/{label} of a family with one metric for each label; empty: unknown
-  title     TEXT NOT NULL DEFAULT '',  -- as people write it: F1; empty: as the measure is named
-  fraction  INTEGER NOT NULL DEFAULT 0 CHECK (fraction IN (0, 1)),  -- 1: between 0 and 1, which people read in percent
-  better    TEXT CHECK (better IN ('higher', 'lower')),  -- which values are better; NULL: neither, as with a learning rate
-  -- How it follows from what is counted in the examples (statistics in the files of predictions): ratio, harmonic_mean,
-  -- macro_harmonic_mean, exponential; matrix: a table, which has no points; opaque: it does not.
-  reducer   TEXT NOT NULL DEFAULT 'opaque',
-  columns   TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(columns))  -- of these statistics, in the order that the reducer wants (JSON list)
+  number  INTEGER PRIMARY KEY,
+  name    TEXT NOT NULL UNIQUE         -- split/measure, and split/measure/key where there is one for each label
 ) STRICT;
 
--- The numbers by which an attempt's spool names metrics; needed to go on merging in its middle.
+-- What a metric means, as a worker says it (JSON): {"name": the measure of the task, f1, or f1/{label} of a family with one metric
+-- for each label; "title": as people write it, F1; "unit": 1/s, tokens ...; "fraction": true: between 0 and 1, which people
+-- read in percent; "better": higher or lower; missing: neither, as with a learning rate; "reducer": how it follows from what is
+-- counted in the examples (statistics in the files of predictions): ratio, harmonic_mean ...; matrix: a table, which has no
+-- points; opaque: it does not; "columns": of these statistics, in the order that the reducer wants}.
+CREATE TABLE measure (
+  number       INTEGER PRIMARY KEY,
+  description  TEXT NOT NULL UNIQUE CHECK (json_valid(description))
+) STRICT;
+
+-- The numbers by which an attempt's spool names metrics, needed to go on merging in its middle, and what it says of each.
 CREATE TABLE spool_metric (
   attempt  INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   number   INTEGER NOT NULL,
   metric   INTEGER NOT NULL REFERENCES metric (number),
+  measure  INTEGER REFERENCES measure (number),  -- NULL: nobody has said what it means
   PRIMARY KEY (attempt, number)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX spool_metric_by_metric ON spool_metric (metric, measure);
 
 -- Every measured value, of every attempt. What counts after a resume is in current_point, with names in curve.
 CREATE TABLE point (
@@ -422,6 +433,16 @@ CREATE VIEW curve AS
   FROM current_point
   JOIN run ON run.number = current_point.run
   JOIN metric ON metric.number = current_point.metric;
+
+-- What the metrics of a run mean: what its newest attempt says of each. (Beside max() SQLite takes the other columns from the row that has it.)
+CREATE VIEW run_metric AS
+  SELECT attempt.run AS run, spool_metric.metric AS metric, metric.name AS name, measure.description AS measure,
+         spool_metric.number AS place, max(attempt.number) AS attempt
+  FROM attempt
+  JOIN spool_metric ON spool_metric.attempt = attempt.number
+  JOIN metric ON metric.number = spool_metric.metric
+  LEFT JOIN measure ON measure.number = spool_metric.measure
+  GROUP BY attempt.run, spool_metric.metric;
 
 -- Runs that are not removed, with their status as it is now. (A run whose process died seconds ago still shows as running here until its lease
 -- expires; `exp ls` looks for the process as well.)

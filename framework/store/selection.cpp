@@ -24,6 +24,7 @@ using Numbers = std::vector<std::int64_t>;
 struct Meaning {
   Numbers runs;        ///< the oldest first
   bool named = false;  ///< one run, by its own name or id
+  bool sweep = false;  ///< those of an experiment file, by its name
 };
 
 class Words {
@@ -34,8 +35,8 @@ class Words {
     if (word.empty()) throw UnknownRun("a run's name is empty");
     Numbers runs = numbers("(name = ?1 OR id = ?1) AND " + seen_ + " ORDER BY name = ?1 DESC LIMIT 1", word);
     if (!runs.empty()) return {runs, true};
-    runs = numbers("sweep IN (SELECT number FROM sweep WHERE name = ?1) AND " + seen_ + by_age, word);
-    if (!runs.empty()) return {runs, false};
+    runs = numbers(in_sweeps("?1") + " AND " + seen_ + by_age, word);
+    if (!runs.empty()) return {.runs = runs, .sweep = true};
     require_in_sight(word);
     if (!store_.find_sweeps(word).empty()) return {};
     if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
@@ -143,7 +144,7 @@ Best best_of(Store& store, const std::vector<RunRow>& runs, const std::string& t
     if (text.starts_with(word)) return {text.substr(4), word == "min "};
   for (const auto& [run, rule] : selection_rules(store, runs))
     if (rule.metric.name == text) return {text, rule.lower};
-  const Metric metric = read_metrics(store.database()).of(text);
+  const Metric metric = read_metrics(store.database(), runs).of(text);
   if (metric.is_known() && metric.meaning.better == Better::neither)
     throw Error("--best \"" + text + "\": neither high nor low values of it are better; write \"max " + text +
                 "\" or \"min " + text + "\"");
@@ -193,6 +194,7 @@ SelectedRuns select_runs(Store& store, const RunSelection& selection) {
     for (const std::string& word : selection.words) {
       const Meaning meaning = words.meaning_of(word);
       selected.named = selected.named && meaning.named;
+      if (meaning.sweep && selection.words.size() == 1 && !selection.narrows()) selected.sweep = word;
       for (const std::int64_t run : meaning.runs) place.try_emplace(run, place.size());
     }
     selected.meant = place.size();

@@ -35,6 +35,8 @@ struct SelectedRuns {
   std::size_t meant = 0;
   /// Each was named by a word of its own, not found by a pattern, a sweep or a condition.
   bool named = false;
+  /// The sweep of which these are all runs, where one word names it and nothing narrows it down; else empty.
+  std::string sweep = {};
 };
 
 /// Throws UnknownRun for a word that is neither a pattern nor the name of anything, Error for a measure that

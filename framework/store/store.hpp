@@ -102,10 +102,13 @@ class Store {
   /// `context`: JSON, as the table sweep has it.
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
                          const std::string& context = "{}");
+  /// Runs that were there already, from other experiment files, belong to this one too.
+  void add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& runs);
   /// The numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
-  /// Finds the run of this question and backend (its newest repeat) or makes it, with parameters, data and
-  /// tags; gives the specification its id and free name. Does not write the run folder.
+  /// Finds the run of this question and backend (its newest repeat), which then belongs to the sweep too, or
+  /// makes it, with parameters, data and tags; gives the specification its id and free name. Does not write
+  /// the run folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
   /// Many in few transactions; of each its extras. All runs of a sweep are there, pending, before the first
   /// begins.
@@ -203,6 +206,7 @@ class Store {
   void add_params(std::int64_t run, const Specification& specification);
   void set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
                  const Origins& origins);
+  void insert_sweep_run(std::int64_t sweep, std::int64_t run);
   AddedRun insert_run(Specification& specification, const RunExtras& extras);
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);

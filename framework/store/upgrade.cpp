@@ -10,6 +10,7 @@
 
 #include "record/atomic_file.hpp"
 #include "store/before_5.hpp"
+#include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
 
 namespace encore {
@@ -68,7 +69,7 @@ void allow_confirmations(Database& database) {
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 7> list = {{{2, R"(
+  static const std::array<Migration, 8> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -221,7 +222,30 @@ CREATE TABLE served_spool (
   records  INTEGER NOT NULL,
   PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
-)"}}};
+)"},
+                                                 {9, R"(
+CREATE TABLE sweep_run (
+  sweep  INTEGER NOT NULL REFERENCES sweep (number),
+  run    INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  PRIMARY KEY (sweep, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sweep_run_by_run ON sweep_run (run);
+CREATE TABLE measure (
+  number       INTEGER PRIMARY KEY,
+  description  TEXT NOT NULL UNIQUE CHECK (json_valid(description))
+) STRICT;
+ALTER TABLE spool_metric ADD COLUMN measure INTEGER REFERENCES measure (number);
+CREATE INDEX spool_metric_by_metric ON spool_metric (metric, measure);
+CREATE VIEW run_metric AS
+  SELECT attempt.run AS run, spool_metric.metric AS metric, metric.name AS name, measure.description AS measure,
+         spool_metric.number AS place, max(attempt.number) AS attempt
+  FROM attempt
+  JOIN spool_metric ON spool_metric.attempt = attempt.number
+  JOIN metric ON metric.number = spool_metric.metric
+  LEFT JOIN measure ON measure.number = spool_metric.measure
+  GROUP BY attempt.run, spool_metric.metric;
+)",
+                                                  give_meanings_to_attempts}}};
   return list;
 }
 

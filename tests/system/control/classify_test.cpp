@@ -230,5 +230,15 @@ TEST_F(Classification, CountsLabelsThatTrainingLacksAsWrong) {
   EXPECT_LT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'")), 0.95);
 }
 
+TEST_F(Classification, HasNoLossWhereNoLabelIsKnown) {
+  sandbox_.write("test.tsv", "an odd film\tstrange\n");
+  sandbox_.write("reviews.toml", reviews_experiment());
+  output_of({"run", "reviews.toml"});
+  EXPECT_EQ(sandbox_.one("SELECT coalesce(result ->> '$.measures.test/loss', 'none') FROM run"), "none");
+  EXPECT_EQ(sandbox_.one("SELECT special FROM curve WHERE metric = 'test/loss'"), "nan")
+      << "0 would be the best";
+  EXPECT_NE(sandbox_.one("SELECT coalesce(result ->> '$.measures.dev/loss', 'none') FROM run"), "none");
+}
+
 }  // namespace
 }  // namespace encore::system_test

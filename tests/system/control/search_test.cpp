@@ -324,6 +324,12 @@ TEST(Search, the_best_trials_are_trained_again_with_fresh_seeds) {
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_TRUE(contains(run.output, " is trained again with 3 fresh seeds")) << run.output;
   EXPECT_TRUE(contains(run.output, "CONFIRMED TRIAL   SEEDS  SELECTED  FRESH MEAN")) << run.output;
+  const std::string score = sandbox.one(
+      "SELECT printf('%.2f', 100 * max(json_extract(scores, '$[0]'))) FROM search_observation WHERE outcome "
+      "= 'complete'");
+  EXPECT_TRUE(contains(sandbox.exp({"show", "tune"}).output, "  " + score + "  "))
+      << "in percent, as lists write it";
+  EXPECT_TRUE(contains(sandbox.exp({"report", "tune", "-o", "tune.md"}).output, "Report of search tune"));
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "14");
   EXPECT_EQ(sandbox.one(kinds_of_runs), "1 3;1 4;1 5;1 3;1 4;1 5") << "the trials have 1 and 2";
   EXPECT_EQ(

@@ -201,7 +201,7 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
-  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 8 already, nothing to do"));
+  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 9 already, nothing to do"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
 }
 
@@ -255,7 +255,7 @@ TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
     expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
   EXPECT_EQ(sandbox_.read("old.db"), before);
   EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
-            "old.db is of version 8 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
+            "old.db is of version 9 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
   EXPECT_TRUE(contains(output_of({"ls", "--db", "old.db"}), "no runs yet"));
 }
 
@@ -280,13 +280,19 @@ TEST_F(StoreVerbs, DumpAsCsvAndJson) {
   expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
 }
 
-TEST_F(StoreVerbs, DumpOfASweepHasItsRunsOnly) {
+TEST_F(StoreVerbs, DumpOfASweepHasAllItsRunsAndNoOthers) {
   sandbox_.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   output_of({"run", "sweep.toml", "--quiet"});
-  // One of them asks what tiny asked, and is tiny.
-  const std::string count = sandbox_.one(
-      "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'");
-  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), std::stoul(count));
+  EXPECT_EQ(sandbox_.one(
+                "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'"),
+            "1")
+      << "one of them asks what tiny asked, and is tiny";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u)
+      << "which belongs to both";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "tiny", "--json"})).size(), 1u);
+  EXPECT_TRUE(contains(output_of({"run", "sweep.toml", "--name", "again", "--quiet"}), "nothing to do"));
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "again", "--json"})).size(), 2u)
+      << "also where it had nothing to do";
 }
 
 TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {

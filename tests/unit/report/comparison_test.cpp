@@ -20,7 +20,8 @@ class ComparisonTest : public ReplicatesTest {
   Comparison compare(CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
     const std::vector<RunRow> runs = select_runs(store(), {.words = words}).runs;
     const std::string name = options.metric.name;
-    options.metric = name.empty() ? leading_metric(store(), runs) : read_metrics(store().database()).of(name);
+    options.metric =
+        name.empty() ? leading_metric(store(), runs) : read_metrics(store().database(), runs).of(name);
     return compare_runs(store(), runs, options);
   }
   std::vector<std::string> names(const std::vector<std::string>& words) {

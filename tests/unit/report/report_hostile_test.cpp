@@ -28,11 +28,13 @@ class HostileReport : public ReportTest {
               .device = "cpu " + script,
               .dropout = name.size() % 2 == 0 ? 0.1 : 0.3});
     tell({.name = "failed", .measures = nullptr, .state = RunState::failed, .reason = image});
-    for (const char* sql : {"UPDATE run SET note = ?1", "UPDATE param SET value = ?1 WHERE key = 'task.type'",
-                            "UPDATE param SET at = ?1, source = 'file'", "UPDATE run_dataset SET path = ?1",
-                            "UPDATE host SET description = json_object('name', ?1, 'cpu', ?1)",
-                            "UPDATE build SET description = json_object('fingerprint', ?1, 'version', ?1)",
-                            "UPDATE metric SET unit = ?1", "UPDATE sweep SET file = ?1, content = ?1"})
+    for (const char* sql :
+         {"UPDATE run SET note = ?1", "UPDATE param SET value = ?1 WHERE key = 'task.type'",
+          "UPDATE param SET at = ?1, source = 'file'", "UPDATE run_dataset SET path = ?1",
+          "UPDATE host SET description = json_object('name', ?1, 'cpu', ?1)",
+          "UPDATE build SET description = json_object('fingerprint', ?1, 'version', ?1)",
+          "UPDATE OR REPLACE measure SET description = json_set(description, '$.unit', ?1, '$.title', ?1)",
+          "UPDATE sweep SET file = ?1, content = ?1"})
       Statement(store().database(), sql).run(script + image);
   }
 };

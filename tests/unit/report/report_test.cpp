@@ -275,6 +275,27 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
   EXPECT_TRUE(contains(text_of(report()), "is not the file that was recorded"));
 }
 
+TEST_F(ReportTest, ClassesHaveTheFamiliesOfTheirOwnRuns) {
+  const auto family = [](const std::string& name) {
+    return Measure{
+        .name = name + "/{label}", .fraction = true, .reducer = Reducer::ratio, .columns = {"a", "b"}};
+  };
+  tell({.name = "one",
+        .measures = {{"test/f1", 0.5}, {"test/f1/PER", 0.6}, {"test/recall/LOC", 0.8}},
+        .defined = {{.name = "f1", .fraction = true}, family("f1"), family("recall"), family("absent")}});
+  tell({.name = "other",
+        .measures = {{"test/f1", 0.5}, {"test/auc/PER", 0.6}},
+        .defined = {{.name = "f1", .fraction = true}, family("auc")}});
+  const Document document = report({.runs = {.words = {"one-s1"}}});
+  const TableBlock& classes = table(document, "classes-test-f1");
+  std::string columns;
+  for (const auto& column : classes.columns) columns += column.name + ";";
+  EXPECT_EQ(columns, "candidate;class;n;recall;f1;SD of f1;")
+      << "neither those of another run nor those without values";
+  EXPECT_EQ(cell(classes, "LOC", "n").text.plain(), "1") << "it has a recall, if no F1";
+  EXPECT_EQ(cell(classes, "PER", "n").text.plain(), "1");
+}
+
 TEST_F(ReportTest, NamesAndReasonsAreOnlyText) {
   const std::string hostile =
       "<script>alert(1)</script> \\input{/etc/passwd} | `x` \xF0\x9F\x98\x80 \xD7\xA9 $&%#_{}~^";

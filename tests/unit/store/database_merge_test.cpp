@@ -8,6 +8,7 @@
 
 #include "store/benches.hpp"
 #include "store/searches.hpp"
+#include "store/selection.hpp"
 #include "store/upgrade.hpp"
 #include "unit/store/store_fixture.hpp"
 
@@ -140,6 +141,9 @@ std::string content_of(Store& store) {
       "SELECT '', id, question, backend, seed, state, reason, result, note, removed, created, finished FROM "
       "run",
       "SELECT r.id, 'sweep', s.name, s.file, s.content FROM run r JOIN sweep s ON s.number = r.sweep",
+      "SELECT r.id, 'belongs to', s.name, s.content FROM sweep_run x JOIN run r ON r.number = x.run JOIN "
+      "sweep s "
+      "ON s.number = x.sweep",
       "SELECT r.id, 'tag', tag FROM tag JOIN run r ON r.number = run",
       "SELECT r.id, key, value, type, source, at FROM param JOIN run r ON r.number = run",
       "SELECT r.id, role, sha256, path FROM run_dataset d JOIN run r ON r.number = d.run JOIN dataset s ON "
@@ -155,9 +159,10 @@ std::string content_of(Store& store) {
       "SELECT r.id, ordinal, 'plugin', p.name, p.sha256 FROM attempt_plugin x JOIN attempt a ON a.number = "
       "x.attempt "
       "JOIN run r ON r.number = a.run JOIN plugin p ON p.number = x.plugin",
-      "SELECT r.id, ordinal, 'metric', x.number, m.name FROM spool_metric x JOIN attempt a ON a.number = "
-      "x.attempt "
-      "JOIN run r ON r.number = a.run JOIN metric m ON m.number = x.metric",
+      "SELECT r.id, ordinal, 'metric', x.number, m.name, d.description FROM spool_metric x JOIN attempt a ON "
+      "a.number = x.attempt "
+      "JOIN run r ON r.number = a.run JOIN metric m ON m.number = x.metric LEFT JOIN measure d ON d.number = "
+      "x.measure",
       "SELECT r.id, ordinal, m.name, step, value, special FROM point x JOIN attempt a ON a.number = "
       "x.attempt JOIN "
       "run r ON r.number = x.run JOIN metric m ON m.number = x.metric",
@@ -370,6 +375,25 @@ TEST_F(DatabaseMergeTest, keeps_confirmations_of_searches_with_their_runs_and_va
   EXPECT_EQ(runs_of_searches(fresh.store()).size(), 2u) << "the trial and its confirmation";
 }
 
+TEST_F(DatabaseMergeTest, runs_keep_every_sweep_that_they_belong_to_and_a_part_brings_no_foreign_file) {
+  Site one(file("one")), two(file("two")), part(file("part"));
+  const std::string shared = one.add('a', "shared");
+  const std::int64_t wide = one.store().add_sweep("wide", "wide.toml", "name = \"wide\"\n");
+  Specification again = specification_of('a', "again"), own = specification_of('b', "wide-b");
+  EXPECT_FALSE(one.store().add_run(again, {.sweep = wide}).created);
+  one.store().add_run(own, {.sweep = wide});
+  two.take(one);
+  two.take(one);
+  EXPECT_EQ(select_runs(two.store(), {.words = {"wide"}}).runs.size(), 2u);
+  EXPECT_EQ(content_of(two.store()), content_of(one.store()));
+  const DatabaseChoice choice{.runs = {shared}, .searches = {}};
+  merge_database(part.store(), one.path(), {.only = choice});
+  EXPECT_TRUE(part.store().find_sweeps("wide").empty()) << "the file of runs that are not there";
+  const DatabaseChoice whole{.runs = {shared, own.run}, .searches = {}};
+  merge_database(part.store(), one.path(), {.only = whole});
+  EXPECT_EQ(select_runs(part.store(), {.words = {"wide"}}).runs.size(), 2u);
+}
+
 TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folder) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string live = cluster.add('a', "live"), bare = cluster.add('b', "bare");
@@ -448,6 +472,7 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "digest",
                                            "event",
                                            "host",
+                                           "measure",
                                            "metric",
                                            "param",
                                            "plugin",
@@ -465,6 +490,7 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "served_spool",
                                            "spool_metric",
                                            "sweep",
+                                           "sweep_run",
                                            "tag",
                                            "verification"}));
 }

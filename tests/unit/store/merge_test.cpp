@@ -97,7 +97,8 @@ TEST_F(MergeTest, puts_each_record_where_the_schema_says) {
   EXPECT_EQ(count("plugin"), 1);
   EXPECT_EQ(count("attempt_plugin"), 2);
   EXPECT_EQ(count("event"), 3 + 6);
-  EXPECT_EQ(store().database().text("SELECT unit FROM metric WHERE name = 'train/tokens_per_second'"),
+  EXPECT_EQ(store().database().text(
+                "SELECT measure ->> 'unit' FROM run_metric WHERE name = 'train/tokens_per_second'"),
             "tokens/s");
   EXPECT_EQ(store().database().text("SELECT environment ->> 'backend' FROM attempt"), "openmp");
   EXPECT_EQ(store().read_run(run_).result["measures"]["test/f1"], 0.6);

@@ -86,6 +86,24 @@ TEST_F(SelectionTest, a_word_is_a_name_an_id_a_sweep_a_pattern_or_a_beginning) {
   EXPECT_EQ(names({.words = {"nothing*"}}), Names());
 }
 
+TEST_F(SelectionTest, a_run_that_was_there_belongs_to_every_sweep_that_asks_for_it) {
+  add_four();
+  EXPECT_EQ(add_run('a', "wide-1", "wide"), store().find_run("net-x-seed=1").number);
+  add_run('e', "wide-2", "wide");
+  EXPECT_EQ(names({.words = {"wide"}}), Names({"net-x-seed=1", "wide-2"}));
+  EXPECT_EQ(names({.sweeps = {"wide"}}), Names({"net-x-seed=1", "wide-2"}));
+  EXPECT_EQ(names({.words = {"net"}}), Names({"net-x-seed=1", "net-x-seed=2", "net-y-seed=1"}));
+  EXPECT_EQ(select_runs(store(), {.words = {"wide"}}).sweep, "wide");
+  EXPECT_EQ(select_runs(store(), {.words = {"wide", "net"}}).sweep, "");
+  EXPECT_EQ(select_runs(store(), {.words = {"wide-2"}}).sweep, "") << "a run by its own name";
+  add_run('a', "again", "again");
+  EXPECT_EQ(names({.words = {"again"}}), Names({"net-x-seed=1"})) << "also where it has no run of its own";
+  EXPECT_EQ(names({.words = {"other"}}), Names({"other"})) << "nobody else's";
+  store().add_to_sweep(store().find_sweeps("net").front(), {store().find_run("net-x-seed=1").number});
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM sweep_run"), 2)
+      << "its own sweep is not noted twice";
+}
+
 TEST_F(SelectionTest, a_run_comes_before_the_sweep_of_its_name) {
   add_run('a', "net", "net");
   add_run('b', "net-seed=2", "net");

@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 7, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 8, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 8; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 9; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -79,7 +79,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
 
 TEST(Upgrade, searches_can_be_confirmed_after_it) {
   for (const int version : {5, 6}) {
@@ -117,12 +117,10 @@ TEST(Upgrade, leaves_a_view_of_the_user_s_own) {
   EXPECT_EQ(Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).text("SELECT name FROM mine"), "old");
 }
 
-/// Names and meanings of all metrics, as SQL has them.
+/// Names and meanings of all metrics of runs, as SQL has them.
 std::string meanings_of(Database& database) {
   std::string text;
-  Statement rows(database,
-                 "SELECT name || '|' || unit || '|' || measure || '|' || title || '|' || fraction || '|' || "
-                 "coalesce(better, 'NULL') || '|' || reducer || '|' || columns FROM metric ORDER BY number");
+  Statement rows(database, "SELECT name || '|' || coalesce(measure, 'NULL') FROM run_metric ORDER BY place");
   while (rows.step()) text += rows.text(0) + "\n";
   return text;
 }
@@ -135,18 +133,28 @@ TEST(Upgrade, the_meaning_of_old_metrics_is_filled_in) {
           "INSERT INTO metric (name, unit) VALUES ('train/loss', ''), ('train/tokens_per_second', "
           "'tokens/s'), "
           "('dev/f1', ''), ('test/recall/creative-work', ''), ('dev/token_accuracy', ''), ('dev/loss', ''), "
-          "('dev/perplexity_of_mine', 'bits'), ('f1', '')");
+          "('dev/perplexity_of_mine', 'bits'), ('f1', '');"
+          "INSERT INTO attempt (run, ordinal, started, token, expires, host_name, pid, process_start, "
+          "boot_id) "
+          "VALUES (1, 1, 0, '', 0, '', 1, 1, '');"
+          "INSERT INTO spool_metric SELECT 1, number, number FROM metric");
   upgrade_database(folder / "old.db");
   Store store(folder / "old.db", OpenMode::read);
-  EXPECT_EQ(meanings_of(store.database()),
-            "train/loss||loss||0|lower|opaque|[]\n"
-            "train/tokens_per_second|tokens/s|tokens_per_second|tokens per second|0|NULL|opaque|[]\n"
-            "dev/f1||f1|F1|1|higher|harmonic_mean|[\"correct\",\"predicted\",\"truth\"]\n"
-            "test/recall/creative-work||recall/{label}|recall|1|higher|ratio|[\"correct\",\"truth\"]\n"
-            "dev/token_accuracy||token_accuracy|token accuracy|1|higher|ratio|[\"correct_words\",\"words\"]\n"
-            "dev/loss||loss||0|lower|opaque|[]\n"
-            "dev/perplexity_of_mine|bits|||0|NULL|opaque|[]\n"
-            "f1||||0|NULL|opaque|[]\n")
+  EXPECT_EQ(
+      meanings_of(store.database()),
+      "train/loss|{\"better\":\"lower\",\"name\":\"loss\",\"reducer\":\"opaque\"}\n"
+      "train/tokens_per_second|{\"name\":\"tokens_per_second\",\"reducer\":\"opaque\",\"title\":\"tokens per "
+      "second\",\"unit\":\"tokens/s\"}\n"
+      "dev/f1|{\"better\":\"higher\",\"columns\":[\"correct\",\"predicted\",\"truth\"],\"fraction\":true,"
+      "\"name\":\"f1\",\"reducer\":\"harmonic_mean\",\"title\":\"F1\"}\n"
+      "test/recall/"
+      "creative-work|{\"better\":\"higher\",\"columns\":[\"correct\",\"truth\"],\"fraction\":true,"
+      "\"name\":\"recall/{label}\",\"reducer\":\"ratio\",\"title\":\"recall\"}\n"
+      "dev/token_accuracy|{\"better\":\"higher\",\"columns\":[\"correct_words\",\"words\"],\"fraction\":true,"
+      "\"name\":\"token_accuracy\",\"reducer\":\"ratio\",\"title\":\"token accuracy\"}\n"
+      "dev/loss|{\"better\":\"lower\",\"name\":\"loss\",\"reducer\":\"opaque\"}\n"
+      "dev/perplexity_of_mine|{\"unit\":\"bits\"}\n"
+      "f1|NULL\n")
       << "nothing is guessed of a name that Encore did not write";
 }
 

@@ -1,0 +1,35 @@
+// Lists of runs for programs.
+#include "cli/run_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace encore {
+namespace {
+
+std::string line_of(const std::string& text, int line) {
+  std::istringstream in(text);
+  std::string found;
+  for (int i = 0; i <= line; ++i) std::getline(in, found);
+  return found;
+}
+
+TEST(RunList, a_column_of_csv_stands_there_once) {
+  RunRow run;
+  run.number = 1;
+  run.name = "a";
+  run.seed = 7;
+  RunList list{.runs = {run}, .scores = {RunScore()}, .seconds = {1.5}};
+  list.columns = {{.name = "model.dropout", .title = "DROPOUT", .values = {{1, 0.00327243}}},
+                  {.name = "seed", .title = "SEED", .values = {{1, 7}}},
+                  {.name = "model.dropout", .title = "DROPOUT", .values = {{1, 0.00327243}}}};
+  std::ostringstream out;
+  print_csv(out, list);
+  EXPECT_EQ(line_of(out.str(), 0),
+            "name,id,state,backend,seed,dev,test,epochs,seconds,created,select,best,latest,model.dropout\r");
+  EXPECT_TRUE(line_of(out.str(), 1).ends_with(",0.00327243\r")) << out.str();
+}
+
+}  // namespace
+}  // namespace encore

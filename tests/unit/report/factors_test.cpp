@@ -1,0 +1,109 @@
+// Which settings of runs are one variable, and which are not.
+#include "report/factors.hpp"
+
+#include <gtest/gtest.h>
+
+#include "document/number.hpp"
+#include "report/power.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+namespace {
+
+/// Settings of one run: key, value, source.
+using Settings = std::vector<ParamRow>;
+
+ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
+  ParamRow row;
+  row.key = key;
+  row.value = value;
+  row.source = source;
+  return row;
+}
+
+std::vector<Factor> factors(const std::vector<Settings>& settings) {
+  std::vector<RunRow> runs;
+  RunBatch::ByRun<ParamRow> params;
+  for (const Settings& own : settings) {
+    RunRow run;
+    run.number = static_cast<std::int64_t>(runs.size() + 1);
+    params[run.number] = own;
+    runs.push_back(run);
+  }
+  return factors_of(runs, params);
+}
+
+std::vector<std::string> names(const std::vector<Factor>& factors) {
+  std::vector<std::string> list;
+  for (const Factor& factor : factors) list.push_back(factor.name);
+  return list;
+}
+
+TEST(Factors, drawn_numbers_are_variables_of_their_own) {
+  std::vector<Settings> runs;
+  for (const double draw : {0.1, 0.2, 0.3})
+    runs.push_back(
+        {setting("model.dropout", draw, "sweep"), setting("optimizer.learning_rate", draw / 7, "sweep")});
+  EXPECT_EQ(names(factors(runs)), (std::vector<std::string>{"model.dropout", "optimizer.learning_rate"}));
+}
+
+TEST(Factors, what_a_zip_or_the_command_line_varies_is_not_merged) {
+  for (const char* source : {"sweep", "command line"}) {
+    const auto found = factors(
+        {{setting("optimizer.clip_norm", 1.0, source), setting("task.label_smoothing", 0.0, source)},
+         {setting("optimizer.clip_norm", 0.5, source), setting("task.label_smoothing", 0.2, source)}});
+    EXPECT_EQ(names(found), (std::vector<std::string>{"optimizer.clip_norm", "task.label_smoothing"}))
+        << source;
+  }
+}
+
+TEST(Factors, options_that_follow_from_a_type_are_one_with_it) {
+  const auto found = factors({{setting("optimizer.type", "adamw", "sweep"), setting("optimizer.beta1", 0.9),
+                               setting("model.dropout", 0.1, "sweep"), setting("model.norm.epsilon", 1e-5)},
+                              {setting("optimizer.type", "sgd", "sweep"), setting("optimizer.momentum", 0.9),
+                               setting("model.dropout", 0.2, "sweep"), setting("model.norm.epsilon", 1e-6)}});
+  ASSERT_EQ(names(found), (std::vector<std::string>{"model.dropout", "optimizer.type"}));
+  EXPECT_EQ(found[0].keys, (std::vector<std::string>{"model.dropout", "model.norm.epsilon"}));
+  EXPECT_EQ(found[1].keys,
+            (std::vector<std::string>{"optimizer.beta1", "optimizer.momentum", "optimizer.type"}));
+}
+
+TEST(Factors, without_a_sweep_settings_that_change_together_are_one) {
+  const auto found = factors({{setting("model.width", 32, "file"), setting("model.layers", 1, "file")},
+                              {setting("model.width", 64, "file"), setting("model.layers", 2, "file")}});
+  EXPECT_EQ(names(found), std::vector<std::string>{"model.width"});
+}
+
+TEST(Wording, numbers_of_settings_are_as_short_as_they_can_be) {
+  EXPECT_EQ(setting_text(0.00327243), "0.00327243");
+  EXPECT_EQ(setting_text(1.0), "1");
+  EXPECT_EQ(setting_text(1e-4), "1e-4");
+  EXPECT_EQ(setting_text(7), "7");
+  EXPECT_EQ(setting_text({0.00327243, 1.0, "a"}), "[0.00327243,1,\"a\"]");
+  EXPECT_EQ(setting_text(true), "true");
+}
+
+TEST(Wording, a_picture_shows_no_share_beyond_all_and_nothing) {
+  const Metric share{.name = "test/f1", .meaning = {.name = "f1", .fraction = true}},
+      loss{.name = "test/loss"};
+  const Interval wide{-2.0, 3.0};
+  EXPECT_EQ(possible_part(share, wide).low, 0.0);
+  EXPECT_EQ(possible_part(share, wide).high, 1.0);
+  EXPECT_EQ(possible_part(share, {0.4, 0.6}).low, 0.4);
+  EXPECT_EQ(possible_part(loss, wide).low, -2.0) << "a loss may be anything";
+}
+
+TEST(Wording, a_reason_that_asks_gets_no_full_stop) {
+  Comparison comparison;
+  for (const char* reason : {"does the seed change anything?", "one seed"}) {
+    Pair& pair = comparison.pairs.emplace_back();
+    pair.b = comparison.pairs.size();
+    pair.reason = reason;
+  }
+  const std::vector<std::string> texts = refusal_texts(comparison, {"A", "B", "C"});
+  EXPECT_EQ(texts, (std::vector<std::string>{"No test of A and B: does the seed change anything?",
+                                             "No test of A and C: one seed."}));
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,181 @@
+// What metrics mean belongs to the run that measured them, whatever other runs of the database mean by the
+// same name; it survives merging and the upgrade of older databases.
+#include "store/database_merge.hpp"
+#include "store/metrics.hpp"
+#include "store/run_batch.hpp"
+#include "store/run_columns.hpp"
+#include "store/run_score.hpp"
+#include "store/upgrade.hpp"
+#include "support/places.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+const Measure share_of_records = {
+    .name = "accuracy", .fraction = true, .reducer = Reducer::ratio, .columns = {"correct", "truth"}};
+const Measure share_of_pieces = {.name = "accuracy",
+                                 .title = "token accuracy",
+                                 .fraction = true,
+                                 .reducer = Reducer::ratio,
+                                 .columns = {"correct", "pieces"}};
+const Measure table_of_mistakes = {
+    .name = "accuracy", .better = Better::neither, .reducer = Reducer::matrix, .columns = {"confusion"}};
+
+class MeaningsTest : public StoreTest {
+ protected:
+  /// One more attempt of the run, which means this by test/accuracy.
+  void train(std::int64_t run, const Measure& measure, const std::vector<std::string>& others = {}) {
+    const auto lease = store().begin_attempt(run);
+    {
+      SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
+      spool.define("test/accuracy", measure);
+      if (measure.reducer != Reducer::matrix) spool.point("test/accuracy", 1, 0.75);
+      for (const std::string& other : others) spool.point(other, 1, 0.5);
+      spool.sync();
+    }
+    store().finish_attempt(*lease, RunState::completed);
+  }
+  RunRow add_run(char letter, const std::string& name, const Measure& measure,
+                 const std::vector<std::string>& others = {}) {
+    const std::int64_t run = add(letter, name);
+    train(run, measure, others);
+    return store().read_run(run);
+  }
+  static Measure meaning(Store& store, const std::vector<RunRow>& runs) {
+    return read_metrics(store.database(), runs).of("test/accuracy").meaning;
+  }
+};
+
+TEST_F(MeaningsTest, a_run_keeps_its_meaning_when_another_task_uses_the_name) {
+  const RunRow records = add_run('a', "records", share_of_records);
+  const RunRow pieces = add_run('b', "pieces", share_of_pieces, {"test/bits"});
+  EXPECT_EQ(meaning(store(), {records}), share_of_records);
+  EXPECT_EQ(meaning(store(), {pieces}), share_of_pieces);
+  EXPECT_EQ(store().read_metrics(records.number).at(0).meaning, share_of_records);
+  EXPECT_EQ(store().read_metrics(pieces.number).at(0).meaning, share_of_pieces);
+  EXPECT_EQ(RunBatch(store(), {records}).metrics().at(0).meaning, share_of_records);
+  EXPECT_EQ(leading_metric(store(), {records}).name, "test/loss");
+  const auto each = read_meanings(store().database(), {records, pieces}, "test/accuracy");
+  EXPECT_EQ(each.at(records.number).meaning, share_of_records);
+  EXPECT_EQ(each.at(pieces.number).meaning, share_of_pieces);
+}
+
+TEST_F(MeaningsTest, metrics_of_other_runs_are_not_there) {
+  const RunRow records = add_run('a', "records", share_of_records);
+  add_run('b', "pieces", share_of_pieces, {"test/bits"});
+  EXPECT_EQ(read_metrics(store().database(), {records}).all().size(), 1u);
+  EXPECT_TRUE(read_metrics(store().database(), {}).all().empty());
+  EXPECT_TRUE(read_meanings(store().database(), {records}, "test/bits").empty());
+}
+
+TEST_F(MeaningsTest, of_two_meanings_in_one_table_what_both_say_counts) {
+  const RunRow records = add_run('a', "records", share_of_records);
+  const RunRow pieces = add_run('b', "pieces", share_of_pieces);
+  const Measure both = meaning(store(), {records, pieces});
+  EXPECT_TRUE(both.fraction);
+  EXPECT_EQ(both.better, Better::higher);
+  EXPECT_EQ(both.title, "");
+  EXPECT_EQ(both.reducer, Reducer::opaque) << "no sum over examples gives both";
+  EXPECT_TRUE(both.columns.empty());
+  EXPECT_EQ(meaning(store(), {pieces, records}), both) << "in any order";
+}
+
+TEST_F(MeaningsTest, the_newest_attempt_of_a_run_has_the_word) {
+  const std::int64_t run = add('a', "resumed");
+  const auto lease = store().begin_attempt(run);
+  {
+    SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
+    spool.define("test/accuracy", share_of_records);
+    spool.point("test/accuracy", 1, 0.5);
+    spool.sync();
+  }
+  store().finish_attempt(*lease, RunState::interrupted);
+  train(run, share_of_pieces);
+  EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_pieces);
+}
+
+TEST_F(MeaningsTest, a_table_of_one_task_hides_no_numbers_of_another) {
+  add_run('a', "table", table_of_mistakes);
+  EXPECT_FALSE(RunColumns(store()).is_measure("test/accuracy"));
+  add_run('b', "records", share_of_records);
+  EXPECT_TRUE(RunColumns(store()).is_measure("test/accuracy"));
+}
+
+TEST_F(MeaningsTest, merging_brings_the_meaning_of_each_run) {
+  add_run('a', "records", share_of_records);
+  Store other(folder_ / "other.db", OpenMode::create);
+  {
+    Specification specification = specification_of('b', "pieces");
+    const std::int64_t run = other.add_run(specification).run.number;
+    const auto lease = other.begin_attempt(run);
+    SpoolWriter spool(other.run_folder(lease->run_id) / spool_name(lease->ordinal), lease->ordinal,
+                      lease->run_id);
+    spool.define("test/accuracy", share_of_pieces);
+    spool.point("test/accuracy", 1, 0.5);
+    spool.sync();
+    other.finish_attempt(*lease, RunState::completed);
+  }
+  merge_database(other, path());
+  EXPECT_EQ(meaning(other, {other.find_run("records")}), share_of_records);
+  EXPECT_EQ(meaning(other, {other.find_run("pieces")}), share_of_pieces);
+  merge_database(store(), folder_ / "other.db");
+  EXPECT_EQ(meaning(store(), {store().find_run("records")}), share_of_records);
+  EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_pieces);
+}
+
+/// As version 8 had it: runs of two tasks, and the meaning of the newer one for both names.
+class UpgradeFrom8 : public StoreTest {
+ protected:
+  void SetUp() override {
+    Database database(path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    database.execute(read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_8.sql"));
+    database.execute(
+        "INSERT INTO run (number, id, name, question, group_id, backend, seed, created) VALUES "
+        "(1, '00000000aa', 'records', 'q', 'g', 'openmp', 1, 0), (2, '00000000bb', 'pieces', 'r', 'h', "
+        "'openmp', 1, 0);"
+        "INSERT INTO attempt (number, run, ordinal, started, token, expires, host_name, pid, process_start, "
+        "boot_id, state) VALUES (1, 1, 1, 0, '', 0, '', 1, 1, '', 'completed'), (2, 2, 1, 0, '', 0, '', 1, "
+        "1, "
+        "'', 'completed');"
+        "INSERT INTO metric VALUES (1, 'test/accuracy', '', 'accuracy', 'token accuracy', 1, 'higher', "
+        "'ratio', "
+        "'[\"correct\",\"pieces\"]'), (2, 'test/mine', 'bits', '', '', 0, NULL, 'opaque', '[]');"
+        "INSERT INTO spool_metric VALUES (1, 1, 1), (2, 1, 1), (2, 2, 2);");
+  }
+  void write_spool() {
+    std::filesystem::create_directories(folder_ / "encore.db.runs/00000000aa");
+    SpoolWriter spool(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", 1, "00000000aa");
+    spool.define("test/accuracy", share_of_records);
+    spool.point("test/accuracy", 1, 0.5);
+    spool.sync();
+  }
+  Measure meaning(const std::string& run, const std::string& name = "test/accuracy") {
+    return read_metrics(store().database(), {store().find_run(run)}).of(name).meaning;
+  }
+};
+
+TEST_F(UpgradeFrom8, takes_the_meaning_from_the_spool_where_it_is_still_there) {
+  write_spool();
+  upgrade_database(path());
+  EXPECT_EQ(meaning("records"), share_of_records) << "the table had that of another task";
+  EXPECT_EQ(meaning("pieces"), share_of_pieces) << "without its spool as the table had it";
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM pragma_table_info('metric')"), 2);
+  EXPECT_EQ(meaning("pieces", "test/mine").unit, "bits");
+  EXPECT_EQ(meaning("pieces", "test/mine").name, "");
+}
+
+TEST_F(UpgradeFrom8, a_spool_that_is_missing_or_damaged_takes_nothing_away) {
+  upgrade_database(path());
+  EXPECT_EQ(meaning("records"), share_of_pieces);
+  store_.reset();
+  std::filesystem::remove(path());
+  SetUp();
+  std::filesystem::create_directories(folder_ / "encore.db.runs/00000000aa");
+  write_bytes(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", "no spool at all");
+  upgrade_database(path());
+  EXPECT_EQ(meaning("records"), share_of_pieces);
+}
+
+}  // namespace
+}  // namespace encore::testing
