@@ -71,14 +71,6 @@ TEST_F(PluginInTrouble, ACrashNamesPassLayerAndPlugin) {
   }
 }
 
-/// As from some supervisors, with whom nobody is told how a child has ended.
-TEST(IgnoredChildren, AreHeardOfAllTheSame) {
-  const Sandbox sandbox;
-  const ProgramOutput output = sandbox.shell("trap '' CHLD\nexp run tiny.toml");
-  EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
-  EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
-}
-
 TEST_F(PluginInTrouble, ACrashOfTheCheckBeforeTheStartNamesThePlugin) {
   use("trouble", "how = \"null_pointer\"\npass = \"construction\"");
   const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});

@@ -230,5 +230,13 @@ TEST(Interruption, ALockedDatabaseOnlyDelaysTheRecord) {
   expect_equal_to_unbroken(sandbox);
 }
 
+/// As from some supervisors, with whom nobody is told how a child has ended.
+TEST(IgnoredChildren, AreHeardOfAllTheSame) {
+  const Sandbox sandbox;
+  const ProgramOutput output = sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
+  EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
+}
+
 }  // namespace
 }  // namespace encore::system_test

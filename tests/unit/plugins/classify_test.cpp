@@ -370,7 +370,7 @@ TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),
             "its first line holds what is no weight of a class");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1\nbad\ngood\n"); }),
-            "there are weights of 1 classes, and 2 labels");
+            "there are weights of 1 class, and 2 labels");
 }
 
 }  // namespace
