@@ -95,49 +95,15 @@ std::string hint(std::string_view description) {
   return "";
 }
 
-/// The key that is written in front of a place of `text`, or the name of a table in brackets there.
-std::string key_before(const std::string& text, const toml::source_position& place) {
-  std::istringstream lines(text);
-  std::string line;
-  for (toml::source_index number = 0; number < place.line && std::getline(lines, line); ++number) {
-  }
-  const std::string_view white_space = " \t\r";
-  std::size_t begin = std::min(line.find_first_not_of(white_space), line.size()), end = line.size();
-  const bool is_table = begin < line.size() && line[begin] == '[';
-  // The place is that of the value, or of the bracket.
-  const std::size_t last = is_table ? line.size() : std::min<std::size_t>(line.size(), place.column);
-  char quote = 0;
-  for (std::size_t at = begin; at < last; ++at) {
-    const char letter = line[at];
-    if (quote != 0) {
-      if (letter == '\\' && quote == '"') ++at;
-      if (letter == quote) quote = 0;
-    } else if (letter == '"' || letter == '\'') {
-      quote = letter;
-    } else if (is_table ? letter == ']' : letter == '=') {
-      end = at;
-      if (is_table) break;
-    } else if (!is_table && (letter == '{' || letter == ',') && at + 1 < last) {
-      begin = at + 1;  // of an inline table
-    }
-  }
-  begin = line.find_first_not_of(is_table ? " \t[" : white_space, begin);
-  if (begin >= end) return "";
-  std::string key = line.substr(begin, end - begin);
-  key.resize(key.find_last_not_of(white_space) + 1);
-  return key;
-}
-
-/// As toml++ describes the error; but of a key with quotes that stands twice it has recorded some letters
-/// twice too, and blanks with them, so that such a key is taken from the file.
-std::string described(const toml::parse_error& error, const std::string& text) {
-  std::string description(error.description());
-  std::size_t begin = description.find(" '");
-  const std::size_t end = description.rfind('\'');
-  if (description.find("cannot redefine") == std::string::npos || begin == std::string::npos ||
-      (begin += 2) > end || description.substr(begin, end - begin).find_first_of("\"' ") == std::string::npos)
-    return description;
-  return description.replace(begin, end - begin, key_before(text, error.source().begin));
+/// As toml++ says it; but of a key with quotes that stands twice it has recorded some letters twice too, so
+/// that the place alone says which key it is.
+std::string described(const toml::parse_error& error) {
+  const std::string description(error.description());
+  const std::size_t key = description.find(" '");
+  const bool quoted =
+      key != std::string::npos && description.find_first_of("\"'", key + 2) != description.rfind('\'');
+  if (!quoted || description.find("cannot redefine") == std::string::npos) return description;
+  return description.substr(0, key) + "; the key stands twice";
 }
 
 }  // namespace
@@ -149,8 +115,8 @@ Value parse_toml(const std::string& text, const std::string& name) {
     const toml::table table = toml::parse(text, name);
     return {convert_table(table, name), {Source::file, {name, 1, 1}}};
   } catch (const toml::parse_error& error) {
-    throw ConfigErrors({{place_of(error.source(), name), "",
-                         "not TOML: " + described(error, text) + hint(error.description())}});
+    throw ConfigErrors(
+        {{place_of(error.source(), name), "", "not TOML: " + described(error) + hint(error.description())}});
   }
 }
 
