@@ -198,10 +198,10 @@ Figure answer_figure(const Question& question) {
     chart.categories.push_back(question.key.legend(index));
     ScatterChart::Point mean{static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
     if (candidate.t) {
-      const Interval shown = possible_part(options.metric, *candidate.t);
-      cut = cut || shown.low > candidate.t->low || shown.high < candidate.t->high;
-      mean.low = unit.factor * shown.low;
-      mean.high = unit.factor * shown.high;
+      const Interval possible = possible_part(options.metric, *candidate.t);
+      cut = cut || possible.low > candidate.t->low || possible.high < candidate.t->high;
+      mean.low = unit.factor * possible.low;
+      mean.high = unit.factor * possible.high;
     }
     if (!candidate.values.empty()) means.points.push_back(std::move(mean));
     for (const Replicate& run : candidate.runs)

@@ -79,9 +79,8 @@ void Store::add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& ru
 void Store::insert_sweep_run(std::int64_t sweep, std::int64_t run) {
   database_
       ->cached(
-          "INSERT OR IGNORE INTO sweep_run (sweep, run) SELECT ?1, number FROM run WHERE number = ?2 AND "
-          "sweep "
-          "IS NOT ?1")
+          "INSERT OR IGNORE INTO sweep_run (sweep, run) SELECT ?1, number FROM run "
+          "WHERE number = ?2 AND sweep IS NOT ?1")
       .run(sweep, run);
 }
 

@@ -16,12 +16,6 @@ namespace encore {
 
 namespace {
 
-void set_measure(Database& database, const Metric& metric, const std::string& condition, std::int64_t one,
-                 std::int64_t other) {
-  database.cached("UPDATE spool_metric SET measure = ?1 WHERE " + condition)
-      .run(add_measure(database, metric.meaning), one, other);
-}
-
 /// As the columns of the old table say it.
 Metric old_metric(const Statement& row) {
   nlohmann::json json = {{"name", row.text(2)},
@@ -39,18 +33,24 @@ void take_from_table(Database& database) {
                  "SELECT number, name, measure, title, fraction, better, reducer, columns, unit FROM metric");
   while (rows.step()) metrics.emplace_back(rows.integer(0), old_metric(rows));
   for (const auto& [number, metric] : metrics)
-    set_measure(database, metric, "metric = ?2 AND ?3 = 0", number, 0);
+    database.cached("UPDATE spool_metric SET measure = ? WHERE metric = ?")
+        .run(add_measure(database, metric.meaning), number);
 }
 
-/// One without meanings is of a worker before version 5, of which the table knows more.
-void take_from_spool(Database& database, std::int64_t attempt, const std::string& run, int ordinal) try {
-  SpoolReader reader(runs_folder_of(database.path()) / run / spool_name(ordinal), {run, ordinal});
-  for (SpoolRecord record; reader.next(record);)
-    if (record.kind == SpoolKind::metric && !record.meaning.empty())
-      set_measure(database, metric_from(record.name, record.unit, record.meaning),
-                  "attempt = ?2 AND number = ?3", attempt, record.metric);
-} catch (const Error&) {
-  // A file that cannot be read says nothing; the table has said something.
+/// The metrics of a spool, by their numbers in it, as far as it can be read: a file that cannot says nothing,
+/// and the table has said something. One without meanings is of a worker before version 5, of which the table
+/// knows more.
+std::vector<std::pair<std::int64_t, Metric>> metrics_in(const std::filesystem::path& spool,
+                                                        const SpoolOwner& owner) {
+  std::vector<std::pair<std::int64_t, Metric>> metrics;
+  try {
+    SpoolReader reader(spool, owner);
+    for (SpoolRecord record; reader.next(record);)
+      if (record.kind == SpoolKind::metric && !record.meaning.empty())
+        metrics.emplace_back(record.metric, metric_from(record.name, record.unit, record.meaning));
+  } catch (const Error&) {
+  }
+  return metrics;
 }
 
 }  // namespace
@@ -63,7 +63,11 @@ void give_meanings_to_attempts(Database& database) {
   while (rows.step())
     if (is_run_id(rows.text(1)))
       attempts.emplace_back(rows.integer(0), rows.text(1), static_cast<int>(rows.integer(2)));
-  for (const auto& [attempt, run, ordinal] : attempts) take_from_spool(database, attempt, run, ordinal);
+  const std::filesystem::path runs = runs_folder_of(database.path());
+  for (const auto& [attempt, run, ordinal] : attempts)
+    for (const auto& [number, metric] : metrics_in(runs / run / spool_name(ordinal), {run, ordinal}))
+      database.cached("UPDATE spool_metric SET measure = ? WHERE attempt = ? AND number = ?")
+          .run(add_measure(database, metric.meaning), attempt, number);
   // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. This way of renaming leaves
   // alone whatever refers to the table by its name, views of the user's own too.
   database.execute(

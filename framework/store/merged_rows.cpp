@@ -232,9 +232,8 @@ void MergedRows::merge_sweep_runs(bool whole) {
     which +=
         " AND (EXISTS (SELECT 1 FROM other.sweep AS s JOIN main.sweep AS m ON " + same_sweep("s") +
         " WHERE s.number = t.sweep) OR NOT EXISTS (SELECT 1 FROM (SELECT sweep, number AS run FROM other.run "
-        "UNION ALL SELECT sweep, run FROM other.sweep_run) AS every WHERE every.sweep = t.sweep AND "
-        "every.run "
-        "NOT IN (SELECT theirs FROM temp.map_run)))";
+        "UNION ALL SELECT sweep, run FROM other.sweep_run) AS every "
+        "WHERE every.sweep = t.sweep AND every.run NOT IN (SELECT theirs FROM temp.map_run)))";
   std::vector<std::int64_t> sweeps;
   Statement rows(database_, "SELECT DISTINCT t.sweep FROM other.sweep_run AS t WHERE " + which);
   while (rows.step()) sweeps.push_back(rows.integer(0));

@@ -43,10 +43,9 @@ constexpr RunField fields[] = {
 
 /// Of a metric: not every run means a table by it.
 const std::string has_values =
-    "(NOT EXISTS (SELECT 1 FROM spool_metric WHERE spool_metric.metric = metric.number) OR EXISTS (SELECT 1 "
-    "FROM spool_metric LEFT JOIN measure ON measure.number = spool_metric.measure WHERE spool_metric.metric "
-    "= "
-    "metric.number AND measure.description ->> 'reducer' IS NOT 'matrix'))";
+    "(NOT EXISTS (SELECT 1 FROM spool_metric WHERE spool_metric.metric = metric.number) OR EXISTS "
+    "(SELECT 1 FROM spool_metric LEFT JOIN measure ON measure.number = spool_metric.measure "
+    "WHERE spool_metric.metric = metric.number AND measure.description ->> 'reducer' IS NOT 'matrix'))";
 
 std::vector<std::string> texts(Database& database, const std::string& sql) {
   Statement& rows = database.cached(sql);
