@@ -110,9 +110,11 @@ bool is_chinese(std::int32_t value) {
                              [&](Range range) { return value >= range.first && value <= range.last; });
 }
 
+/// A period that begins a text is part of a number, and no white space in front may hide that.
 std::vector<std::string> split_zh(std::string_view text) {
   std::string apart;
   for (const std::string_view character : all_characters(text)) {
+    if (apart.empty() && is_white_space(character)) continue;
     const bool is_alone = is_chinese(code_point(character));
     apart.append(is_alone ? " " : "").append(character).append(is_alone ? " " : "");
   }
