@@ -31,13 +31,13 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatNeverMoved) {
                        .curves = {{"dev/f1", {0.0, 0.0, 0.0}}, {"dev/loss", losses}},
                        .best_step = 30,
                        .ties = "loss"}),
-            "dev/f1 is 0 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 30, that "
+            "dev/f1 is 0.00 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 30, that "
             "of the "
             "lowest dev/loss; train.select can name another measure");
   EXPECT_EQ(
       notice_of(
           {.name = "old", .curves = {{"dev/f1", {0.0, 0.0, 0.0}}, {"dev/loss", losses}}, .best_step = 10}),
-      "dev/f1 is 0 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 10, the "
+      "dev/f1 is 0.00 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 10, the "
       "earliest "
       "with that value; train.select can name another measure");
   EXPECT_EQ(notice_of({.name = "undefined",
@@ -55,7 +55,7 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatNeverMoved) {
                        .best_step = 30,
                        .ties = "loss"})
                 .substr(0, 66),
-            "dev/f1 is 0.5 at 2 of 3 evaluations and undefined at the others, s");
+            "dev/f1 is 50.00 at 2 of 3 evaluations and undefined at the others,");
 }
 
 TEST_F(SelectionNoticeTest, NamesAMetricThatTheSetLeavesNothingToCount) {
@@ -92,7 +92,7 @@ TEST_F(SelectionNoticeTest, StandsInAComparisonOncePerCandidate) {
   ASSERT_EQ(comparison.notices.size(), 1U);
   EXPECT_EQ(
       comparison.notices[0],
-      "still: the metric that chooses the checkpoint never moved in 2 of 2 runs; in still-s1 dev/f1 is 0.5 "
+      "still: the metric that chooses the checkpoint never moved in 2 of 2 runs; in still-s1 dev/f1 is 50.00 "
       "at all 2 "
       "evaluations, so it cannot choose a checkpoint; the run keeps step 20, that of the lowest dev/loss; "
       "train.select can name another measure");
