@@ -127,6 +127,7 @@ Specification specification_of(RunPoint& point, const std::string& backend,
   specification.question = point.question;
   specification.group = point.group;
   specification.backend = backend;
+  specification.ties = Ties::loss;
   specification.config = std::move(point.config);
   specification.origin = std::move(point.origin);
   for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "report/selection_notice.hpp"
 #include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
@@ -129,6 +130,8 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   Json gaps = Json::array();
   for (const RecordGap& gap : find_record_gaps(store, run))
     gaps.push_back({{"text", gap.text}, {"lost", gap.lost}});
+  Json notices = Json::array();
+  for (const auto& [number, notice] : selection_notices(store, {run})) notices.push_back(notice);
   Json object = run_head_json(run);
   object.update(Json{{"note", run.note},
                      {"tags", store.read_tags(run.number)},
@@ -145,6 +148,7 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},
                      {"record_gaps", gaps},
+                     {"notices", notices},
                      {"checkpoints", checkpoints},
                      {"artifacts", artifacts},
                      {"verifications", verifications_json(store, run)}});

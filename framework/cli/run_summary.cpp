@@ -13,6 +13,7 @@
 #include "record/checkpoint.hpp"
 #include "report/comparison.hpp"
 #include "report/predictions.hpp"
+#include "report/selection_notice.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -106,6 +107,8 @@ void print_completed(std::ostream& out, const CommandLine& line, Store& store, c
   const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
   out << run.name << " completed in " << duration_text(outcome.seconds)
       << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
+  for (const auto& [number, notice] : selection_notices(store, {run}))
+    out << "  note      " << printable(notice) << '\n';
   if (alone) {
     print_place(out, store, run);
     print_next(out, line, store, run);

@@ -7,6 +7,7 @@
 
 #include "report/example_tests.hpp"
 #include "report/foreign_values.hpp"
+#include "report/selection_notice.hpp"
 
 namespace encore {
 
@@ -226,6 +227,7 @@ Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, con
   comparison.candidates = candidates_of(
       store, runs, {options.metric.name, options.by_run, options.pool, options.alpha}, comparison.notices);
   note_environments(comparison.candidates, comparison.notices);
+  note_selection(store, comparison.candidates, comparison.notices);
   return comparison;
 }
 

@@ -60,6 +60,27 @@ std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs) {
   return scores;
 }
 
+std::map<std::int64_t, SelectionSpread> selection_spreads(Store& store, const std::vector<RunRow>& runs) {
+  Statement& rows = store.database().cached(
+      std::string(
+          "SELECT loss.run, count(*), count(own.value), min(own.value), max(own.value) "
+          "FROM current_point AS loss JOIN param ON param.run = loss.run AND param.key = 'train.select' "
+          "LEFT JOIN metric ON metric.name = substr(param.value, 5) "
+          "LEFT JOIN current_point AS own ON own.run = loss.run AND own.metric = metric.number "
+          "AND own.step = loss.step "
+          "WHERE loss.metric = (SELECT number FROM metric WHERE name = ?2) AND loss.run ") +
+      of_these + " GROUP BY loss.run");
+  rows.with(numbers_json(runs), "dev/" + loss_measure().name);
+  std::map<std::int64_t, SelectionSpread> spreads;
+  while (rows.step())
+    spreads[rows.integer(0)] = {.evaluations = rows.integer(1),
+                                .defined = rows.integer(2),
+                                .lowest = rows.number(3),
+                                .highest = rows.number(4)};
+  rows.reset();
+  return spreads;
+}
+
 std::string selected_metric(const std::string& rule) {
   const std::size_t blank = rule.find(' ');
   return blank == std::string::npos ? "" : rule.substr(blank + 1);

@@ -357,6 +357,21 @@ TEST_F(GeneratorTest, ASourceLimitsItsText) {
     EXPECT_TRUE(each[0].ended || each[0].pieces.size() == 12U) << "the positions of the model";
 }
 
+TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
+  const auto model = make(true);
+  const std::int32_t end = tokenizer->special(Special::end), unknown = tokenizer->special(Special::unknown);
+  const Decoding way = {.beam = 2, .texts = 2};
+  const Texts alone = run(*model, {{4, 5}}, way), found = run(*model, {{end}, {4, 5}, {unknown, end}}, way);
+  ASSERT_EQ(found[0].size(), 2U) << "as many as asked";
+  for (const GeneratedText& text : found[0]) {
+    EXPECT_TRUE(text.pieces.empty() && text.text.empty() && text.ended);
+    EXPECT_EQ(text.score, 0.0);
+  }
+  EXPECT_EQ(found[1][0].pieces, alone[0][0].pieces) << "the others are as without it";
+  EXPECT_LT(found[2][0].score, 0.0) << "an unknown piece stands for something";
+  EXPECT_LT(run(*make(false), {{end}}, {})[0][0].score, 0.0) << "without an encoder it is a prompt";
+}
+
 TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {
   const auto model = make(false);
   const std::vector<Pieces> texts = {Pieces(200, 5), Pieces(1, 6), prompts(1)[0], Pieces(290, 7),
