@@ -2,6 +2,8 @@
 // (record/generate_request.hpp). A single text is written as it grows; of several prompts, or several texts
 // of one, each is a line at the end; with JSON all is one object: "step", "prompts" [{prompt, texts: [{text,
 // score, pieces, ended}]}].
+#include <limits.h>
+
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -24,13 +26,27 @@ using Texts = std::vector<std::vector<GeneratedText>>;
 /// Prompts whose answers are held at a time.
 constexpr std::size_t prompts_at_once = 1024;
 
+/// Writes text, which is UTF-8, so that no signal leaves half a character: the system takes PIPE_BUF bytes at
+/// once or none of them, and each such part ends behind a character.
+void write_text(std::ostream& out, std::string_view text) {
+  while (!text.empty()) {
+    std::size_t size = std::min<std::size_t>(text.size(), PIPE_BUF);
+    while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+    out << text.substr(0, size) << std::flush;
+    text.remove_prefix(size);
+  }
+}
+
 /// Writes a growing text as far as it is certain.
 class Stream {
  public:
   Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), text_(stops) {}
 
-  void grow(std::string_view said) { out_ << text_.more_of(said) << std::flush; }
-  void end(std::string_view said) { out_ << text_.rest_of(said) << std::endl; }
+  void grow(std::string_view said) { write_text(out_, text_.more_of(said)); }
+  void end(std::string_view said) {
+    write_text(out_, text_.rest_of(said));
+    out_ << std::endl;
+  }
 
  private:
   std::ostream& out_;
@@ -53,8 +69,7 @@ std::string escaped(std::string_view text) {
 
 void write_lines(std::ostream& out, const Texts& all) {
   for (const std::vector<GeneratedText>& texts : all)
-    for (const GeneratedText& text : texts) out << escaped(text.text) << '\n';
-  out.flush();
+    for (const GeneratedText& text : texts) write_text(out, escaped(text.text) + '\n');
 }
 
 }  // namespace

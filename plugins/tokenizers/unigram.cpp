@@ -4,6 +4,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -205,18 +206,48 @@ std::int32_t Unigram::number_of_unknown(const std::string& text) const {
   return number == PieceTable::no_piece || table_.is_special(number) ? table_.unknown() : number;
 }
 
+/// The byte of a piece like "<0xE4>", where a model has it as one.
+std::optional<char> Unigram::byte_of(const std::string& piece) const {
+  const bool is_byte = piece.size() == std::string_view("<0xE4>").size() && piece.starts_with("<0x") &&
+                       std::ranges::any_of(models_, [&](const Model& model) {
+                         return model.processor->IsByte(model.processor->PieceToId(piece));
+                       });
+  if (!is_byte) return std::nullopt;
+  unsigned int byte = 0;
+  std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return static_cast<char>(byte);
+}
+
 std::string Unigram::decode(std::span<const std::int32_t> pieces) const {
   const Model& model = models_.back();
   std::vector<std::string> texts;
+  bool has_bytes = false;
   for (const std::int32_t number : pieces) {
     const bool is_extra = !has_sides() && number >= model.processor->GetPieceSize();
-    if (!is_extra && !table_.is_special(number)) texts.push_back(table_.piece(number));
+    if (is_extra || table_.is_special(number)) continue;
+    texts.push_back(table_.piece(number));
+    has_bytes = has_bytes || byte_of(texts.back());
   }
-  std::string text = model.processor->DecodePieces(texts);
+  std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
   if (!has_sides()) return text;
   // Pieces of sources alone come back with their mark.
   for (std::size_t at = 0; (at = text.find(word_mark, at)) != std::string::npos;)
     text.replace(at, word_mark.size(), " ");
+  return text;
+}
+
+/// The library decodes a character from its bytes only where all of them stand together, and makes several
+/// U+FFFD of others; so it says what each other piece is, and bytes come as they are.
+std::string Unigram::with_bytes(const std::vector<std::string>& pieces) const {
+  const sentencepiece::ImmutableSentencePieceText decoded =
+      models_.back().processor->DecodePiecesAsImmutableProto(pieces);
+  std::string text;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (const std::optional<char> byte = byte_of(pieces[i]))
+      text += *byte;
+    else
+      text += decoded.pieces(static_cast<int>(i)).surface();
+  }
   return text;
 }
 
