@@ -12,6 +12,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "data/file.hpp"
+#include "data/utf8.hpp"
 #include "record/cores.hpp"
 #include "record/generate_request.hpp"
 
@@ -72,6 +73,10 @@ DecodingWishes wishes_of(const CommandLine& line) {
     wishes.seed = static_cast<std::uint64_t>(seed);
   }
   if (line.has("stop")) wishes.stop = line.texts("stop");
+  for (const std::string& stop : wishes.stop)
+    if (find_invalid_utf8(stop))
+      throw UsageError(
+          "--stop is not UTF-8; a text is, so it never comes to these bytes: give whole characters");
   return wishes;
 }
 

@@ -13,6 +13,7 @@
 #include <encore/error.hpp>
 
 #include "config/json_text.hpp"
+#include "config/json_values.hpp"
 #include "data/file.hpp"
 #include "data/sentencepiece_pieces.hpp"
 #include "data/utf8.hpp"
@@ -122,9 +123,11 @@ std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, 
 std::int64_t count_in(const std::filesystem::path& path, const char* name, std::int64_t otherwise) {
   if (!is_there(path)) return otherwise;
   nlohmann::json json;
+  const std::string text = load_text(path, "configuration");
   try {
-    json = parse_json(load_text(path, "configuration"));
-  } catch (const JsonError& error) {
+    require_few_json_values(text);
+    json = parse_json(text);
+  } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
   const auto found = json.is_object() ? json.find(name) : json.end();
@@ -168,8 +171,9 @@ std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& pat
 std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::string_view text) {
   nlohmann::json json;
   try {
+    require_few_json_values(text);
     json = parse_json(text);
-  } catch (const JsonError& error) {
+  } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
   if (json.is_object() && !json.contains("model") && path.filename() == vocab_json_file)

@@ -23,7 +23,8 @@ namespace encore {
 class Generator {
  public:
   /// What a text has come to as long as it grows: of which sequence, its number among the texts of that one,
-  /// and what it says. Not called where a beam is wider than 1: its texts are not certain before the end.
+  /// and what it says so far (decoded_so_far: UTF-8, up to a stop). Not called where a beam is wider than 1:
+  /// its texts are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
   /// How many sequences have all their texts.

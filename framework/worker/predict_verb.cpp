@@ -10,6 +10,7 @@
 #include "data/utf8.hpp"
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -107,14 +108,13 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
     const Outputs outputs = model.run(set).outputs;
     left_out.look_at(set.set);
     if (format == "text")
-      write_text(std::cout, model.task().answer(records, set.set, outputs));
+      write_text(answer_stream(), model.task().answer(records, set.set, outputs));
     else if (format == "jsonl")  // of answers, also where the reader has this name
-      write_jsonl(std::cout, model.task().answer(records, set.set, outputs));
+      write_jsonl(answer_stream(), model.task().answer(records, set.set, outputs));
     else
-      std::cout << model.reader().write(
+      answer_stream() << model.reader().write(
           labelled(model.fields(), records, model.task().label(records, set.set, outputs)), part);
-    std::cout.flush();
-    if (!std::cout) throw Error("standard output was closed while the predictions were written");
+    require_answers_written();
   }
 }
 

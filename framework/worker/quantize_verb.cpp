@@ -16,6 +16,7 @@
 #include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"
 #include "record/specification.hpp"
+#include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -183,7 +184,7 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
   answer["definitions"] = json::array();
   for (const Measure& measure : engine.measures()) answer["definitions"].push_back(json_of(measure));
   answer["definitions"].push_back(json_of(loss_measure()));
-  std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  answer_stream() << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace encore::ngrams {
 namespace {
@@ -30,9 +31,19 @@ void each_character(std::string_view text, const Visit& visit) {
   }
 }
 
+/// In one pass: what is left is moved once, however often `from` stands there.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  std::size_t at = text.find(from);
+  if (at == std::string::npos) return;
+  std::string result(text, 0, at);
+  while (at < text.size()) {
+    result += to;
+    at += from.size();
+    const std::size_t next = std::min(text.find(from, at), text.size());
+    result.append(text, at, next - at);
+    at = next;
+  }
+  text = std::move(result);
 }
 
 /// The symbols that always stand alone: ASCII without letters, digits, "'", ",", "-" and ".".

@@ -416,6 +416,30 @@ TEST_F(ServeTexts, StreamsTheTextThatItWouldHaveWritten) {
   expect_refused(complete(streaming), 400, "\\\"stream\\\" is for one text of one prompt");
 }
 
+class ServeLetters : public ServeTexts {
+ protected:
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    write_letters(sandbox_, "letters");
+    output_of({"run", "letters.toml", "-q"});
+    serve({}, "letters");
+  }
+};
+
+TEST_F(ServeLetters, StreamsWholeCharacters) {
+  std::vector<json> bodies = {{{"max_tokens", 40}}, {{"stop", "日"}, {"max_tokens", 40}}};
+  for (int most = 1; most <= 12; ++most) bodies.push_back({{"max_tokens", most}});
+  for (int seed = 1; seed <= 12; ++seed)
+    bodies.push_back({{"temperature", 2.0}, {"seed", seed}, {"max_tokens", 30}, {"stop", {" ", "ж"}}});
+  for (json body : bodies) {
+    body["prompt"] = "zoë";
+    const std::string whole = json::parse(complete(body).body).at("choices")[0].at("text");
+    body["stream"] = true;
+    EXPECT_EQ(streamed(complete(body).body), whole) << body;
+  }
+}
+
 TEST_F(ServeTexts, RefusesAWayOfWritingThatContradictsItself) {
   expect_refused(complete({{"prompt", "mon"}, {"beam", 2}, {"temperature", 1}}), 400, "give one of them");
   expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 0}}), 400, "must be a whole number from 1");
