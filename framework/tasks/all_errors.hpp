@@ -1,5 +1,5 @@
-// AllErrors: several steps of which each may fail alone, so that a person sees at once what is wrong with every
-// file. Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
+// AllErrors: several steps of which each may fail alone, so that a person sees at once what is wrong with
+// every file. Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
 #pragma once
 
 #include <string>

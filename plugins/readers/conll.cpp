@@ -46,8 +46,8 @@ std::int64_t columns_of_rows(std::string_view text, const Format& format) {
 }
 
 /// Decided by the columns: tokens may begin with the mark too ("#fun"). A line is a row where it has as many
-/// columns as other rows, and a label where one is due; blanks alone do not make a row of "# words" whose label
-/// may be any word.
+/// columns as other rows, and a label where one is due; blanks alone do not make a row of "# words" whose
+/// label may be any word.
 bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
                 std::vector<std::string_view>& columns) {
   if (format.comment.empty() || !line.starts_with(format.comment)) return false;
@@ -59,7 +59,8 @@ bool is_comment(std::string_view line, const Format& format, std::int64_t expect
   if (!format.entities) return !has_own_delimiter && ends_mark;
   std::map<std::string, std::int64_t> unused;
   const bool has_label =
-      problem_of_tag(mapped_label(columns[place_of_label(format, std::ssize(columns))], format, unused), format)
+      problem_of_tag(mapped_label(columns[place_of_label(format, std::ssize(columns))], format, unused),
+                     format)
           .empty();
   return !has_label && (ends_mark || !has_own_delimiter);
 }

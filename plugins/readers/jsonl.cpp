@@ -28,7 +28,8 @@ constexpr const char* one_per_line =
 /// What is wrong with a line of an array or object that goes over several lines; empty where it is neither.
 std::string problem_of_part(std::string_view line) {
   const std::string_view text = trimmed(line);
-  if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') || text.starts_with('['))
+  if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') ||
+      text.starts_with('['))
     return "this line is a part of a JSON " + std::string(text.front() == '{' ? "object" : "array") +
            " that goes over several lines; " + one_per_line;
   return "";

@@ -34,10 +34,9 @@ inline void add_stray_returns(std::vector<std::string>& notes, const std::string
 
 /// Whether a value is a usual heading of a column with a label, in any case of letters.
 inline bool is_label_heading(std::string_view value) {
-  constexpr std::array<std::string_view, 16> names = {"label",    "labels",   "class",     "category",
-                                                      "tag",      "tags",     "target",    "sentiment",
-                                                      "polarity", "intent",   "gold_label", "label_text",
-                                                      "score",    "ner_tags", "ner_tag",   "pos"};
+  constexpr std::array<std::string_view, 16> names = {
+      "label",    "labels", "class",      "category",   "tag",   "tags",     "target",  "sentiment",
+      "polarity", "intent", "gold_label", "label_text", "score", "ner_tags", "ner_tag", "pos"};
   std::string small(value);
   std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return std::ranges::find(names, small) != names.end();
@@ -46,8 +45,9 @@ inline bool is_label_heading(std::string_view value) {
 /// Likewise of a column with a text, a token or a source.
 inline bool is_text_heading(std::string_view value) {
   constexpr std::array<std::string_view, 20> names = {
-      "text",  "texts",  "sentence", "sentence1", "premise", "question1", "content", "review", "document", "tweet",
-      "title", "source", "src",      "token",     "tokens",  "word",      "words",   "form",   "input",    "utterance"};
+      "text",   "texts",    "sentence", "sentence1", "premise", "question1", "content",
+      "review", "document", "tweet",    "title",     "source",  "src",       "token",
+      "tokens", "word",     "words",    "form",      "input",   "utterance"};
   std::string small(value);
   std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return std::ranges::find(names, small) != names.end();

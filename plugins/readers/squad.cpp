@@ -101,8 +101,7 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
   const auto start = answer.find("answer_start");
   if (start != answer.end() && *start == json(-1)) {
     const std::optional<std::int64_t> place = context.nearest(*text, 0);
-    return "the answer " + shown(*text) +
-           " has answer_start = -1, a place that is not known; " +
+    return "the answer " + shown(*text) + " has answer_start = -1, a place that is not known; " +
            (place ? "it stands at " + std::to_string(*place) + " first" : "the context does not have it");
   }
   if (start == answer.end() || !start->is_number_unsigned())

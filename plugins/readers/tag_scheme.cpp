@@ -24,7 +24,8 @@ void for_each_malformed_end(const std::vector<std::string>& tags, TagScheme sche
                             const std::function<void(std::size_t)>& found) {
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const char mark = tags[i][0], wanted = scheme == TagScheme::ioe2 ? 'I' : 'E';
-    const bool is_followed = i + 1 < tags.size() && tags[i + 1] != "O" && type_of(tags[i]) == type_of(tags[i + 1]);
+    const bool is_followed =
+        i + 1 < tags.size() && tags[i + 1] != "O" && type_of(tags[i]) == type_of(tags[i + 1]);
     if (mark == 'B' || mark == 'S' || (mark == wanted && !is_followed)) found(i);
   }
 }
@@ -99,7 +100,8 @@ void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,
 TagScheme recognised_scheme(std::span<const Sentence> sentences) {
   TagScheme best = TagScheme::iob2;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-  for (const TagScheme scheme : {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes, TagScheme::ioe2, TagScheme::ioe1}) {
+  for (const TagScheme scheme :
+       {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes, TagScheme::ioe2, TagScheme::ioe1}) {
     std::int64_t malformed = 0;
     for (const Sentence& sentence : sentences)
       for_each_malformed(sentence.tags, scheme, [&](std::size_t) { ++malformed; });

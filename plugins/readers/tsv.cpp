@@ -63,9 +63,9 @@ namespace {
 std::optional<std::string> plain_list(std::string_view value, const std::string& separator) {
   const auto is_quote = [](char letter) { return letter == '\'' || letter == '"'; };
   std::string_view inside = trimmed(value);
-  const bool in_brackets = inside.size() >= 2 && std::string_view("[({").find(inside.front()) < 3 &&
-                           std::string_view("])}").find(inside.back()) ==
-                               std::string_view("[({").find(inside.front());
+  const bool in_brackets =
+      inside.size() >= 2 && std::string_view("[({").find(inside.front()) < 3 &&
+      std::string_view("])}").find(inside.back()) == std::string_view("[({").find(inside.front());
   if (in_brackets) inside = trimmed(inside.substr(1, inside.size() - 2));
   const bool quoted = inside.size() >= 2 && is_quote(inside.front()) && inside.back() == inside.front();
   if (!quoted && !(in_brackets && (inside.empty() || inside.find(separator) != std::string_view::npos)))
@@ -73,7 +73,8 @@ std::optional<std::string> plain_list(std::string_view value, const std::string&
   if (in_brackets && inside.find_first_of("[](){}") != std::string_view::npos) return std::nullopt;
   std::string names(inside);
   std::erase_if(names, is_quote);
-  for (std::size_t at = names.find(separator + " "); at != std::string::npos; at = names.find(separator + " ", at))
+  for (std::size_t at = names.find(separator + " "); at != std::string::npos;
+       at = names.find(separator + " ", at))
     names.erase(at + separator.size(), 1);
   return names;
 }

@@ -1,6 +1,7 @@
-// Lines: the one rule by which a text is cut into lines: LF, CRLF and a lone CR end a line, as in Python's text
-// mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Place in the flow: the
-// text of a file or of standard input -> here -> readers, vocabularies and verbs that take a text per line.
+// Lines: the one rule by which a text is cut into lines: LF, CRLF and a lone CR end a line, as in Python's
+// text mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Place in the
+// flow: the text of a file or of standard input -> here -> readers, vocabularies and verbs that take a text
+// per line.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,9 @@ class LineEnds {
   }
 
  private:
-  std::size_t find(char letter, std::size_t at) const { return std::min(text_.find(letter, at), text_.size()); }
+  std::size_t find(char letter, std::size_t at) const {
+    return std::min(text_.find(letter, at), text_.size());
+  }
 
   std::string_view text_;
   bool known_ = false;

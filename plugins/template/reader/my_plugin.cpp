@@ -46,12 +46,13 @@ class MyPluginReader final : public Reader {
                   std::vector<std::string>& mistakes) const {
     std::string_view text = file.text;
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
-    for (Lines lines(text); lines.next();) {  // an LF, a CRLF or a CR ends one
+    for (Lines lines(text); lines.next();) {                      // an LF, a CRLF or a CR ends one
       const std::string_view line = lines.line();
       if (line.empty() || (header_ && lines.number() == 1)) continue;
       const std::size_t tab = line.find('\t');
       if (tab == 0 || tab == std::string_view::npos) {
-        mistakes.push_back(file.name + ":" + std::to_string(lines.number()) + ": needs a label, a tab and a text");
+        mistakes.push_back(file.name + ":" + std::to_string(lines.number()) +
+                           ": needs a label, a tab and a text");
         continue;
       }
       labels.emplace_back(line.substr(0, tab));

@@ -291,9 +291,10 @@ TEST(Conll, EndsLinesWithAnyLineEnd) {
     EXPECT_EQ(records.lists("words"), words) << text;
     EXPECT_EQ(records.notes, Words{"tags in IOB2"});
   }
-  EXPECT_EQ(refusal("Ann\tB-PER\rleft\r\rOslo\tB-LOC\r", {}),
-            "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab or "
-            "blanks");
+  EXPECT_EQ(
+      refusal("Ann\tB-PER\rleft\r\rOslo\tB-LOC\r", {}),
+      "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab or "
+      "blanks");
   EXPECT_EQ(read("Ann\tB-PER\nleft\tO\rOslo\tB-LOC\n", {}).notes,
             (Words{"tags in IOB2", "train.conll: 1 lone carriage return (CR) is read as a line end"}));
 }
@@ -306,8 +307,9 @@ TEST(Conll, TakesALineForACommentByItsColumns) {
                                                              {"label_type", std::string("word")}};
   EXPECT_EQ(read("# newdoc\n# O\nOslo NOUN\n#fun TAG\n", blanks).lists("words"),
             (std::vector<Words>{{"Oslo", "#fun"}}));
-  EXPECT_EQ(refusal("#fun\tfun\nOslo\tB-LOC\n", {{"comment", std::string("#")}}),
-            "train.conll:1: \"fun\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type");
+  EXPECT_EQ(
+      refusal("#fun\tfun\nOslo\tB-LOC\n", {{"comment", std::string("#")}}),
+      "train.conll:1: \"fun\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type");
 }
 
 TEST(Conll, NamesTheSchemesThatMarkEnds) {

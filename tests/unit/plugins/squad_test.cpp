@@ -172,14 +172,16 @@ TEST(Squad, ReadsNumbersAsIdsAndNoAnswerAtMinusOne) {
   const auto file = [](const std::string& qa) {
     return R"({"data": [{"paragraphs": [{"context": "Mara lives in Oslo", "qas": [)" + qa + "]}]}]}";
   };
-  const Records records = read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "", "answer_start": -1}]})"));
+  const Records records =
+      read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "", "answer_start": -1}]})"));
   EXPECT_EQ(records.texts("id"), (Records::Texts{"17"}));
   EXPECT_TRUE(records.spans("answers").front().empty());
   const std::string refused = message_of<Error>([&] {
     read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "Oslo", "answer_start": -1}]})"));
   });
-  EXPECT_NE(refused.find("question 1 (17): the answer \"Oslo\" has answer_start = -1, a place that is not known; it "
-                         "stands at 14 first"),
+  EXPECT_NE(refused.find(
+                "question 1 (17): the answer \"Oslo\" has answer_start = -1, a place that is not known; it "
+                "stands at 14 first"),
             std::string::npos)
       << refused;
 }

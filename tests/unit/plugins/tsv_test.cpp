@@ -381,10 +381,12 @@ TEST(Tsv, WritesAValueWithACarriageReturnSoThatItIsReadBack) {
 
 TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
   const Settings list = {.type = "list"};
-  EXPECT_EQ(refusal("x\t['joy', 'love']\n", list),
-            "train.tsv:1: the label in column 2 is spelled as a list of a program: \"['joy', 'love']\"; write "
-            "joy,love");
-  for (const char* value : {"[]", "['joy']", "[joy, love]", "{\"joy\", \"love\"}", "('joy',)", "'joy', 'love'", "\"joy\""})
+  EXPECT_EQ(
+      refusal("x\t['joy', 'love']\n", list),
+      "train.tsv:1: the label in column 2 is spelled as a list of a program: \"['joy', 'love']\"; write "
+      "joy,love");
+  for (const char* value :
+       {"[]", "['joy']", "[joy, love]", "{\"joy\", \"love\"}", "('joy',)", "'joy', 'love'", "\"joy\""})
     EXPECT_NE(refusal(std::string("x\t") + value + "\n", list).find("spelled as a list"), std::string::npos)
         << value;
   for (const char* value : {"[A]", "[A],[B]", "joy, love", "(x", "it's"})
@@ -393,8 +395,9 @@ TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
 }
 
 TEST(Tsv, RefusesALineOfHeadingsWithoutHeader) {
-  EXPECT_EQ(refusal("text\tlabel\nfine\tgood\n"),
-            "train.tsv:1: this row names the columns (\"text\", \"label\") and is no example; set header = true");
+  EXPECT_EQ(
+      refusal("text\tlabel\nfine\tgood\n"),
+      "train.tsv:1: this row names the columns (\"text\", \"label\") and is no example; set header = true");
   EXPECT_NE(refusal("Source\tTarget\na\tb\n", {.source = "1", .target = "2"}).find("header = true"),
             std::string::npos);
   EXPECT_NE(refusal("text\tscore\na\t1\n", {.type = "number"}).find("header = true"), std::string::npos);
