@@ -8,6 +8,7 @@
 #include "archive/tar.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "record/run_paths.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -17,8 +18,7 @@ namespace fs = std::filesystem;
 
 class Checking {
  public:
-  Checking(const UnpackedBundle& bundle, Store& store)
-      : bundle_(bundle), store_(store), runs_(store.list_runs({.sight = Sight::any})) {
+  Checking(const UnpackedBundle& bundle, Store& store) : bundle_(bundle), store_(store) {
     for (const BundleFile& file : bundle.index().files) files_[file.path] = &file;
   }
 
@@ -26,6 +26,7 @@ class Checking {
     require_own_schema();
     if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
       throw Error("its database is damaged: " + found.value_or("no answer"));
+    runs_ = store_.list_runs({.sight = Sight::any});
     if (runs_.empty()) throw Error("its database has no run");
     std::set<std::string> folders;
     for (const RunRow& run : runs_) {
@@ -60,19 +61,12 @@ class Checking {
       if (!found.contains(name)) throw Error("its database lacks the " + name);
   }
 
-  /// "view curve" and what makes it, without comments and blanks.
+  /// "view curve" and what makes it, without comments and blanks between words.
   static std::map<std::string, std::string> schema_of(Database& database) {
     std::map<std::string, std::string> schema;
     Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
     while (rows.step()) {
-      std::string text;
-      bool comment = false;
-      const std::string sql = rows.text(2);
-      for (std::size_t at = 0; at < sql.size(); ++at) {
-        comment = sql[at] != '\n' && (comment || sql.compare(at, 2, "--") == 0);
-        if (!comment && sql[at] != ' ' && sql[at] != '\n') text += sql[at];
-      }
-      schema[rows.text(0) + " " + shown_name(rows.text(1))] = text;
+      schema[rows.text(0) + " " + shown_name(rows.text(1))] = plain_sql(rows.text(2));
     }
     return schema;
   }

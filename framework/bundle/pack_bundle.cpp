@@ -12,6 +12,7 @@
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -71,6 +72,7 @@ class Packing {
                   "; whoever opens the bundle would be told so. exp db check looks at the record");
     if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
     // One file, as small as it can be.
+    const Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/spool.hpp"
+#include "store/foreign_schema.hpp"
 #include "store/merge.hpp"
 #include "store/upgrade.hpp"
 
@@ -92,6 +93,7 @@ class Remerging {
   }
 
   std::string difference(const fs::path& original) {
+    const Unguarded unguarded(database_);
     Statement(database_, "ATTACH ? AS stored").run(fs::absolute(original).string());
     for (const auto& [what, sql] : told_rows) {
       const std::string stored = in_schema(sql, "stored"), told = in_schema(sql, "main");

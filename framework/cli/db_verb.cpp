@@ -8,6 +8,7 @@
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "report/wording.hpp"
+#include "store/foreign_schema.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -61,6 +62,7 @@ int db_vacuum(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   const auto database = open_encore_database(line.database(), OpenMode::write);
   const std::uint64_t before = bytes_of(line.database());
+  const Unguarded unguarded(*database);  // PRAGMA optimize makes tables of statistics
   database->execute("VACUUM");
   database->execute("PRAGMA wal_checkpoint(TRUNCATE)");
   database->execute("PRAGMA optimize");

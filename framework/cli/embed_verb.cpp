@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
@@ -34,15 +35,10 @@ Corpus load_corpus(const std::string& file) {
   const std::string content =
       file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : load_text(file, "corpus");
   Corpus corpus;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < content.size(); ++number) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    std::string line = content.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.find_first_not_of(" \t\v\f") == std::string::npos) continue;
-    corpus.texts.push_back(std::move(line));
-    corpus.lines.push_back(number + 1);
+  for (Lines lines(content); lines.next();) {
+    if (lines.line().find_first_not_of(" \t\v\f") == std::string_view::npos) continue;
+    corpus.texts.emplace_back(lines.line());
+    corpus.lines.push_back(static_cast<std::size_t>(lines.number()));
   }
   if (corpus.texts.empty())
     throw UsageError((file == "-" ? std::string("the standard input") : file) +

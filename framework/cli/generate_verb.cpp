@@ -3,7 +3,8 @@
 
 #include <iostream>
 #include <iterator>
-#include <sstream>
+
+#include <encore/lines.hpp>
 
 #include "cli/access.hpp"
 #include "cli/become_worker.hpp"
@@ -24,13 +25,9 @@ namespace po = boost::program_options;
 
 /// The lines of a text; an empty one is a prompt too.
 std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
+  std::vector<std::string> all;
+  for (Lines lines(text); lines.next();) all.emplace_back(lines.line());
+  return all;
 }
 
 std::vector<std::string> prompts_of(const CommandLine& line) {

@@ -13,6 +13,7 @@
 
 #include "cli/access.hpp"
 #include "cli/verbs.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -199,6 +200,7 @@ int query_verb(const Arguments& arguments) {
 
   const auto database = open_encore_database(line.database(), OpenMode::read);
   database->execute("PRAGMA query_only = ON");
+  const Unguarded own_question(*database);  // Query lets it read only
   struct sigaction action {};
   action.sa_handler = interrupt;
   sigemptyset(&action.sa_mask);

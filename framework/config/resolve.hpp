@@ -40,4 +40,8 @@ struct Resolved {
 /// looked at. What was wrong is added to `problems`; the result is complete only if nothing was.
 Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& problems);
 
+/// The problems of resolve() that do not depend on what a parent would have brought, for a root whose
+/// model.from or distil.teacher cannot be used: those of single options that it gives.
+void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems);
+
 }  // namespace encore

@@ -1,5 +1,5 @@
-// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are asked of the
-// schema, so that a new one is copied without a word here; only references and numbers are named.
+// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are those of
+// schema.sql, so that a new one is copied without a word here; only references and numbers are named.
 #include "store/merged_rows.hpp"
 
 #include <sqlite3.h>
@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "store/encore_database.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -112,6 +113,9 @@ MergedRows::MergedRows(const std::filesystem::path& database, const Database& ot
   const std::string path = other.path().string();
   Statement(database_, "ATTACH ? AS other")
       .run(path.starts_with("file:") ? path : database_uri(std::filesystem::absolute(path), "mode=ro"));
+  require_own_schema(database_);
+  require_own_schema(database_, "other");
+  guard(database_);
   for (const char* table :
        {"dataset", "host", "build", "code", "plugin", "metric", "measure", "attempt", "bench_case", "run"})
     database_.execute("CREATE TEMP TABLE map_" + std::string(table) +
@@ -301,16 +305,12 @@ void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
 void MergedRows::copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,
                            const std::string& where) {
   std::string columns, values;
-  Statement& info = database_.cached("SELECT name FROM pragma_table_info(?, 'main')");
-  info.with(table);
-  while (info.step()) {
-    const std::string column = info.text(0);
+  for (const std::string& column : own_columns(table)) {
     const auto found = instead.find(column);
     columns += (columns.empty() ? "\"" : ", \"") + column + "\"";
     values +=
         (values.empty() ? "" : ", ") + (found == instead.end() ? "t.\"" + column + "\"" : found->second);
   }
-  info.reset();
   database_.execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + values + " FROM other." +
                     table + " AS t WHERE " + where);
 }

@@ -256,6 +256,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   require_known(path.string(), upgrade.from, migrations);
   if (upgrade.from == upgrade.to) return upgrade;
   require_no_triggers(database);
+  require_own_kinds(database);
 
   // Nobody else can write between the copy and the last step.
   Transaction transaction(database);
@@ -289,6 +290,7 @@ void backup_database(Database& database, const std::filesystem::path& target) {
   const FileDescriptor probe =
       open_file(aside, O_WRONLY | O_CREAT | O_TRUNC);  // says clearly why it cannot be made
   try {
+    const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());
     if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
     // link refuses where rename would replace a file that came meanwhile.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <encore/device.hpp>
+#include <encore/lines.hpp>
 
 #include "data/utf8.hpp"
 #include "infer/engine.hpp"
@@ -18,12 +19,13 @@ namespace {
 
 constexpr std::size_t lines_at_once = 1024;
 
-/// At least one line unless the input has ended, and as many more as are there already.
+/// At least one line unless the input has ended, and as many more as are there already. Bytes are taken up to
+/// an LF; where lone CRs part them, they are several lines.
 std::vector<std::string> read_lines(std::istream& in) {
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < lines_at_once && std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
+  for (std::string bytes; lines.size() < lines_at_once && std::getline(in, bytes);) {
+    if (!in.eof()) bytes += '\n';
+    for (Lines parts(bytes); parts.next();) lines.emplace_back(parts.line());
     if (in.rdbuf()->in_avail() <= 0) break;
   }
   return lines;

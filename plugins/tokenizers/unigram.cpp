@@ -82,7 +82,7 @@ Schema Unigram::options() {
       "character_coverage", 0.9995,
       {.help = "with vocab_size: the share of the text whose characters become pieces; what is rarer "
                "is unknown, or bytes with byte_fallback",
-       .min = 0.9,
+       .min = 0.98,  // as the trainer of SentencePiece has it
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a piece for each of the 256 bytes, so that no text is unknown"});

@@ -380,7 +380,7 @@ TEST_F(HostileBundle, ATrigger) {
 TEST_F(HostileBundle, ASchemaOfItsOwn) {
   const std::string database = archive_.content("encore.db");
   change_rows("DROP VIEW current_digest; CREATE VIEW current_digest AS SELECT * FROM digest WHERE step = 0");
-  expect_archive_refused("its database has another view \"current_digest\" than Encore makes");
+  expect_archive_refused("database encore.db has another view \"current_digest\" than Encore makes");
   archive_.content("encore.db") = database;
   change_rows(
       "CREATE VIEW evil AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n");

@@ -453,6 +453,23 @@ TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "monitor"));
 }
 
+TEST_F(DatabaseMergeTest, names_of_columns_of_somebody_else_are_never_sql) {
+  Site cluster(file("cluster"));
+  cluster.train(cluster.add('a', "wnut17"), RunState::completed, 2);
+  const fs::path stolen = folder_ / "stolen.db";
+  const std::string column = "x\"\") SELECT 1; VACUUM INTO '" + stolen.string() + "'; --";
+  { Site victim(file("victim")); }
+  Database(file("victim"), SQLITE_OPEN_READWRITE, {})
+      .execute("ALTER TABLE dataset ADD COLUMN \"" + column + "\" TEXT");
+  EXPECT_NE(message_of<Error>([&] { Site victim(file("victim")); }).find("which is no column of Encore"),
+            std::string::npos);
+  EXPECT_NE(message_of<Error>([&] {
+              MergedRows(file("victim"), cluster.store().database());
+            }).find("which is no column of Encore"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(stolen));
+}
+
 /// Every table is either copied or filled by what is copied, but those of what servers keep, which stay where
 /// it was kept; who adds one decides here.
 TEST_F(DatabaseMergeTest, forgets_no_table) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "record/spool_reader.hpp"
+#include "store/foreign_schema.hpp"
 #include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 
@@ -356,6 +357,7 @@ TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
 TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
   const std::int64_t run = add();
   store().begin_attempt(run).value();
+  const Unguarded unguarded(store().database());
   store().database().execute("PRAGMA ignore_check_constraints = ON");
   store().database().execute("INSERT INTO host (number, description) VALUES (99, '" +
                              std::string(100000, '[') + "')");
