@@ -5,6 +5,7 @@
 #include <set>
 
 #include "document/escape.hpp"
+#include "report/model_origin.hpp"
 #include "report/pooling.hpp"
 #include "report/statistics.hpp"
 #include "report/wording.hpp"
@@ -135,6 +136,22 @@ std::string use(const CardModel& model) {
          ".from_pretrained(DIR)\n```\n";
 }
 
+/// "It is an encoder. Encore trained it, starting from random weights.", as the recorded settings say.
+std::string origin_text(Store& store, const RunRow& run) {
+  const std::vector<ParamRow> params = store.read_params(run.number);
+  const ModelOrigin origin = model_origin(store, run, [&](const std::string& key) {
+    const auto found = std::ranges::find(params, key, &ParamRow::key);
+    return found == params.end() ? nlohmann::json() : found->value;
+  });
+  const std::vector<ModelOrigin> one = {origin};
+  std::string text = std::string(origin.is_trained ? "Encore trained it, starting from "
+                                                   : "Encore took it over without training, with ") +
+                     start_text(one);
+  for (const std::string& more : further_texts(one)) text += ", " + more;
+  return "It is " + std::string(origin.kind == "decoder" ? "a decoder" : "an " + origin.kind) + ". " + text +
+         ".";
+}
+
 }  // namespace
 
 std::vector<RunRow> replicates_of(Store& store, const RunRow& run) {
@@ -165,10 +182,11 @@ std::string model_card(Store& store, const RunRow& run, const CardModel& model) 
   const std::vector<RunRow> replicates = replicates_of(store, run);
   return "---\nlibrary_name: " + model.library + "\npipeline_tag: " + model.pipeline +
          "\ntags:\n- encore\n---\n\n# " + markdown_text(run.name) + "\n\nA " +
-         markdown_code(model.architecture, false) + " with " + thousands(model.parameters) +
-         " parameters, trained with Encore. What follows is from the database of the experiment.\n\n" +
-         rounding(model) + scores(store, run, replicates) + data(store, run) + proof(store, run, model) +
-         settings(store, run) + use(model);
+         markdown_code(model.architecture, false) + " with " + thousands(model.parameters) + " parameters. " +
+         markdown_text(origin_text(store, run)) +
+         " What follows is from the database of the experiment.\n\n" + rounding(model) +
+         scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
+         use(model);
 }
 
 }  // namespace encore
