@@ -1,6 +1,6 @@
 // UTF-8: validation of what is read from files, and walking over code points.
-// Place in the flow: conll.cpp and vocabulary.cpp refuse files that are not UTF-8 before anything else looks
-// at them.
+// Place in the flow: plugins/readers/conll.cpp and vocabulary.cpp refuse files that are not UTF-8 before
+// anything else looks at them.
 #pragma once
 
 #include <cstddef>

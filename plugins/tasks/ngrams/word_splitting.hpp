@@ -1,6 +1,6 @@
 // How texts are cut for scores: into words as sacreBLEU's tokenizer 13a does it for BLEU, into words as the
 // package rouge-score does it for ROUGE, and into characters without white space for chrF. Place in the flow:
-// a text that was generated, or a reference -> here -> ngram_counts.hpp, lcs.hpp.
+// a text that was generated, or a reference -> here -> ngram_counts.hpp, text_scores.hpp.
 #pragma once
 
 #include <string>
