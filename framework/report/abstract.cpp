@@ -192,11 +192,12 @@ std::string run_text(const Material& material) {
 std::string interval_text(const Question& question, const Candidate& candidate) {
   const Metric& metric = question.comparison.options.metric;
   const Unit unit = unit_of(metric);
-  std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
+  const MeanDigits digits(metric, candidate.mean, candidate.deviation);
+  std::string text = digits.text(candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
     return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
-           " % interval by Student's t: " + metric_text(metric, candidate.t->low) + " to " +
-           metric_text(metric, candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
+           " % interval by Student's t: " + digits.text(candidate.t->low) + " to " +
+           digits.text(candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
          (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
 }

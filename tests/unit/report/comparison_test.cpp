@@ -103,6 +103,36 @@ TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNumberThatWouldDoIsSaid) {
       << coarse.reason;
 }
 
+TEST_F(ComparisonTest, TheBestMeanComesFirstInEveryTable) {
+  tell_all("a", low);
+  tell_all("b", high);
+  tell({.name = "c", .measures = nullptr, .state = RunState::failed});
+  const Comparison comparison = compare();
+  EXPECT_EQ(best_first(comparison), std::vector<std::size_t>({1, 0, 2}));
+  EXPECT_EQ(comparison.pairs.at(0).a, 1u);
+  EXPECT_EQ(comparison.pairs.at(0).b, 0u);
+  EXPECT_GT(comparison.pairs.at(0).difference, 0.0);
+}
+
+TEST(MeanDigits, ADeviationHasTheDecimalsOfItsMean) {
+  const Metric loss{.name = "dev/loss", .meaning = {.name = "loss"}};
+  const auto texts = [&](double mean, double deviation) {
+    const MeanDigits digits(loss, mean, deviation);
+    return digits.text(mean) + " " + digits.text(deviation);
+  };
+  EXPECT_EQ(texts(12.3456, 0.0123456), "12.346 0.012");
+  EXPECT_EQ(texts(12.3456, 3.21098), "12.35 3.21");
+  EXPECT_EQ(texts(0.5, 0.00123), "0.5000 0.0012");
+  EXPECT_EQ(texts(123456.7, 4321.0), "123457 4321");
+  EXPECT_EQ(texts(0.5, 0.0), "0.5000 0.0000");
+  EXPECT_EQ(texts(2e-12, 1e-13), "2e-12 1e-13") << "too small for decimals";
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(MeanDigits(loss, 12.3456, nothing).text(12.3456), "12.35");
+  EXPECT_EQ(MeanDigits(loss, 12.3456, nothing).text(nothing), "-");
+  const Metric share{.name = "test/f1", .meaning = {.name = "f1", .fraction = true}};
+  EXPECT_EQ(MeanDigits(share, 0.5, 0.00001).text(0.00001), "0.00");
+}
+
 TEST_F(ComparisonTest, OneSeedSaysNothingOfTheSpread) {
   tell_all("a", {0.4});
   tell_all("b", {0.9});
