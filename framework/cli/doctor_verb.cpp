@@ -31,7 +31,8 @@ void print_findings(const std::vector<DoctorFinding>& findings) {
   for (const DoctorFinding& finding : findings)
     table.add({finding.group, finding.what, health_cell(finding.health), finding.found});
   table.print(std::cout, terminal_of(stdout));
-  const bool advice = std::ranges::any_of(findings, [](const DoctorFinding& one) { return !one.advice.empty(); });
+  const bool advice =
+      std::ranges::any_of(findings, [](const DoctorFinding& one) { return !one.advice.empty(); });
   if (advice) std::cout << "\nwhat to do\n";
   for (const DoctorFinding& finding : findings)
     if (!finding.advice.empty()) std::cout << "  " << finding.what << ": " << finding.advice << '\n';
@@ -53,14 +54,12 @@ void print_json(const std::vector<DoctorFinding>& findings) {
 int doctor_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
-      "doctor",
-      {"doctor [--json] [options]",
-       "Looks at what this machine has and lacks: worker and plugins, compilers, MPI, GPU and Slurm, the\n"
-       "file system of the database's folder, limits and the clock, each with what to do about it. The "
-       "exit\n"
-       "code is 1 where something is missing that every training needs.",
-       {{"exp doctor", "before the first run on a machine"},
-        {"exp doctor --json", "for a program, such as a site's own checks"}}});
+      "doctor", {"doctor [--json] [options]",
+                 "Looks at what this machine has and lacks: worker and plugins, compilers, MPI, GPU and "
+                 "Slurm, the file system of the database's folder, limits and the clock, each with what to "
+                 "do about it. The exit code is 1 where something is missing that every training needs.",
+                 {{"exp doctor", "before the first run on a machine"},
+                  {"exp doctor --json", "for a program, such as a site's own checks"}}});
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "whose worker is looked at (default: that of this build)");

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include "base/shell_word.hpp"
+
 namespace encore {
 
 namespace {
@@ -16,10 +18,6 @@ std::string quoted(const std::string& text, char mark, const std::string& escape
 
 std::string sql_name(const std::string& text) {
   return quoted(text, '"', "\"\"");
-}
-
-std::string shell_word(const std::string& text) {
-  return quoted(text, '\'', "'\\''");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_filter.hpp"
 #include "distributed/mpi_communicator.hpp"
 #include "record/cores.hpp"
 #include "record/crash_line.hpp"
@@ -185,6 +186,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   encore::install_crash_handlers();
+  const encore::TerminalFilter errors(std::cerr, false);
   try {
     return encore::run(argc, argv);
   } catch (const boost::program_options::error& error) {

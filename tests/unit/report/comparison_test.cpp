@@ -53,6 +53,12 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   EXPECT_TRUE(contains(refused, "did you mean \"other-s1\"?")) << refused;
 }
 
+TEST_F(ComparisonTest, AllMeansAllRunsWhateverOneIsCalled) {
+  tell_all("net", {0.1, 0.2});
+  Statement(store().database(), "UPDATE run SET name = 'all' WHERE name = 'net-s1'").run();
+  EXPECT_EQ(names({"all"}), Names({"all", "net-s2"}));
+}
+
 TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
   tell_all("a", low);
   tell_all("b", high);
