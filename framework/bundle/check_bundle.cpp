@@ -73,9 +73,9 @@ class Checking {
 
   /// It is printed as it is.
   static void require_plain(const std::string& name) {
-    if (std::ranges::any_of(name, [](unsigned char letter) { return letter < ' ' || letter == 127; }))
+    if (!is_sound_run_name(name))
       throw Error("its database has a run with the name " + shown_name(name) +
-                  ", which holds control characters");
+                  ", which holds control characters, begins with - or is empty");
   }
 
   void check_run(const RunRow& run) const {

@@ -35,6 +35,7 @@ class Packing {
     packed_.index.subject = task_.subject;
     packed_.index.encore = task_.encore;
     packed_.index.licence = task_.licence;
+    packed_.index.author = task_.author;
     Store own(database, OpenMode::read);
     write(target, ro_crate_text(own, packed_.index));
     return std::move(packed_);

@@ -70,7 +70,8 @@ class Crate {
                    {"about", reference("./")}},
                   root(),
                   program(),
-                  licence()};
+                  licence(),
+                  author()};
     for (Json& entity : entities_) graph.push_back(std::move(entity));
     // Words that the context of version 1.1 does not have.
     const Json more = {{"sha256", "https://schema.org/sha256"},
@@ -95,6 +96,7 @@ class Crate {
              "digest: exp verify FILE.tar.zst"},
             {"datePublished", iso_text(newest)},
             {"license", reference("#licence")},
+            {"author", reference("#author")},
             {"schemaVersion", bundle_version},
             {"hasPart", parts},
             {"mentions", actions}};
@@ -111,6 +113,8 @@ class Crate {
             {"name", index_.licence},
             {"description", "The terms under which the bundle may be used, as its maker states them"}};
   }
+
+  Json author() const { return {{"@id", "#author"}, {"@type", "Person"}, {"name", index_.author}}; }
 
   void add_file(const BundleFile& file) {
     entities_.push_back({{"@id", file.path},

@@ -31,8 +31,8 @@ void use_text_as_input(const std::string& text) {
 }
 
 void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
-                   Waiting waiting) {
-  if (waiting == Waiting::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
+                   ThreadWait waiting) {
+  if (waiting == ThreadWait::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
   std::cout.flush();
   std::vector<char*> list;
   std::string name = program.string();

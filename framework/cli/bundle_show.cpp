@@ -23,8 +23,8 @@ CommandLine make_show_line() {
   CommandLine line(
       "bundle show",
       {"bundle show FILE [options]",
-       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is "
-       "not. Nothing\nof it is executed. Exit code 2: it is damaged, or no bundle.",
+       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is not. "
+       "Nothing of it is executed. Exit code 2: it is damaged, or no bundle.",
        {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
         {"exp bundle show quickstart.tar.zst --files", "and every file"},
         {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
@@ -104,11 +104,17 @@ Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& st
     code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
   for (const BundleFile& file : index.files)
     files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-  return {{"file", archive},        {"subject", index.subject},
-          {"encore", index.encore}, {"licence", index.licence},
-          {"bytes", index.bytes()}, {"runs", rows},
-          {"data", data},           {"code", code},
-          {"plugins", plugins},     {"unproved", bundle.unproved()},
+  return {{"file", archive},
+          {"subject", index.subject},
+          {"encore", index.encore},
+          {"licence", index.licence},
+          {"author", index.author},
+          {"bytes", index.bytes()},
+          {"runs", rows},
+          {"data", data},
+          {"code", code},
+          {"plugins", plugins},
+          {"unproved", bundle.unproved()},
           {"files", files}};
 }
 
@@ -125,7 +131,7 @@ void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& 
   const BundleIndex& index = bundle.unpacked().index();
   print_bundle(std::cout, archive, bundle);
   std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
-            << '\n';
+            << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
   print_code(std::cout, store, runs);
   print_runs(store, runs);
   Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});

@@ -143,12 +143,11 @@ Findings look_through(Store& store, bool hash) {
 }  // namespace
 
 int db_check(const Arguments& arguments) {
-  CommandLine line(
-      "db check",
-      {"db check [options]",
-       "Looks for damage in the database, for folders of runs that are gone, and whether checkpoints "
-       "and\npredictions still have the content that was recorded.",
-       {{"exp db check", "look through the database and the folders of its runs"}}});
+  CommandLine line("db check",
+                   {"db check [options]",
+                    "Looks for damage in the database, for folders of runs that are gone, and whether "
+                    "checkpoints and predictions still have the content that was recorded.",
+                    {{"exp db check", "look through the database and the folders of its runs"}}});
   line.options()("quick", boost::program_options::bool_switch(),
                  "without reading checkpoints and predictions");
   if (!line.parse(arguments)) return exit_done;

@@ -66,12 +66,10 @@ int db_merge(const Arguments& arguments) {
       "db merge",
       {"db merge OTHER.db... [options]",
        "Brings the runs of other databases into this one, with their folders (OTHER.db.runs beside each); "
-       "the\n"
-       "others are only read. A run that is here already is recognised by its id, and what is known of it "
-       "on\n"
-       "either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that are "
-       "being\n"
-       "trained, here or there, are left out until they have ended. Exit code 1: something was left out.",
+       "the others are only read. A run that is here already is recognised by its id, and what is known of "
+       "it on either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that "
+       "are being trained, here or there, are left out until they have ended. Exit code 1: something was "
+       "left out.",
        {{"exp db merge cluster.db", "take over what was trained on a cluster"},
         {"exp db merge a.db b.db --dry-run", "what would come, and which runs exclude each other"}}});
   line.options()("dry-run,n", boost::program_options::bool_switch(), "only show it");

@@ -30,7 +30,7 @@ namespace encore {
 
 namespace {
 
-using DoctorFindings = std::vector<Finding>;
+using DoctorFindings = std::vector<DoctorFinding>;
 
 /// A program that hangs, say on a cluster's server that is down, is not waited for.
 constexpr auto answer_patience = std::chrono::seconds(10);
@@ -51,8 +51,9 @@ std::string answer_of(const std::string& program, const std::vector<std::string>
 }
 
 /// A program that is asked for its version.
-Finding program(const std::string& group, const std::string& what, const std::string& name,
-                const std::vector<std::string>& arguments, Health otherwise, const std::string& advice) {
+DoctorFinding program(const std::string& group, const std::string& what, const std::string& name,
+                      const std::vector<std::string>& arguments, Health otherwise,
+                      const std::string& advice) {
   const std::string answer = answer_of(name, arguments);
   if (answer.empty()) return {group, what, otherwise, "no " + name + " on the path that answers", advice};
   return {group, what, Health::good, answer, ""};
@@ -94,7 +95,7 @@ void examine_build(DoctorFindings& findings) {
 }
 
 /// `version`: the worker's answer.
-Finding tiles_finding(const std::string& version) {
+DoctorFinding tiles_finding(const std::string& version) {
   const nlohmann::json answer = json_or_null<nlohmann::json>(version);
   const nlohmann::json tiles =
       answer.is_object() ? answer.value("tiles", nlohmann::json::object()) : nlohmann::json();
@@ -304,7 +305,7 @@ std::string file_system_name(unsigned long magic) {
   return text.str();
 }
 
-std::vector<Finding> examine(const DoctorQuestion& question) {
+std::vector<DoctorFinding> examine(const DoctorQuestion& question) {
   DoctorFindings findings;
   examine_programs(question, findings);
   examine_build(findings);

@@ -112,12 +112,9 @@ CommandLine make_embed_line() {
       "embed",
       {"embed RUN [TEXT...] [options]",
        "Vectors of texts and words from the best model of a run, whatever its task is, and what is nearest "
-       "to\n"
-       "them. A text is the mean of the encoder's last states over its pieces; a word is the mean of the "
-       "rows of\n"
-       "its pieces in the table of tokens, and no pass is run for it. Nearness is the cosine of the angle; "
-       "what is\n"
-       "equally near is ordered by its text.",
+       "to them. A text is the mean of the encoder's last states over its pieces; a word is the mean of the "
+       "rows of its pieces in the table of tokens, and no pass is run for it. Nearness is the cosine of the "
+       "angle; what is equally near is ordered by its text.",
        {{"exp embed quickstart --near in -k 5", "the words of the vocabulary that are nearest to a word"},
         {"exp embed quickstart --near \"Anna lives in Lund .\" --texts notes.txt",
          "the lines of a file that are nearest to a text"},

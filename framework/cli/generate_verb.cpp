@@ -94,12 +94,10 @@ CommandLine make_generate_line() {
   CommandLine line(
       "generate",
       {"generate RUN [PROMPT] [options]",
-       "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and where it "
-       "has\n"
-       "an encoder what it makes of PROMPT. The text is written as it grows. Without options the task's own\n"
+       "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and where it has "
+       "an encoder what it makes of PROMPT. The text is written as it grows. Without options the task's own "
        "way of decoding holds, as with exp predict; else the most probable piece is taken each time. Draws "
-       "are a\n"
-       "function of the seed, the prompt and the position alone: the same command gives the same text.",
+       "are a function of the seed, the prompt and the position alone: the same command gives the same text.",
        {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40", "the most probable continuation"},
         {"exp generate shakespeare \"ROMEO:\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
          "a drawn one, of the five most probable pieces each time"},
@@ -152,7 +150,7 @@ int generate_verb(const Arguments& arguments) {
       worker_arguments(line, run, "generate", {"--threads", std::to_string(line.integer("threads"))});
   request.prompts = prompts_of(line);
   use_text_as_input(request.text());
-  become_worker(run.worker, arguments_of_worker, Waiting::spinning);
+  become_worker(run.worker, arguments_of_worker, ThreadWait::spinning);
 }
 
 }  // namespace encore

@@ -187,7 +187,7 @@ int query_verb(const Arguments& arguments) {
   CommandLine line("query",
                    {"query SQL [options]",
                     "Answers one question in SQL (docs/store.md has examples). The database is opened for "
-                    "reading: whatever\nwould write is refused. Ctrl-C ends a question that takes too long.",
+                    "reading: whatever would write is refused. Ctrl-C ends a question that takes too long.",
                     {{"exp query \"SELECT id, name, status FROM run_status\"", "all runs with their status"},
                      {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
                       "a curve for a spreadsheet"}}});

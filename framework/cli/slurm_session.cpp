@@ -95,7 +95,7 @@ class SlurmSession final : public RunnerObserver {
     if (left > 0)
       std::cout << "; " << left << " more wait for runs that they start from: the same command "
                 << "submits them once those have ended";
-    std::cout << "\n  next      " << suggestion(line_, "status -w") << '\n' << std::flush;
+    std::cout << "\n  next      " << suggestion(line_, {"status", "-w"}) << '\n' << std::flush;
     return failed_ ? exit_failed : unfinished_ ? exit_interrupted : exit_done;
   }
 

@@ -1,6 +1,6 @@
 // One run's tables, checked and completed: the resolved experiment as JSON (the currency between the
-// programs), an origin for every option, and what a plan must know beside it. Place in the flow: document.hpp
-// -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
+// programs), an origin for every option, and what a plan must know beside it. Place in the flow:
+// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
 #pragma once
 
 #include <map>

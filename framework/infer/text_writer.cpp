@@ -107,32 +107,32 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 // --- search ---
 
 /// Of each row of the feed; padding keeps its share and is passed over.
-std::vector<std::vector<Candidate>> TextWriter::candidates() {
+std::vector<std::vector<NextPiece>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
-  std::vector<std::vector<Candidate>> all;
+  std::vector<std::vector<NextPiece>> all;
   if (decoding_.repetition_penalty == 1.0)
     all = best_.of(feed_.logits());
   else
     for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count + 1));
-  for (std::vector<Candidate>& row : all) {
-    std::erase_if(row, [&](const Candidate& candidate) { return !is_written(candidate.piece); });
+  for (std::vector<NextPiece>& row : all) {
+    std::erase_if(row, [&](const NextPiece& candidate) { return !is_written(candidate.piece); });
     if (std::ssize(row) > count) row.resize(static_cast<std::size_t>(count));
   }
   return all;
 }
 
 void TextWriter::search() {
-  std::vector<std::vector<Candidate>> rows = candidates();
+  std::vector<std::vector<NextPiece>> rows = candidates();
   if (times_ > 1) feed_.repeat();
   std::vector<std::size_t> places;  // of the rows
   for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) places.push_back(place(prompt, 0));
-  std::vector<std::vector<Candidate>> by_place(place(prompts_.size(), 0));
+  std::vector<std::vector<NextPiece>> by_place(place(prompts_.size(), 0));
   while (!places.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i) by_place[places[i]] = std::move(rows[i]);
     copies_.clear();
     for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
       if (prompts_[prompt].search->done()) continue;
-      std::vector<std::vector<Candidate>> of;
+      std::vector<std::vector<NextPiece>> of;
       for (const std::size_t slot : prompts_[prompt].slots)
         of.push_back(std::move(by_place[place(prompt, slot)]));
       advance(prompt, of);
@@ -149,7 +149,7 @@ void TextWriter::search() {
   }
 }
 
-void TextWriter::advance(std::size_t number, std::span<const std::vector<Candidate>> of) {
+void TextWriter::advance(std::size_t number, std::span<const std::vector<NextPiece>> of) {
   BeamSearch& search = *prompts_[number].search;
   search.advance(of);
   if (seen_ && decoding_.beam == 1 && !search.live().empty()) show(number, 0, search.live().front().pieces);
@@ -208,7 +208,7 @@ void TextWriter::draw() {
 void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const float> logits) {
   Drawn& drawn = prompts_[number].drawn[text];
   GeneratedText& written = drawn.text;
-  const Candidate next = draw_piece(
+  const NextPiece next = draw_piece(
       logits, decoding_, draw_number(decoding_.seed, static_cast<std::int64_t>(text), drawn.pieces));
   drawn.log_probability += next.log_probability;
   ++drawn.pieces;

@@ -7,6 +7,7 @@
 
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
+#include "report/model_origin.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -307,18 +308,32 @@ std::optional<ChecklistFact> proof_fact(const Material& material) {
 }
 
 std::optional<ChecklistFact> start_fact(const Material& material) {
-  std::vector<std::string> from = values_of(material, "model.from");
-  for (const char* key : {"model.from.run", "model.from.experiment"})
-    for (const std::string& value : values_of(material, key)) from.push_back(value);
-  std::string taught;
-  std::vector<std::string> teachers = values_of(material, "distil.teacher.run");
-  for (const std::string& value : values_of(material, "distil.teacher.experiment")) teachers.push_back(value);
-  if (!teachers.empty()) taught = " They learn from the scores of " + some_of(teachers) + " too.";
-  if (from.empty())
-    return ChecklistFact{"All models start from random weights; none was pretrained." + taught,
-                         {"setting model.from"}};
-  return ChecklistFact{"Models start from the weights of " + some_of(from) + ", known by SHA-256." + taught,
-                       {"setting model.from", "table run_dataset"}};
+  std::vector<std::vector<ModelOrigin>> groups;
+  for (const RunRow& run : material.runs) {
+    ModelOrigin origin =
+        model_origin(material.store, run, [&](const std::string& key) { return material.setting(run, key); });
+    auto group = std::ranges::find_if(
+        groups, [&](const std::vector<ModelOrigin>& one) { return one.front().same_but_for_names(origin); });
+    if (group == groups.end()) group = groups.insert(group, std::vector<ModelOrigin>());
+    group->push_back(std::move(origin));
+  }
+  bool all_random = true;
+  std::vector<std::string> texts;
+  for (const std::vector<ModelOrigin>& group : groups) {
+    const ModelOrigin& origin = group.front();
+    all_random = all_random && origin.source.empty();
+    std::string text = counted(group.size(), "run") +
+                       (group.size() == 1 ? (origin.is_trained ? " starts from " : " takes over ")
+                                          : (origin.is_trained ? " start from " : " take over ")) +
+                       start_text(group) + (origin.is_trained ? "" : " without training");
+    for (const std::string& more : further_texts(group)) text += ", " + more;
+    texts.push_back(std::move(text));
+  }
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : "; ") + one;
+  if (all_random) return ChecklistFact{text + "; no model was pretrained.", {"setting model.from"}};
+  return ChecklistFact{text + "; weights that were taken over are known by SHA-256.",
+                       {"setting model.from", "table run_dataset", "table event"}};
 }
 
 std::optional<ChecklistFact> log_fact(const Material& material) {

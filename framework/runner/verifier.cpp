@@ -263,6 +263,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                         {"kill_at", or_null(task_.kill_at)},
                         {"threads", or_null(watch.threads)},
                         {"backend", task_.specification.backend}};
+  if (task_.ranks > 1) details["options"]["ranks"] = task_.ranks;
   if (watch.went_on_from) details["went_on_from"] = *watch.went_on_from;
   details["compared"] = {{"digests", comparison_.size()},
                          {"agreeing", comparison_.agreeing()},

@@ -102,6 +102,8 @@ class Merging {
   MergedRun decide(const RunRow& theirs) {
     const std::optional<RunMark> other = rows_.mark_of("other", theirs.id);
     if (!other) return left_out(theirs, "it was removed there meanwhile");
+    if (!is_sound_run_name(theirs.name))
+      return left_out(theirs, "its name holds control characters, begins with - or is empty", true);
     const std::optional<RunMark> here = rows_.mark_of("main", theirs.id);
     if (!here) return decide_new(theirs, *other);
     MergedRun merged{.id = theirs.id, .name = here->name};

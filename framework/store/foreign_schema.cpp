@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/shell_word.hpp"
 #include "store/encore_database.hpp"
 
 namespace encore {
@@ -23,10 +24,6 @@ std::string quoted(const std::string& text, char mark, const std::string& escape
 
 std::string quoted_name(const std::string& text) {
   return quoted(text, '"', "\"\"");
-}
-
-std::string shell_word(const std::string& text) {
-  return quoted(text, '\'', "'\\''");
 }
 
 struct Object {

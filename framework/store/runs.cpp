@@ -2,6 +2,7 @@
 // finds them by what people write.
 #include <algorithm>
 
+#include "base/shell_word.hpp"
 #include "config/json_text.hpp"
 #include "record/file_descriptor.hpp"
 #include "store/rows.hpp"
@@ -178,8 +179,8 @@ void Store::set_note(std::int64_t run, const std::string& note) {
 void Store::require_idle(std::int64_t run) {
   const RunRow row = read_run(run);
   if (row.state == RunState::running)
-    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; exp stop " + row.name +
-                " ends it first");
+    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; " +
+                shell_command({"exp", "stop", row.name}) + " ends it first");
 }
 
 void Store::set_pruned(std::int64_t run, const std::string& reason) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/shell_word.hpp"
 #include "record/atomic_file.hpp"
 #include "store/before_5.hpp"
 #include "store/before_9.hpp"
@@ -33,8 +34,8 @@ void require_nobody_at_work(Database& database) {
   if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
                                       "WHERE attempt.state = 'running' AND attempt.expires > "
                                       "julianday('now') * 86400.0 - 210866760000.0"))
-    throw Error("run " + *name + " is being trained, or was a minute ago; exp stop " + *name +
-                " ends it, then exp db upgrade can go on");
+    throw Error("run " + *name + " is being trained, or was a minute ago; " +
+                shell_command({"exp", "stop", *name}) + " ends it, then exp db upgrade can go on");
 }
 
 std::filesystem::path free_backup_name(const std::filesystem::path& path, std::int64_t version) {
@@ -284,11 +285,10 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
 void backup_database(Database& database, const std::filesystem::path& target) {
   if (std::filesystem::exists(target))
     throw Error(target.string() + " exists; a backup replaces nothing, name another file");
-  const std::filesystem::path aside = target.string() + std::string(aside_suffix);
+  const std::filesystem::path aside = aside_name(target);
   std::error_code ignored;
-  std::filesystem::remove(aside, ignored);
   const FileDescriptor probe =
-      open_file(aside, O_WRONLY | O_CREAT | O_TRUNC);  // says clearly why it cannot be made
+      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // says clearly why it cannot be made
   try {
     const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());

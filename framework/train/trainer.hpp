@@ -1,6 +1,6 @@
 // Trainer: one run from its first or its next step to its test score; trainer.cpp reads top to bottom like
 // the pseudo code of a paper. Everything it tells goes to one Observer, everything asked of it comes from one
-// Control. Place in the flow: setup.hpp builds the parts, the worker calls run() once.
+// Control. Place in the flow: infer/setup.hpp builds the parts, the worker calls run() once.
 #pragma once
 
 #include <array>

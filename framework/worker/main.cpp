@@ -9,6 +9,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_filter.hpp"
 #include "distributed/mpi_communicator.hpp"
 #include "record/cores.hpp"
 #include "record/crash_line.hpp"
@@ -187,6 +188,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   encore::keep_answers_apart();
   encore::install_crash_handlers();
+  const encore::TerminalFilter errors(std::cerr, false);
   try {
     const int code = encore::run(argc, argv);
     encore::require_answers_written();

@@ -102,7 +102,7 @@ struct GeneratorTest : CopyTest {
     return {logits.end() - vocabulary, logits.end()};
   }
 
-  /// The search of beam_search.hpp without a cache and without slots.
+  /// The search of infer/beam_search.hpp without a cache and without slots.
   std::vector<GeneratedText> searched(Model& model, const Pieces& prompt, const Decoding& decoding) {
     struct Hypothesis {
       Pieces pieces;
@@ -122,7 +122,7 @@ struct GeneratorTest : CopyTest {
         Pieces seen = model.needs().target ? Pieces{start} : prompt;
         seen.insert(seen.end(), each.pieces.begin(), each.pieces.end());
         penalize_repetitions(seen, decoding.repetition_penalty, logits);
-        for (const Candidate& candidate : most_probable(logits, vocabulary)) {
+        for (const NextPiece& candidate : most_probable(logits, vocabulary)) {
           if (candidate.piece == tokenizer->special(Special::padding)) continue;  // is never written
           next.push_back({each.pieces, each.log_probability + candidate.log_probability});
           next.back().pieces.push_back(candidate.piece);

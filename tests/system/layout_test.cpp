@@ -268,7 +268,7 @@ std::set<std::string> files_with(const std::string& text) {
 }
 
 TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
-  // safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
+  // record/safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
   EXPECT_EQ(files_with("json::parse("), (std::set<std::string>{"record/safetensors.cpp"}));
   EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
   EXPECT_TRUE(files_with("require_shallow_json").contains("record/safetensors.cpp"));

@@ -91,7 +91,9 @@ TEST_F(Ranks, AreNoPartOfTheIdentity) {
 
 TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
   train({"-t", "1"});
-  EXPECT_TRUE(contains(output_of({"verify", "tiny", "--ranks", "2", "--scores"}), "equal"));
+  const std::string verified = output_of({"verify", "tiny", "--ranks", "2", "--scores"});
+  EXPECT_TRUE(contains(verified, "equal")) << verified;
+  EXPECT_TRUE(contains(verified, "(openmp, 2 ranks with 1 thread each)")) << verified;
   EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "3"}), "possible are 1, 2, 4"));
   EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "2", "--kill-at", "3"}),
                        "--kill-at kills one process"));

@@ -8,6 +8,7 @@
 
 #include "data/hash.hpp"
 #include "record/safetensors_header.hpp"
+#include "unit/record/aside_files.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -54,7 +55,7 @@ TEST(Safetensors, returns_what_was_written) {
                                            {{"step", "12"}, {"note", "\"quoted\" \xC3\xA9"}});
   EXPECT_EQ(saved.bytes, read_bytes(folder / "t").size());
   EXPECT_EQ(saved.sha256, sha256(read_bytes(folder / "t")));
-  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder.path()));
 
   const Safetensors file(folder / "t");
   EXPECT_EQ(file.sha256(), saved.sha256);
@@ -103,7 +104,7 @@ TEST(Safetensors, a_failing_lease_check_leaves_the_old_file) {
                                 [] { throw Error("the lease is lost"); }),
                Error);
   EXPECT_EQ(read_bytes(folder / "t"), before);
-  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder.path()));
 }
 
 TEST(Safetensors, refuses_a_callers_mistake) {

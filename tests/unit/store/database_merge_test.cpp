@@ -437,6 +437,25 @@ TEST_F(DatabaseMergeTest, refuses_itself_another_program_and_an_id_that_is_none)
   EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
 }
 
+TEST_F(DatabaseMergeTest, leaves_out_a_run_whose_name_a_terminal_would_obey) {
+  int number = 0;
+  for (const char* name : {"a\033[2J",
+                           "\xe2\x80\xae"
+                           "gpj",
+                           "\xc2\x9b"
+                           "2J",
+                           "-y", ""}) {
+    const std::string mark = std::to_string(++number);
+    Site hostile(file("hostile-" + mark)), laptop(file("laptop-" + mark));
+    hostile.train(hostile.add('a', "wnut17"), RunState::completed, 2);
+    Statement(hostile.store().database(), "UPDATE run SET name = ?").run(std::string(name));
+    const DatabaseMerge merge = laptop.take(hostile);
+    EXPECT_EQ(merge.runs[0].outcome, MergeOutcome::left_out) << name;
+    EXPECT_NE(merge.runs[0].remark.find("its name holds control characters"), std::string::npos);
+    EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
+  }
+}
+
 TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17");

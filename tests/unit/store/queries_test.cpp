@@ -1,5 +1,5 @@
-// The examples of docs/store.md and schema.sql run and give rows; large databases answer quickly enough to be
-// tested here.
+// The examples of docs/store.md and store/schema.sql run and give rows; large databases answer quickly enough
+// to be tested here.
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -85,7 +85,7 @@ TEST_F(StoreTest, the_queries_of_the_document_work) {
     EXPECT_TRUE(statement.step()) << "no row: " << (*match)[1].str();
   }
   EXPECT_GE(count, 8);
-  // The examples at the head of schema.sql.
+  // The examples at the head of store/schema.sql.
   EXPECT_TRUE(Statement(store().database(), "SELECT id, name, status FROM run_status").step());
   EXPECT_TRUE(Statement(store().database(),
                         "SELECT step, value FROM curve WHERE run = 'quickstart' AND metric = 'dev/f1'")

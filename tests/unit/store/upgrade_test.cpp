@@ -4,6 +4,7 @@
 
 #include "store/upgrade.hpp"
 #include "support/places.hpp"
+#include "unit/record/aside_files.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {
@@ -226,7 +227,7 @@ TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
   EXPECT_EQ(copy.list_runs().size(), 1u);
   EXPECT_EQ(copy.database().integer("SELECT count(*) FROM sweep"), 0)
       << "what was not committed is not in it";
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder_.path()));
 }
 
 TEST_F(StoreTest, a_backup_replaces_nothing_and_says_why_it_cannot_be_made) {

@@ -607,7 +607,7 @@ TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
 }
 
 TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
-  fs::create_directories(folder_ / "run" / "labels.txt.part");  // in the way of the file written aside
+  fs::create_directories(folder_ / "run" / "labels.txt" / "a");  // in the way of the file
   EXPECT_THROW(run("run", specification()), RecordError);
 }
 
