@@ -52,7 +52,8 @@ class Remerging {
   /// Takes out all that merging writes.
   void forget() {
     database_.execute(
-        "DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM artifact;"
+        "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
+        "artifact;"
         "DELETE FROM spool_metric; DELETE FROM event WHERE sequence > 0;");
     database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
     database_.execute(

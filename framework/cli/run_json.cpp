@@ -85,6 +85,14 @@ Json retraining_json(Store& store, const RunRow& run) {
   return {{"name", before->name}, {"id", before->id}, {"outcome", Json(read_retraining(store, run))}};
 }
 
+Json origin_json(const std::optional<OriginRow>& origin) {
+  if (!origin) return nullptr;
+  return {{"kind", origin->kind},
+          {"name", origin->name},
+          {"sha256", origin->sha256.empty() ? Json() : Json(origin->sha256)},
+          {"time", origin->time}};
+}
+
 Json verifications_json(Store& store, const RunRow& run) {
   Json verifications = Json::array();
   for (const VerificationRow& verification : store.read_verifications(run.number))
@@ -93,6 +101,7 @@ Json verifications_json(Store& store, const RunRow& run) {
          {"outcome", verification.outcome},
          {"first_step", verification.first_step ? Json(*verification.first_step) : Json()},
          {"scope", verification.scope},
+         {"origin", origin_json(verification.origin)},
          {"details", verification.details}});
   return verifications;
 }
@@ -130,7 +139,9 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   for (const RecordGap& gap : find_record_gaps(store, run))
     gaps.push_back({{"text", gap.text}, {"lost", gap.lost}});
   Json object = run_head_json(run);
-  object.update(Json{{"note", run.note},
+  object.update(Json{{"kind", run.kind},
+                     {"origin", origin_json(run.origin)},
+                     {"note", run.note},
                      {"tags", store.read_tags(run.number)},
                      {"created", run.created},
                      {"finished", run.finished ? Json(*run.finished) : Json()},

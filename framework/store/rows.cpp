@@ -74,8 +74,17 @@ AttemptRow attempt_row(const Statement& row) {
 }
 
 VerificationRow verification_row(const Statement& row, int first) {
-  return {row.number(first), row.text(first + 1), row.optional_integer(first + 2), row.text(first + 3),
-          json_or_null(row.text(first + 4))};
+  return {row.number(first),
+          row.text(first + 1),
+          row.optional_integer(first + 2),
+          row.text(first + 3),
+          json_or_null(row.text(first + 4)),
+          origin_row(row, first + 5)};
+}
+
+std::optional<OriginRow> origin_row(const Statement& row, int first) {
+  if (row.is_null(first)) return std::nullopt;
+  return OriginRow{row.text(first), row.text(first + 1), row.text(first + 2), row.number(first + 3)};
 }
 
 }  // namespace encore

@@ -27,7 +27,15 @@ inline constexpr const char* attempt_tables =
 /// With the state as it was written, and without plugins.
 AttemptRow attempt_row(const Statement& row);
 
-/// Of the columns time, outcome, first_step, scope, details, from `first` on.
+/// What verification_row reads: SELECT verification_columns ... verification_tables WHERE ...
+inline constexpr const char* verification_columns =
+    "verification.time, outcome, first_step, scope, details, origin.kind, origin.name, origin.sha256, "
+    "origin.time";
+inline constexpr const char* verification_tables =
+    " FROM verification LEFT JOIN origin ON origin.number = verification.origin ";
+/// From column `first` on.
 VerificationRow verification_row(const Statement& row, int first);
+/// Of the columns kind, name, sha256, time of an origin from `first` on; nothing where they are NULL.
+std::optional<OriginRow> origin_row(const Statement& row, int first);
 
 }  // namespace encore

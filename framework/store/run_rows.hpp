@@ -30,6 +30,23 @@ enum class RunState : std::uint8_t {
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
 
+/// Encore's own source, as a build recorded it: a commit of its repository, or without git a folder.
+struct SourceVersion {
+  std::string commit = {};
+  std::string diff = {};     ///< what differed from the commit
+  std::string archive = {};  ///< the folder's name
+  std::string sha256 = {};   ///< of the folder's source files
+  bool operator==(const SourceVersion&) const = default;
+};
+
+/// Where rows come from that another database recorded (table origin).
+struct OriginRow {
+  std::string kind;    ///< merge, bundle or foreign
+  std::string name;    ///< of that file, without its folder
+  std::string sha256;  ///< of a bundle; else empty
+  double time = 0.0;   ///< when they came here
+};
+
 /// A run and its latest attempt, as `ls` shows them.
 struct RunRow {
   std::int64_t number = 0;
@@ -53,6 +70,8 @@ struct RunRow {
   double progress_time = 0.0;          ///< when it was written
   ProcessIdentity holder;              ///< of the latest attempt
   std::optional<double> removed;       ///< when exp rm took it out of sight
+  std::string kind = "training";       ///< or application, foreign
+  std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
 };
 
 struct ParamRow {
@@ -99,6 +118,12 @@ struct CurvePoint {
   double value = 0.0;  ///< NaN and infinities too
   int attempt = 0;     ///< ordinal
 };
+/// A metric of a run in figures, over the points that count (table newest).
+struct MetricSummary {
+  CurvePoint newest;
+  std::int64_t points = 0;
+  std::optional<double> least = {}, greatest = {};  ///< of the finite values
+};
 struct CheckpointRow {
   std::int64_t step = 0;
   std::string kind, path, sha256;
@@ -119,6 +144,7 @@ struct VerificationRow {
   std::optional<std::int64_t> first_step;
   std::string scope;
   nlohmann::json details = nlohmann::json::object();
+  std::optional<OriginRow> origin = {};  ///< nothing: it was done with this database
 };
 struct ArtifactRow {
   std::string name, path, sha256;

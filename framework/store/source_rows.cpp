@@ -1,0 +1,59 @@
+// See source_rows.hpp.
+#include "store/source_rows.hpp"
+
+#include <array>
+
+namespace encore {
+
+namespace {
+
+std::int64_t add_source(Database& database, const SourceVersion& source) {
+  database.cached("INSERT OR IGNORE INTO source (commit_hash, diff, archive, sha256) VALUES (?, ?, ?, ?)")
+      .run(source.commit, source.diff, source.archive, source.sha256);
+  Statement& find = database.cached(
+      "SELECT number FROM source WHERE commit_hash = ? AND diff = ? AND archive = ? AND sha256 = ?");
+  find.with(source.commit, source.diff, source.archive, source.sha256).step();
+  const std::int64_t number = find.integer(0);
+  find.reset();
+  return number;
+}
+
+}  // namespace
+
+std::int64_t add_build(Database& database, const std::string& description,
+                       const std::optional<SourceVersion>& source) {
+  std::optional<std::int64_t> from;
+  if (source) from = add_source(database, *source);
+  // Two rows without a source are two to UNIQUE, which takes NULL for unlike NULL.
+  Statement& find = database.cached("SELECT number FROM build WHERE description = ? AND source IS ?");
+  const bool known = find.with(description, from).step();
+  const std::int64_t number = known ? find.integer(0) : 0;
+  find.reset();
+  if (known) return number;
+  database.cached("INSERT INTO build (description, source) VALUES (?, ?)").run(description, from);
+  return database.last_row();
+}
+
+void remove_unused_rows(Database& database) {
+  struct Use {
+    const char* table;
+    const char* used;  ///< SQL: the numbers that something refers to, 0 for none
+  };
+  constexpr std::array<Use, 9> uses = {{
+      {"dataset", "SELECT coalesce(dataset, 0) FROM run_dataset"},
+      {"host", "SELECT coalesce(host, 0) FROM attempt UNION SELECT coalesce(host, 0) FROM bench_case"},
+      {"build", "SELECT coalesce(build, 0) FROM attempt UNION SELECT coalesce(build, 0) FROM bench_case"},
+      {"source", "SELECT coalesce(source, 0) FROM build"},
+      {"code", "SELECT coalesce(code, 0) FROM attempt"},
+      {"plugin", "SELECT coalesce(plugin, 0) FROM attempt_plugin"},
+      {"metric", "SELECT coalesce(metric, 0) FROM spool_metric UNION SELECT coalesce(metric, 0) FROM point"},
+      {"measure", "SELECT coalesce(measure, 0) FROM spool_metric"},
+      {"origin", "SELECT coalesce(origin, 0) FROM run UNION SELECT coalesce(origin, 0) FROM verification"},
+  }};
+  Transaction transaction(database);
+  for (const auto& [table, used] : uses)
+    database.execute("DELETE FROM " + std::string(table) + " WHERE number NOT IN (" + used + ")");
+  transaction.commit();
+}
+
+}  // namespace encore
