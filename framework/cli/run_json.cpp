@@ -47,6 +47,7 @@ Json attempts_json(Store& store, const RunRow& run) {
                         {"host", attempt.host},
                         {"build", attempt.build},
                         {"plugins", plugins},
+                        {"source", attempt.source ? Json(json_of(*attempt.source)) : Json()},
                         {"commit", attempt.commit_hash},
                         {"diff", attempt.diff}});
     if (const auto found = used.find(attempt.ordinal); found != used.end())

@@ -128,6 +128,11 @@ std::string usage_text(const JobUsage& usage) {
   return text;
 }
 
+/// "0123456789", with + where a diff is recorded.
+std::string state_text(const std::string& hash, const std::string& diff) {
+  return hash.empty() ? "-" : hash.substr(0, 10) + (diff.empty() ? "" : "+");
+}
+
 void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
@@ -138,7 +143,8 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
                {"TIME", Align::right},
                {"FROM STEP", Align::right},
                {"HOST"},
-               {"CODE"},
+               {"ENCORE"},
+               {"EXPERIMENT"},
                {"WHY"}});
   for (const AttemptRow& attempt : attempts) {
     const double end = attempt.finished ? *attempt.finished : now();
@@ -146,9 +152,11 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
     table.add({std::to_string(attempt.ordinal), state_cell(attempt.state), time_text(attempt.started),
                timed ? duration_text(end - attempt.started) : "-",
                attempt.first_step ? std::to_string(*attempt.first_step) : "-", attempt.holder.host,
-               attempt.commit_hash.empty()
-                   ? "-"
-                   : attempt.commit_hash.substr(0, 10) + (attempt.diff.empty() ? "" : "+"),
+               attempt.source ? state_text(attempt.source->commit.empty() ? attempt.source->sha256
+                                                                          : attempt.source->commit,
+                                           attempt.source->diff)
+                              : "-",
+               state_text(attempt.commit_hash, attempt.diff),
                attempt.reason.empty() ? attempt.spool_problem : attempt.reason});
   }
   table.print(out, terminal, 2);

@@ -38,7 +38,7 @@ void add_case(Database& database, std::int64_t bench, const BenchCase& one) {
           "INSERT INTO bench_case (bench, name, machine, settings, host, build, environment, facts) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), host_row(database, one.host),
-           add_build(database, one.build.dump(), {}), one.environment.dump(), one.facts.dump());
+           add_build(database, one.build.dump()), one.environment.dump(), one.facts.dump());
   const std::int64_t number = database.last_row();
   Statement& sample =
       database.cached("INSERT INTO bench_sample (bench_case, quantity, round, seconds) VALUES (?, ?, ?, ?)");

@@ -206,7 +206,8 @@ class Merger {
   }
 
   void merge_event() {
-    const ReadEvent read = record_.event();
+    ReadEvent read = record_.event();
+    if (read.event && std::holds_alternative<Started>(*read.event)) read.body = without_diff(read.body);
     if (read.event) merge_content(*read.event, read);
     if (read.event && !keeps_its_text(*read.event)) return;
     database_
@@ -285,7 +286,7 @@ class Merger {
 
   std::optional<std::int64_t> build_row(const Started& started) {
     if (started.build.text.empty()) return std::nullopt;
-    return add_build(database_, started.build.text, {});
+    return add_build(database_, started.build.text);
   }
 
   std::optional<std::int64_t> host_row(const JsonText& description) {

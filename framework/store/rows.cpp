@@ -70,6 +70,7 @@ AttemptRow attempt_row(const Statement& row) {
   attempt.diff = row.text(12);
   attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
   attempt.spool_problem = row.text(17);
+  if (!row.is_null(18)) attempt.source = {row.text(18), row.text(19), row.text(20), row.text(21)};
   return attempt;
 }
 

@@ -19,11 +19,11 @@ std::string in_sweeps(const std::string& names);
 inline constexpr const char* attempt_columns =
     "attempt.number, ordinal, state, reason, started, finished, first_step, environment, host.description, "
     "build.description, started_event, code.commit_hash, code.diff, host_name, pid, process_start, boot_id, "
-    "spool_problem";
-inline constexpr int attempt_column_count = 18;
+    "spool_problem, source.commit_hash, source.diff, source.archive, source.sha256";
+inline constexpr int attempt_column_count = 22;
 inline constexpr const char* attempt_tables =
     " FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = build "
-    "LEFT JOIN code ON code.number = code ";
+    "LEFT JOIN source ON source.number = build.source LEFT JOIN code ON code.number = code ";
 /// With the state as it was written, and without plugins.
 AttemptRow attempt_row(const Statement& row);
 

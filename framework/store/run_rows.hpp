@@ -13,6 +13,7 @@
 #include "base/metric.hpp"
 #include "record/events.hpp"
 #include "record/process.hpp"
+#include "record/source_record.hpp"
 
 namespace encore {
 
@@ -29,15 +30,6 @@ enum class RunState : std::uint8_t {
 };
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
-
-/// Encore's own source, as a build recorded it: a commit of its repository, or without git a folder.
-struct SourceVersion {
-  std::string commit = {};
-  std::string diff = {};     ///< what differed from the commit
-  std::string archive = {};  ///< the folder's name
-  std::string sha256 = {};   ///< of the folder's source files
-  bool operator==(const SourceVersion&) const = default;
-};
 
 /// Where rows come from that another database recorded (table origin).
 struct OriginRow {
@@ -98,7 +90,8 @@ struct AttemptRow {
   std::optional<std::int64_t> first_step;
   nlohmann::json environment, host, build;
   std::optional<Started> started_event;
-  std::string commit_hash, diff;
+  std::string commit_hash, diff;        ///< of the repository of the experiment file; empty: it is in none
+  std::optional<SourceVersion> source;  ///< of Encore; nothing: its build did not record it
   ProcessIdentity holder;
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told

@@ -172,7 +172,7 @@ CREATE TABLE attempt (
   boot_id        TEXT NOT NULL,        -- so that a reboot is noticed
   -- Where the numbers come from.
   environment    TEXT CHECK (environment IS NULL OR json_valid(environment)),  -- numeric environment (JSON): equal ones give equal bits
-  started_event  TEXT CHECK (started_event IS NULL OR json_valid(started_event)),  -- all that the worker told when it began (JSON)
+  started_event  TEXT CHECK (started_event IS NULL OR json_valid(started_event)),  -- all that the worker told when it began (JSON), but for the diff of its source
   host           INTEGER REFERENCES host (number),
   build          INTEGER REFERENCES build (number),
   code           INTEGER REFERENCES code (number),

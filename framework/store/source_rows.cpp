@@ -3,6 +3,10 @@
 
 #include <array>
 
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+
 namespace encore {
 
 namespace {
@@ -18,12 +22,29 @@ std::int64_t add_source(Database& database, const SourceVersion& source) {
   return number;
 }
 
+std::string compact_text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
-std::int64_t add_build(Database& database, const std::string& description,
-                       const std::optional<SourceVersion>& source) {
+std::string without_diff(const std::string& started_event) {
+  nlohmann::json event = json_or_null(started_event);
+  const nlohmann::json::json_pointer diff("/build/source/diff");
+  if (!event.contains(diff) || event.at(diff) == "") return started_event;
+  event.at(diff.parent_pointer()).erase("diff");
+  return compact_text(event);
+}
+
+std::int64_t add_build(Database& database, const std::string& told) {
+  std::string description = told;
   std::optional<std::int64_t> from;
-  if (source) from = add_source(database, *source);
+  nlohmann::json json = json_or_null(told);
+  if (json.is_object() && json.contains("source")) {
+    if (const auto source = source_from(json["source"])) from = add_source(database, *source);
+    json.erase("source");
+    description = compact_text(json);
+  }
   // Two rows without a source are two to UNIQUE, which takes NULL for unlike NULL.
   Statement& find = database.cached("SELECT number FROM build WHERE description = ? AND source IS ?");
   const bool known = find.with(description, from).step();

@@ -12,9 +12,12 @@
 
 namespace encore {
 
-/// The row of this worker program; `source`: nothing where none was recorded.
-std::int64_t add_build(Database& database, const std::string& description,
-                       const std::optional<SourceVersion>& source);
+/// The row of a worker program, from its build description (JSON): its member "source" goes into a row of its
+/// own.
+std::int64_t add_build(Database& database, const std::string& description);
+/// An event without the diff in its build description, which has its place in the table source; the text
+/// itself where there is none.
+std::string without_diff(const std::string& started_event);
 
 /// Rows of hosts, builds, code and whatever else runs share that no row refers to.
 void remove_unused_rows(Database& database);

@@ -50,7 +50,7 @@ struct RunFilter {
   std::int64_t limit = -1;                                ///< newest so many
 };
 
-/// The source an attempt is started from, as git knows it; empty where it knows none.
+/// The repository that an experiment file lies in, as git knows it; empty where it lies in none.
 struct CodeVersion {
   std::string commit = {};
   std::string diff = {};  ///< what differs from that commit
