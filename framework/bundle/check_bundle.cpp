@@ -8,7 +8,9 @@
 #include "archive/tar.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "record/run_paths.hpp"
+#include "store/database_merge.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/upgrade.hpp"
 
 namespace encore {
 
@@ -117,10 +119,29 @@ class Checking {
   std::map<std::string, const BundleFile*> files_;
 };
 
+/// The database of a bundle that an earlier version made: its rows in one of this version's own schema.
+void renew_database(const UnpackedBundle& bundle) {
+  const fs::path database = bundle.database();
+  const std::int64_t version = version_of_file(database);
+  if (version >= schema_version) return;
+  try {
+    fs::remove(upgrade_database(database).backup);
+  } catch (const Error& error) {
+    throw Error("its database, of version " + std::to_string(version) + ", cannot be brought to version " +
+                std::to_string(schema_version) + ": " + error.what());
+  }
+  const fs::path earlier = bundle.folder() / "earlier.db";
+  fs::rename(database, earlier);
+  Store own(database, OpenMode::create);
+  for (const MergedRun& run : merge_database(own, earlier, {.folders = false}).runs)
+    if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+}
+
 }  // namespace
 
 std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
   try {
+    renew_database(bundle);
     Store store(bundle.database(), OpenMode::read);
     return Checking(bundle, store).check();
   } catch (const Error& error) {

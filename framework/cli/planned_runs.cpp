@@ -233,8 +233,10 @@ PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& documen
 }
 
 void record_descriptions(Store& store, const PlannedRuns& planned) {
+  std::vector<Store::RunToDescribe> known;
   for (const PlannedRun& run : planned.runs)
-    if (run.before) store.describe(run.before->number, run.specification);
+    if (run.before) known.push_back({run.before->number, &run.specification});
+  store.describe(known);
 }
 
 std::string context_of(const PlannedRuns& planned) {

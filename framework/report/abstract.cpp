@@ -288,24 +288,26 @@ std::vector<Block> abstract_blocks(const Material& material) {
   std::set<std::string> dirty;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
-      if (!attempt.diff.empty()) dirty.insert(attempt.commit_hash);
+      if (!attempt.diff.empty() || (attempt.source && !attempt.source->diff.empty()))
+        dirty.insert(attempt.commit_hash);
   if (!dirty.empty())
     blocks.push_back(
-        Notice{Text({{"The source had changes that were not committed; what they were is attached in "},
+        Notice{Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
+                      "committed; what they were is attached in "},
                      reference("Code", "code"),
                      {"."}})});
   return blocks;
 }
 
 std::vector<std::pair<std::string, std::string>> title_facts(const Material& material) {
-  std::set<std::string> backends, commits;
+  std::set<std::string> backends, sources;
   double first = 0.0, last = 0.0;
   for (const RunRow& run : material.runs) backends.insert(run.backend);
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts) {
       if (attempt.finished) last = std::max(last, *attempt.finished);
       first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
-      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash.substr(0, 12));
+      if (attempt.source) sources.insert(source_text(*attempt.source));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
       {"runs",
@@ -315,8 +317,9 @@ std::vector<std::pair<std::string, std::string>> title_facts(const Material& mat
       {"backend", listed({backends.begin(), backends.end()})}};
   if (first > 0.0) facts.emplace_back("first started", utc_text(first));
   if (last > 0.0) facts.emplace_back("last ended", utc_text(last));
-  if (!commits.empty())
-    facts.emplace_back("commit", commits.size() == 1 ? *commits.begin() : counted(commits.size(), "commit"));
+  if (!sources.empty())
+    facts.emplace_back("source of Encore",
+                       sources.size() == 1 ? *sources.begin() : counted(sources.size(), "state"));
   if (const std::string out = left_out_text(material); !out.empty()) facts.emplace_back("left out", out);
   return facts;
 }

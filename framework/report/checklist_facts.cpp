@@ -233,23 +233,28 @@ std::optional<ChecklistFact> size_fact(const Material& material) {
 }
 
 std::optional<ChecklistFact> code_fact(const Material& material) {
-  std::set<std::string> commits;
+  std::set<std::string> sources, commits;
   std::size_t changed = 0, none = 0;
   for (const AttemptRow* attempt : all_attempts(material)) {
-    if (attempt->commit_hash.empty())
-      ++none;
+    if (attempt->source)
+      sources.insert(source_text(*attempt->source));
     else
-      commits.insert(attempt->commit_hash.substr(0, 12));
-    if (!attempt->diff.empty()) ++changed;
+      ++none;
+    if (!attempt->commit_hash.empty()) commits.insert(attempt->commit_hash.substr(0, 12));
+    if (!attempt->diff.empty() || (attempt->source && !attempt->source->diff.empty())) ++changed;
   }
-  if (commits.empty()) return std::nullopt;
-  std::string text = "Started from " + std::string(commits.size() == 1 ? "commit " : "commits ") +
-                     some_of({commits.begin(), commits.end()});
+  if (sources.empty() && commits.empty()) return std::nullopt;
+  std::string text;
+  if (!sources.empty()) text = "Encore was built from " + some_of({sources.begin(), sources.end()});
+  if (none > 0 && !sources.empty()) text += "; of " + counted(none, "attempt") + " its source is not known";
+  if (sources.empty()) text = "The source of Encore is not known";
+  if (!commits.empty())
+    text += "; the repository of the experiment is at " +
+            std::string(commits.size() == 1 ? "commit " : "commits ") +
+            some_of({commits.begin(), commits.end()});
   if (changed > 0)
-    text += ", " + counted(changed, "attempt") +
-            " with changes that were not committed and are recorded as a diff";
-  if (none > 0) text += "; of " + counted(none, "attempt") + " no commit is known";
-  return ChecklistFact{text + ".", {"section code", "table code"}};
+    text += "; of " + counted(changed, "attempt") + " changes that were not committed are recorded as a diff";
+  return ChecklistFact{text + ".", {"section code", "tables source, code"}};
 }
 
 std::optional<ChecklistFact> software_fact(const Material& material) {

@@ -122,10 +122,11 @@ Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
-      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash);
+      if (attempt.source) commits.insert(attempt.source->commit);
   for (const RunRow& run : material.runs) backends.insert(run.backend);
   std::string text;
-  if (commits.size() == 1) text += shell_command({"git", "checkout", *commits.begin()}) + "\n";
+  if (commits.size() == 1 && is_commit_hash(*commits.begin()))
+    text += shell_command({"git", "checkout", *commits.begin()}) + "  # in a clone of Encore\n";
   text += parent_commands(material);
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.file.empty()) continue;

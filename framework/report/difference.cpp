@@ -92,6 +92,10 @@ void add_attempt(Facts& facts, const AttemptRow& attempt) {
   add_members(facts, "host", attempt.host);
   for (const PluginRow& plugin : attempt.plugins)
     facts.push_back({"plugins", plugin.name, plugin.version + " (" + plugin.sha256 + ")", ""});
+  const SourceVersion source = attempt.source.value_or(SourceVersion{});
+  facts.push_back({"source of Encore", "commit", source.commit, ""});
+  facts.push_back({"source of Encore", "uncommitted changes", source.diff, ""});
+  facts.push_back({"source of Encore", "SHA-256 without git", source.sha256, ""});
   facts.push_back({"code", "commit", attempt.commit_hash, ""});
   facts.push_back({"code", "uncommitted changes", attempt.diff, ""});
 }

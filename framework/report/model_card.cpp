@@ -75,11 +75,16 @@ std::string data(Store& store, const RunRow& run) {
   return text + "\n";
 }
 
-std::string commit_of(Store& store, const RunRow& run) {
-  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
-  return attempts.empty() || attempts.back().commit_hash.empty()
-             ? ""
-             : attempts.back().commit_hash + (attempts.back().diff.empty() ? "" : ", and changes to it");
+std::string with_changes(const std::string& state, const std::string& diff) {
+  return state.empty() || diff.empty() ? state : state + ", and changes to it";
+}
+
+/// Of Encore.
+std::string source_of(const AttemptRow& attempt) {
+  if (!attempt.source) return "";
+  const SourceVersion& source = *attempt.source;
+  return source.commit.empty() ? "folder " + source.archive + ", SHA-256 " + source.sha256
+                               : with_changes("commit " + source.commit, source.diff);
 }
 
 std::string proof(Store& store, const RunRow& run, const CardModel& model) {
@@ -99,10 +104,15 @@ std::string proof(Store& store, const RunRow& run, const CardModel& model) {
   fact("the same without the seed", run.group);
   fact("SHA-256 of " + model.weights_file, model.weights_sha256);
   fact("backend", run.backend);
-  fact("commit", commit_of(store, run));
+  if (const std::vector<AttemptRow> attempts = store.read_attempts(run.number); !attempts.empty()) {
+    fact("source of Encore", source_of(attempts.back()));
+    fact("commit of the experiment's repository",
+         with_changes(attempts.back().commit_hash, attempts.back().diff));
+  }
   std::vector<std::string> verdicts;
   for (const VerificationRow& verification : store.read_verifications(run.number))
-    verdicts.push_back(verification.outcome + " (" + utc_text(verification.time) + ")");
+    verdicts.push_back(verification.outcome + " (" + utc_text(verification.time) +
+                       (verification.origin ? ", as " + verification.origin->name + " says)" : ")"));
   text += "\n";
   return verdicts.empty() ? text + "It has not been verified yet.\n\n"
                           : text + "Verified so far: " + markdown_text(listed(verdicts)) + ".\n\n";

@@ -38,7 +38,9 @@ class Merging {
       : store_(store),
         theirs_(other, OpenMode::read),
         rows_(store.path(), theirs_.database()),
-        options_(options) {}
+        options_(options) {
+    if (options.origin) rows_.set_origin(*options.origin);
+  }
 
   DatabaseMerge run() {
     DatabaseMerge merge;

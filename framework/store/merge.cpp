@@ -12,6 +12,8 @@
 #include "store/connection_flag.hpp"
 #include "store/lease_clock.hpp"
 #include "store/metrics.hpp"
+#include "store/newest.hpp"
+#include "store/source_rows.hpp"
 
 namespace encore {
 
@@ -22,15 +24,12 @@ constexpr std::uint64_t short_spool = 32768;
 /// So many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
-const char* special_name(double value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 class Merger {
  public:
   Merger(Database& database, const SpoolSource& source)
       : database_(database),
         source_(source),
+        newest_(database, source.run, source.attempt),
         add_point_(database,
                    "INSERT OR REPLACE INTO point (run, metric, step, attempt, value, special) VALUES (?, ?, "
                    "?, ?, ?, ?)") {}
@@ -41,6 +40,7 @@ class Merger {
     for (;;) {
       Transaction transaction(database_);
       if (check) check();
+      newest_.begin();
       SpoolReader reader = continue_reading();
       const std::uint64_t before = reader.sequence();
       const bool more = merge_batch(reader);
@@ -48,6 +48,7 @@ class Merger {
       if (source_.is_over && !more) note_end(reader);
       describe(reader, more, report);
       save_place(reader, report.problem);
+      newest_.write();
       if (!more && conclude) conclude(report);
       transaction.commit();
       if (!more) return report;
@@ -176,7 +177,11 @@ class Merger {
   void merge_point() {
     const auto metric = metrics_.find(record_.metric);
     if (metric == metrics_.end()) return leave_out(record_.metric);
-    if (metric->second.train && (!first_step_ || record_.step < *first_step_)) first_step_ = record_.step;
+    if (metric->second.train && (!first_step_ || record_.step < *first_step_)) {
+      first_step_ = record_.step;
+      newest_.first_step_changed();
+    }
+    newest_.add(metric->second.number, record_.step, record_.value);
     add_point_.bind(1, source_.run);
     add_point_.bind(2, metric->second.number);
     add_point_.bind(3, record_.step);
@@ -201,7 +206,8 @@ class Merger {
   }
 
   void merge_event() {
-    const ReadEvent read = record_.event();
+    ReadEvent read = record_.event();
+    if (read.event && std::holds_alternative<Started>(*read.event)) read.body = without_diff(read.body);
     if (read.event) merge_content(*read.event, read);
     if (read.event && !keeps_its_text(*read.event)) return;
     database_
@@ -274,16 +280,19 @@ class Merger {
     if (!started.numeric_environment.text.empty()) environment = started.numeric_environment.text;
     database_
         .cached("UPDATE attempt SET environment = ?, started_event = ?, host = ?, build = ? WHERE number = ?")
-        .run(environment, read.body, described("host", started.host), described("build", started.build),
-             source_.attempt);
+        .run(environment, read.body, host_row(started.host), build_row(started), source_.attempt);
     for (const PluginUse& plugin : started.plugins) merge_plugin(plugin);
   }
 
-  /// The row of table `what` with this description.
-  std::optional<std::int64_t> described(const std::string& what, const JsonText& description) {
+  std::optional<std::int64_t> build_row(const Started& started) {
+    if (started.build.text.empty()) return std::nullopt;
+    return add_build(database_, started.build.text);
+  }
+
+  std::optional<std::int64_t> host_row(const JsonText& description) {
     if (description.text.empty()) return std::nullopt;
-    database_.cached("INSERT OR IGNORE INTO " + what + " (description) VALUES (?)").run(description.text);
-    Statement& find = database_.cached("SELECT number FROM " + what + " WHERE description = ?");
+    database_.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(description.text);
+    Statement& find = database_.cached("SELECT number FROM host WHERE description = ?");
     find.with(description.text).step();
     const std::int64_t number = find.integer(0);
     find.reset();
@@ -307,6 +316,7 @@ class Merger {
 
   Database& database_;
   const SpoolSource& source_;
+  NewestPoints newest_;
   Statement add_point_;
   SpoolRecord record_;
   std::unordered_map<std::int64_t, Metric> metrics_;

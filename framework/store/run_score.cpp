@@ -14,13 +14,12 @@ namespace {
 
 constexpr const char* of_these = "IN (SELECT value FROM json_each(?1))";
 
-/// Best and newest value of the dev scores that count. Values that are not finite are nobody's best.
+/// Best and newest value of the dev scores that count. A value that is not finite is never the best.
 RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule) {
   RunScore score{.rule = rule};
-  for (const CurvePoint& point : store.read_curve(run.number, rule.metric.name)) {
-    score.latest = point.value;
-    const bool better = !score.best || (rule.lower ? point.value < *score.best : point.value > *score.best);
-    if (std::isfinite(point.value) && better) score.best = point.value;
+  if (const std::optional<MetricSummary> so_far = store.read_summary(run.number, rule.metric.name)) {
+    score.latest = so_far->newest.value;
+    score.best = rule.lower ? so_far->least : so_far->greatest;
   }
   return score;
 }

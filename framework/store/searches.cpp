@@ -113,7 +113,7 @@ std::vector<SearchRow> rows_where(Store& store, const std::string& condition, co
 
 void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
   Statement& rows = store.database().cached(
-      "SELECT number, point, active, problem FROM search_trial WHERE search = ? ORDER BY number");
+      "SELECT number, point, active, problem, excluded FROM search_trial WHERE search = ? ORDER BY number");
   rows.with(row.number);
   while (rows.step()) {
     if (rows.integer(0) != static_cast<std::int64_t>(record.trials.size()))
@@ -131,7 +131,7 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
         refuse(row, "trial " + std::to_string(record.trials.size()) + " has a value that is no choice");
     }
     record.history.trials.push_back(std::move(trial));
-    record.trials.push_back({rows.text(3), {}});
+    record.trials.push_back({.problem = rows.text(3), .runs = {}, .excluded = rows.integer(4) != 0});
   }
   rows.reset();
   Statement& runs = store.database().cached(
@@ -280,8 +280,11 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
   };
   if (decision.kind == DecisionKind::propose) {
     database
-        .cached("INSERT INTO search_trial (search, number, point, active, problem) VALUES (?, ?, ?, ?, ?)")
-        .run(search, number, json(trial.point).dump(), json(trial.active).dump(), row.problem);
+        .cached(
+            "INSERT INTO search_trial (search, number, point, active, problem, excluded) VALUES (?, ?, ?, ?, "
+            "?, ?)")
+        .run(search, number, json(trial.point).dump(), json(trial.active).dump(), row.problem,
+             row.excluded ? 1 : 0);
     add_runs(row.runs, 0);
   }
   add_runs(row.confirmations, 1);

@@ -30,6 +30,7 @@ struct TrialRow {
   std::string problem;                           ///< why no run could be made of it
   std::vector<std::int64_t> runs;                ///< numbers, by seed; those that were purged are not there
   std::vector<std::int64_t> confirmations = {};  ///< the same with fresh seeds
+  bool excluded = false;                         ///< "exclude" of [search] takes it out
 };
 
 /// An observation with what only people want to know.

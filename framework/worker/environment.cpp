@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -18,6 +19,7 @@
 #include "kernels/amx_tiles.hpp"
 #include "kernels/gemm.hpp"
 #include "record/cores.hpp"
+#include "record/source_record.hpp"
 
 namespace encore {
 namespace {
@@ -63,12 +65,38 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// SHA-256 of libencore_kernels.so: another source or compiler of it may round otherwise.
-std::string kernels_sha256() {
+/// libencore_kernels.so.
+std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
     throw Error("the file of the library that holds the kernels cannot be found");
-  return sha256_of_file(library.dli_fname);
+  return library.dli_fname;
+}
+
+/// Another source or compiler of it may round otherwise. Asked several times, read once.
+const std::string& kernels_sha256() {
+  static const std::string hash = sha256_of_file(kernels_file());
+  return hash;
+}
+
+/// Of the files that compute here the first that is not as the record has it, by its path below the folder of
+/// the build; empty: all are. A plugin from elsewhere is none of the build.
+std::string other_file(const SourceRecord& record, const std::filesystem::path& folder,
+                       const std::filesystem::path& program, std::span<const LoadedPlugin> plugins) {
+  const auto differs = [&](const std::string& name, const std::string& sha256) {
+    const auto known = record.files.find(name);
+    return known == record.files.end() || known->second != sha256;
+  };
+  const auto name_of = [&](const std::filesystem::path& file) {
+    return std::filesystem::weakly_canonical(file).lexically_relative(folder).string();
+  };
+  if (const std::string name = name_of(program); differs(name, sha256_of_file(program))) return name;
+  if (const std::string name = name_of(kernels_file()); differs(name, kernels_sha256())) return name;
+  for (const LoadedPlugin& plugin : plugins)
+    if (const std::string name = name_of(plugin.file);
+        record.files.contains(name) && differs(name, plugin.sha256))
+      return name;
+  return "";
 }
 
 }  // namespace
@@ -107,12 +135,22 @@ nlohmann::json tiles_description() {
   return {{"bfloat16", tiles.bfloat16}, {"bytes", tiles.bytes}, {"reason", tiles.reason}};
 }
 
-nlohmann::json build_description() {
-  return {{"version", ENCORE_VERSION},
-          {"backend", ENCORE_BACKEND_NAME},
-          {"compiler", ENCORE_COMPILER},
-          {"type", ENCORE_BUILD_TYPE},
-          {"fingerprint", host_fingerprint()}};
+nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
+  nlohmann::json description = {{"version", ENCORE_VERSION},
+                                {"backend", ENCORE_BACKEND_NAME},
+                                {"compiler", ENCORE_COMPILER},
+                                {"type", ENCORE_BUILD_TYPE},
+                                {"fingerprint", host_fingerprint()}};
+  std::error_code missing;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", missing);
+  const std::filesystem::path folder = program.parent_path().parent_path();
+  const std::optional<SourceRecord> record = read_source_record(folder);
+  if (missing || !record) return description;
+  if (const std::string other = other_file(*record, folder, program, plugins); !other.empty())
+    description["source_problem"] = other + " is not the file that share/encore/source.json was written for";
+  else
+    description["source"] = json_of(record->source);
+  return description;
 }
 
 std::string pinning_of(int threads) {

@@ -26,8 +26,11 @@ nlohmann::json host_description();
 /// the reason is empty where they are used, and where the processor has none.
 nlohmann::json tiles_description();
 
-/// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.
-nlohmann::json build_description();
+/// How this program was built: compiler, flags that matter, backend, Encore's version and, where the build
+/// recorded it, its source. The record stands beside the programs (record/source_record.hpp); it counts only
+/// where this program, the kernels' library and those of `plugins` that belong to the build are the files
+/// that it was written for. Else "source_problem" says which one is another.
+nlohmann::json build_description(std::span<const LoadedPlugin> plugins = {});
 
 /// "2 threads, as OMP_PLACES={0},{1} says", for the log.
 std::string pinning_of(int threads);

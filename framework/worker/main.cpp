@@ -59,9 +59,11 @@ constexpr const char* usage =
 
 /// Writes version information; needs no options.
 int write_version() {
+  nlohmann::json build = build_description();
+  if (build.contains("source")) build["source"].erase("diff");
   answer_stream() << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
                                     {"mpi", mpi_library()},
-                                    {"build", build_description()},
+                                    {"build", build},
                                     {"host", host_description()},
                                     {"numeric_environment", numeric_environment(Device(), "float32", {})},
                                     {"tiles", tiles_description()}}

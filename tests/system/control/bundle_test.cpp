@@ -117,6 +117,21 @@ TEST_F(Bundle, HoldsOnlyWhatWasAskedFor) {
   EXPECT_FALSE(contains(archive.metadata.dump(), "secret-plan"));
 }
 
+/// Hosts, builds and code are shared by runs: those of other runs are nobody's business.
+TEST_F(Bundle, HoldsNoRowThatItsRunsDoNotReferTo) {
+  train();
+  sandbox_.change(
+      "INSERT INTO code (commit_hash, diff) VALUES ('c0ffee', 'a secret change');"
+      "INSERT INTO host (description) VALUES ('{\"name\": \"a secret host\"}');"
+      "INSERT INTO source (commit_hash, diff, archive, sha256) VALUES ('c0ffee', 'a secret source', '', '');"
+      "INSERT INTO build (description, source) VALUES ('{\"version\": \"a secret build\"}', 1);"
+      "INSERT INTO dataset (sha256) VALUES ('a secret file')");
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const std::string database = Archive::load(sandbox_.folder() / "tiny.tar.zst").content("encore.db");
+  EXPECT_FALSE(contains(database, "a secret"));
+  EXPECT_TRUE(contains(database, "tiny"));
+}
+
 TEST_F(Bundle, PacksDataWhereThatIsAskedFor) {
   train();
   exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});

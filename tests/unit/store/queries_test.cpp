@@ -92,6 +92,37 @@ TEST_F(StoreTest, the_queries_of_the_document_work) {
                   .step());
 }
 
+/// Programs of users read these views: docs/store.md promises that columns are neither renamed nor moved.
+TEST_F(StoreTest, the_promised_views_keep_their_columns) {
+  const std::pair<const char*, const char*> views[] = {
+      {"run_status",
+       "id name backend seed repeat group_id status reason attempts created_utc finished_utc result kind "
+       "origin"},
+      {"curve", "id run metric step value special"},
+      {"setting", "id run key value type"},
+      {"score", "id run split metric value"}};
+  for (const auto& [view, columns] : views)
+    EXPECT_EQ(store().database().text("SELECT group_concat(name, ' ') FROM pragma_table_info('" +
+                                      std::string(view) + "')"),
+              columns)
+        << view;
+  fill(store());
+  Database& database = store().database();
+  EXPECT_EQ(database.text("SELECT value FROM setting WHERE run = 'quickstart' AND key = 'model.width'"),
+            "384");
+  EXPECT_EQ(
+      database.text("SELECT value || ' ' || id FROM score WHERE run = 'quickstart' AND split = 'test' AND "
+                    "metric = 'f1'"),
+      database.text("SELECT result ->> '$.measures.test/f1' || ' ' || id FROM run_status WHERE name = "
+                    "'quickstart'"));
+  const RunRow run = store().find_run("quickstart");
+  store().set_removed({run.number}, true);
+  for (const char* view : {"run_status", "setting", "score"})
+    EXPECT_EQ(database.integer("SELECT count(*) FROM " + std::string(view) + " WHERE id = '" + run.id + "'"),
+              0)
+        << view;
+}
+
 TEST_F(StoreTest, the_schema_explains_every_table) {
   const std::string text = schema_sql;
   const std::regex table("\n([^\n]*)\nCREATE (TABLE|VIEW) (\\w+)");
