@@ -2,11 +2,13 @@
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <encore/device.hpp>
@@ -63,12 +65,40 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// SHA-256 of libencore_kernels.so: another source or compiler of it may round otherwise.
-std::string kernels_sha256() {
+/// The file of libencore_kernels.so.
+std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
     throw Error("the file of the library that holds the kernels cannot be found");
-  return sha256_of_file(library.dli_fname);
+  return library.dli_fname;
+}
+
+/// The libraries that this process has loaded and that compute, by field of the numeric environment: Kokkos,
+/// the functions of the C library, and OpenMP, whichever implementation it is.
+std::map<std::string, std::string> computing_libraries() {
+  std::map<std::string, std::string> files;
+  const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
+    const std::string file = library->dlpi_name;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    for (const char* field : {"libkokkoscore", "libm", "libgomp", "libomp", "libiomp5"})
+      if (name.starts_with(std::string(field) + ".so"))
+        static_cast<std::map<std::string, std::string>*>(found)->emplace(field, file);
+    return 0;
+  };
+  dl_iterate_phdr(take, &files);
+  return files;
+}
+
+/// SHA-256 of every file of Encore and of the system that the bits depend on, plugins left out: another
+/// source or compiler of it may round otherwise. Read once: a file that is replaced later is another one.
+const nlohmann::json& computing_files() {
+  static const nlohmann::json hashes = [] {
+    nlohmann::json found = {{"kernels", sha256_of_file(kernels_file())},
+                            {"worker", sha256_of_file("/proc/self/exe")}};
+    for (const auto& [field, file] : computing_libraries()) found[field] = sha256_of_file(file);
+    return found;
+  }();
+  return hashes;
 }
 
 }  // namespace
@@ -80,15 +110,16 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  return {{"backend", ENCORE_BACKEND_NAME},
-          {"device", device_model(device)},
-          {"instruction_set", instruction_set()},
-          {"precision", precision},
-          {"compiler", ENCORE_COMPILER},
-          {"kokkos", kokkos_version()},
-          {"gemm", device.gemm().name()},
-          {"kernels", kernels_sha256()},
-          {"plugins", hashes}};
+  nlohmann::json environment = {{"backend", ENCORE_BACKEND_NAME},
+                                {"device", device_model(device)},
+                                {"instruction_set", instruction_set()},
+                                {"precision", precision},
+                                {"compiler", ENCORE_COMPILER},
+                                {"kokkos", kokkos_version()},
+                                {"gemm", device.gemm().name()},
+                                {"plugins", hashes}};
+  environment.update(computing_files());
+  return environment;
 }
 
 nlohmann::json host_description() {
