@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "cli/run_ranks.hpp"
 #include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cores.hpp"
@@ -79,7 +80,10 @@ void examine_build(DoctorFindings& findings) {
       {"sqlite3.h", "libsqlite3-dev"},
       {"toml++/toml.h", "libtomlplusplus-dev"},
       {"utf8proc.h", "libutf8proc-dev"},
+      {"openssl/evp.h", "libssl-dev"},
+      {"zstd.h", "libzstd-dev"},
       {"boost/program_options.hpp", "libboost-program-options-dev"},
+      {"boost/math/distributions/students_t.hpp", "libboost-dev"},
       {"nlohmann/json.hpp", "nlohmann-json3-dev"}};
   std::string missing;
   for (const auto& [header, package] : headers)
@@ -114,7 +118,9 @@ DoctorFinding tiles_finding(const std::string& version) {
           ""};
 }
 
-void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) {
+/// What the worker answers to `version`; null where there is none that answers.
+nlohmann::json examine_programs(const DoctorQuestion& question, DoctorFindings& findings) {
+  nlohmann::json version;
   try {
     const std::filesystem::path worker = worker_program(question.programs, question.backend);
     const ProgramOutput answer = run_program(worker, {"version"}, "", {.timeout = answer_patience});
@@ -124,6 +130,7 @@ void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) 
                         answer.end.success() ? worker.string() : worker.string() + ": " + first,
                         answer.end.success() ? "" : "build it on this kind of machine: ./exp build"});
     if (answer.end.success()) findings.push_back(tiles_finding(answer.output));
+    if (answer.end.success()) version = json_or_null<nlohmann::json>(answer.output);
   } catch (const Error& error) {
     findings.push_back(
         {"run", "worker", Health::problem, "none for backend " + question.backend, error.what()});
@@ -143,13 +150,21 @@ void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) 
        nvidia.empty() && amd.empty()
            ? "backend openmp needs none; on a GPU machine install its driver (docs/backends.md)"
            : ""});
+  return version;
 }
 
-void examine_cluster(DoctorFindings& findings) {
-  findings.push_back(
-      program("cluster", "MPI", "mpirun", {"--version"}, Health::absent,
-              "install an MPI (Debian: apt-get install libopenmpi-dev openmpi-bin), or load the "
-              "site's module"));
+/// Ranks need both: mpirun, and a worker that was built with MPI (`version` is its answer).
+Finding mpi_finding(const nlohmann::json& version) {
+  Finding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
+  if (!version.is_object() || !version.value("mpi", std::string()).empty()) return finding;
+  finding.found += "; the worker was built without MPI";
+  finding.health = Health::absent;
+  finding.advice = build_with_mpi;
+  return finding;
+}
+
+void examine_cluster(const nlohmann::json& version, DoctorFindings& findings) {
+  findings.push_back(mpi_finding(version));
   findings.push_back(program("cluster", "Slurm", "scontrol", {"ping"}, Health::absent,
                              "no Slurm controller answers here; on a login node load its module"));
   findings.push_back(program("cluster", "ssh", "ssh", {"-V"}, Health::absent,
@@ -307,9 +322,9 @@ std::string file_system_name(unsigned long magic) {
 
 std::vector<DoctorFinding> examine(const DoctorQuestion& question) {
   DoctorFindings findings;
-  examine_programs(question, findings);
+  const nlohmann::json version = examine_programs(question, findings);
   examine_build(findings);
-  examine_cluster(findings);
+  examine_cluster(version, findings);
   const std::filesystem::path folder =
       existing_folder(std::filesystem::absolute(question.database).parent_path());
   examine_storage(folder, findings);

@@ -156,7 +156,10 @@ std::vector<std::string> environment_differences(const json& a, const json& b) {
   std::vector<std::string> found;
   if (!a.is_object() || !b.is_object()) return found;
   const auto compare = [&](const std::string& what, const json& one, const json& other) {
-    if (one != other) found.push_back(what + " is " + one.dump() + " and " + other.dump());
+    const auto text = [](const json& value) {
+      return value.is_null() ? std::string("not recorded") : value.dump();
+    };
+    if (one != other) found.push_back(what + " is " + text(one) + " and " + text(other));
   };
   for (const auto& [name, value] : a.items())
     if (name != "plugins") compare(name, value, b.value(name, json()));

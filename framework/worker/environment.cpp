@@ -2,12 +2,14 @@
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <encore/device.hpp>
@@ -65,7 +67,7 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// libencore_kernels.so.
+/// The file of libencore_kernels.so.
 std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
@@ -73,10 +75,32 @@ std::string kernels_file() {
   return library.dli_fname;
 }
 
-/// Another source or compiler of it may round otherwise. Asked several times, read once.
-const std::string& kernels_sha256() {
-  static const std::string hash = sha256_of_file(kernels_file());
-  return hash;
+/// The libraries that this process has loaded and that compute, by field of the numeric environment: Kokkos,
+/// the functions of the C library, and OpenMP, whichever implementation it is.
+std::map<std::string, std::string> computing_libraries() {
+  std::map<std::string, std::string> files;
+  const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
+    const std::string file = library->dlpi_name;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    for (const char* field : {"libkokkoscore", "libm", "libgomp", "libomp", "libiomp5"})
+      if (name.starts_with(std::string(field) + ".so"))
+        static_cast<std::map<std::string, std::string>*>(found)->emplace(field, file);
+    return 0;
+  };
+  dl_iterate_phdr(take, &files);
+  return files;
+}
+
+/// SHA-256 of every file of Encore and of the system that the bits depend on, plugins left out: another
+/// source or compiler of it may round otherwise. Read once: a file that is replaced later is another one.
+const nlohmann::json& computing_files() {
+  static const nlohmann::json hashes = [] {
+    nlohmann::json found = {{"kernels", sha256_of_file(kernels_file())},
+                            {"worker", sha256_of_file("/proc/self/exe")}};
+    for (const auto& [field, file] : computing_libraries()) found[field] = sha256_of_file(file);
+    return found;
+  }();
+  return hashes;
 }
 
 /// Of the files that compute here the first that is not as the record has it, by its path below the folder of
@@ -90,8 +114,8 @@ std::string other_file(const SourceRecord& record, const std::filesystem::path& 
   const auto name_of = [&](const std::filesystem::path& file) {
     return std::filesystem::weakly_canonical(file).lexically_relative(folder).string();
   };
-  if (const std::string name = name_of(program); differs(name, sha256_of_file(program))) return name;
-  if (const std::string name = name_of(kernels_file()); differs(name, kernels_sha256())) return name;
+  if (const std::string name = name_of(program); differs(name, computing_files().at("worker"))) return name;
+  if (const std::string name = name_of(kernels_file()); differs(name, computing_files().at("kernels"))) return name;
   for (const LoadedPlugin& plugin : plugins)
     if (const std::string name = name_of(plugin.file);
         record.files.contains(name) && differs(name, plugin.sha256))
@@ -108,15 +132,16 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  return {{"backend", ENCORE_BACKEND_NAME},
-          {"device", device_model(device)},
-          {"instruction_set", instruction_set()},
-          {"precision", precision},
-          {"compiler", ENCORE_COMPILER},
-          {"kokkos", kokkos_version()},
-          {"gemm", device.gemm().name()},
-          {"kernels", kernels_sha256()},
-          {"plugins", hashes}};
+  nlohmann::json environment = {{"backend", ENCORE_BACKEND_NAME},
+                                {"device", device_model(device)},
+                                {"instruction_set", instruction_set()},
+                                {"precision", precision},
+                                {"compiler", ENCORE_COMPILER},
+                                {"kokkos", kokkos_version()},
+                                {"gemm", device.gemm().name()},
+                                {"plugins", hashes}};
+  environment.update(computing_files());
+  return environment;
 }
 
 nlohmann::json host_description() {
