@@ -71,9 +71,9 @@ TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
   EXPECT_EQ(pair.test, "paired t");
   EXPECT_EQ(pair.shared, 5u);
   EXPECT_EQ(pair.seeds->p, paired_t_test(low, high)->p);
-  EXPECT_EQ(pair.verdict, Verdict::lower);
+  EXPECT_EQ(pair.verdict, Verdict::higher);
   EXPECT_EQ(comparison.ranking, std::vector<std::size_t>({1, 0}));
-  EXPECT_EQ(pair.no_examples, "run a-s1 stored no predictions/test.jsonl");
+  EXPECT_EQ(pair.no_examples, "run b-s1 stored no predictions/test.jsonl");
   EXPECT_TRUE(comparison.notices.empty());
 }
 
@@ -84,7 +84,7 @@ TEST_F(ComparisonTest, OtherSeedsAreTestedByWelch) {
   const Pair pair = compare().pairs.at(0);
   EXPECT_EQ(pair.test, "Welch's t");
   EXPECT_EQ(pair.shared, 0u);
-  EXPECT_EQ(pair.verdict, Verdict::lower);
+  EXPECT_EQ(pair.verdict, Verdict::higher);
   EXPECT_TRUE(contains(pair.reason, "independent seeds, 0 shared")) << pair.reason;
 }
 
