@@ -83,11 +83,12 @@ void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs
                                             source.sha256 + own_source_text(source)
                                       : "Encore at commit " + source.commit + changes_text(source.diff) +
                                             own_source_text(source)];
-    ++repositories[last.commit_hash.empty() ? "in no repository"
-                                            : "at commit " + last.commit_hash + changes_text(last.diff)];
+    ++repositories[last.commit_hash.empty() ? "the experiment file lies in no repository"
+                                            : "the experiment's repository at commit " + last.commit_hash +
+                                                  changes_text(last.diff)];
   }
   print_states(out, "source   ", sources);
-  print_states(out, "code     the experiment file lies ", repositories);
+  print_states(out, "code     ", repositories);
 }
 
 }  // namespace encore
