@@ -29,7 +29,8 @@ nlohmann::json tiles_description();
 /// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.
 nlohmann::json build_description();
 
-/// "2 threads, as OMP_PLACES={0},{1} says", for the log.
+/// "up to 2 threads, as OMP_PLACES={0},{1} says", for the log. Without "up to" the number is fixed
+/// (record/thread_adaptation.hpp).
 std::string pinning_of(int threads);
 
 /// name, version, sha256, fingerprint, file of each.
