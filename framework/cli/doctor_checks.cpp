@@ -20,6 +20,7 @@
 #include "cli/run_ranks.hpp"
 #include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
+#include "record/control_groups.hpp"
 #include "record/cores.hpp"
 #include "record/process.hpp"
 #include "record/run_paths.hpp"
@@ -225,24 +226,25 @@ void examine_limits(DoctorFindings& findings) {
        files.rlim_cur < enough_files ? "raise it with ulimit -n 4096: many runs at once need it" : ""});
   const double machine =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / giga;
-  std::ifstream group("/sys/fs/cgroup/memory.max");
-  std::string granted;
-  if (!(group >> granted) || granted == "max") granted.clear();
+  const std::optional<GroupLimit> granted = memory_limit();
+  const bool narrower = granted && granted->amount / giga < machine;
   const bool limited = memory.rlim_cur != RLIM_INFINITY;
   findings.push_back(
       {"limits", "memory", limited ? Health::warning : Health::good,
-       number_text(machine) + " GiB" +
-           (granted.empty()
-                ? ""
-                : ", of which a control group grants " + number_text(std::stod(granted) / giga) + " GiB") +
+       number_text(narrower ? granted->amount / giga : machine) + " GiB" +
+           (narrower ? ", which the control group " + granted->group + " grants of the machine's " +
+                           number_text(machine) + " GiB"
+                     : "") +
            (limited ? ", address space limited to " + limit_text(memory.rlim_cur) + " bytes" : ""),
        limited ? "ulimit -v unlimited: mapped files count as address space too" : ""});
   const Cores cores = usable_cores();
+  const std::optional<GroupLimit> time = cpu_limit();
+  const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
   findings.push_back(
       {"limits", "cores", Health::good,
-       std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
-           (cores.by_core().size() == 1 ? " core" : " cores") +
-           (cores.granted > 0 ? ", a control group grants " + std::to_string(cores.granted) : ""),
+       (less ? number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of " : "") +
+           std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
+           (cores.by_core().size() == 1 ? " core" : " cores"),
        ""});
 }
 

@@ -150,7 +150,7 @@ int generate_verb(const Arguments& arguments) {
       worker_arguments(line, run, "generate", {"--threads", std::to_string(line.integer("threads"))});
   request.prompts = prompts_of(line);
   use_text_as_input(request.text());
-  become_worker(run.worker, arguments_of_worker, ThreadWait::spinning);
+  become_worker(run.worker, arguments_of_worker, ThreadWait::briefly);
 }
 
 }  // namespace encore

@@ -93,7 +93,7 @@ int predict_verb(const Arguments& arguments) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
   become_worker(run.worker, arguments_of_worker,
-                line.has("file") ? ThreadWait::spinning : ThreadWait::asleep);
+                line.has("file") ? ThreadWait::briefly : ThreadWait::asleep);
 }
 
 }  // namespace encore

@@ -12,6 +12,7 @@
 #include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
+#include "record/thread_adaptation.hpp"
 #include "runner/drift.hpp"
 #include "runner/field_differences.hpp"
 #include "runner/score_comparison.hpp"
@@ -207,8 +208,9 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     const auto step = distance_step(difference->step);
     return !step || std::filesystem::exists(folder / checkpoint_path(*step));
   };
-  WorkerProcess worker(task_.worker, arguments, folder / worker_log,
-                       {.ranks = task_.ranks, .rank_launcher = task_.rank_launcher});
+  WorkerPlace place{.ranks = task_.ranks, .rank_launcher = task_.rank_launcher};
+  if (task_.threads == 0) place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
+  WorkerProcess worker(task_.worker, arguments, folder / worker_log, place);
   SpoolFollower follower(folder / spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
   bool enough = false;

@@ -24,6 +24,9 @@ constexpr std::uint64_t short_spool = 32768;
 /// So many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
+/// Damage of so many bytes is searched with the write lock held.
+constexpr std::uint64_t short_damage = 64 << 10;
+
 class Merger {
  public:
   Merger(Database& database, const SpoolSource& source)
@@ -37,22 +40,29 @@ class Merger {
   MergeReport merge(const std::function<void()>& check,
                     const std::function<void(const MergeReport&)>& conclude) {
     MergeReport report;
-    for (;;) {
-      Transaction transaction(database_);
-      if (check) check();
-      newest_.begin();
-      SpoolReader reader = continue_reading();
-      const std::uint64_t before = reader.sequence();
-      const bool more = merge_batch(reader);
-      report.records += reader.sequence() - before;
-      if (source_.is_over && !more) note_end(reader);
-      describe(reader, more, report);
-      save_place(reader, report.problem);
-      newest_.write();
-      if (!more && conclude) conclude(report);
-      transaction.commit();
-      if (!more) return report;
+    for (bool over = false; !over;) {
+      std::optional<SpoolReader> damaged;
+      {
+        Transaction transaction(database_);
+        if (check) check();
+        newest_.begin();
+        SpoolReader reader = continue_reading();
+        const std::uint64_t before = reader.sequence();
+        const Stop stop = merge_batch(reader);
+        over = stop == Stop::end;
+        report.records += reader.sequence() - before;
+        if (source_.is_over && over) note_end(reader);
+        describe(reader, !over, report);
+        save_place(reader, report.problem);
+        newest_.write();
+        if (over && conclude) conclude(report);
+        transaction.commit();
+        if (stop == Stop::damage) damaged.emplace(std::move(reader));
+      }
+      // Others may write to the database meanwhile.
+      if (damaged) search(*damaged);
     }
+    return report;
   }
 
  private:
@@ -80,11 +90,23 @@ class Merger {
     rows.reset();
   }
 
-  /// True when there may be more.
-  bool merge_batch(SpoolReader& reader) {
+  enum class Stop : std::uint8_t {
+    batch,   ///< there may be more
+    damage,  ///< longer than short_damage: to be searched first, for a whole record behind it
+    end,
+  };
+
+  Stop merge_batch(SpoolReader& reader) {
     for (std::uint64_t count = 0; count < batch_records; ++count) {
       if (!reader.next(record_)) {
-        if (!source_.is_over || !skip_damage(reader)) return false;
+        const bool stopped = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::torn;
+        if (!source_.is_over || !stopped) return Stop::end;
+        const bool searched = searched_ && searched_->offset == reader.offset();
+        if (searched && !searched_->gap) return Stop::end;
+        if (searched) reader.continue_behind(*searched_->gap);
+        const std::optional<SpoolGap> gap = searched ? searched_->gap : reader.skip_damage(short_damage);
+        if (!gap) return Stop::damage;
+        note_gap(*gap);
         continue;
       }
       switch (record_.kind) {
@@ -99,22 +121,29 @@ class Merger {
           break;
       }
     }
-    return true;
+    return Stop::batch;
   }
 
-  bool skip_damage(SpoolReader& reader) {
-    const std::optional<SpoolGap> gap = reader.skip_damage();
-    if (!gap) return false;
-    const std::uint64_t lost = gap->last_record + 1 - gap->first_record;
+  /// Outside a transaction: the damage may be long.
+  void search(SpoolReader& reader) {
+    const std::uint64_t offset = reader.offset(), before = reader.searched_bytes();
+    std::error_code failure;
+    const std::uint64_t size = std::filesystem::file_size(source_.path, failure);
+    const bool enough = failure || search_work_ > 8 * size;
+    searched_ = Searched{.offset = offset, .gap = enough ? std::nullopt : reader.skip_damage()};
+    search_work_ += reader.searched_bytes() - before;
+  }
+
+  void note_gap(const SpoolGap& gap) {
+    const std::uint64_t lost = gap.last_record + 1 - gap.first_record;
     const std::string records = lost == 0   ? "no record is lost"
-                                : lost == 1 ? "record " + std::to_string(gap->first_record) + " is lost"
-                                            : "records " + std::to_string(gap->first_record) + " to " +
-                                                  std::to_string(gap->last_record) + " are lost";
-    if (gap->end_byte > gap->first_byte)
-      note_damage(source_.path.filename().string() + ": bytes " + std::to_string(gap->first_byte) + " to " +
-                      std::to_string(gap->end_byte - 1) + " are damaged: " + records,
+                                : lost == 1 ? "record " + std::to_string(gap.first_record) + " is lost"
+                                            : "records " + std::to_string(gap.first_record) + " to " +
+                                                  std::to_string(gap.last_record) + " are lost";
+    if (gap.end_byte > gap.first_byte)
+      note_damage(source_.path.filename().string() + ": bytes " + std::to_string(gap.first_byte) + " to " +
+                      std::to_string(gap.end_byte - 1) + " are damaged: " + records,
                   lost);
-    return true;
   }
 
   /// What is not followed by anything whole; again each time, since the file may have been put right.
@@ -323,6 +352,13 @@ class Merger {
   std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
   std::optional<std::int64_t> first_step_;
+  /// What was found outside a transaction behind the damage at `offset`.
+  struct Searched {
+    std::uint64_t offset = 0;
+    std::optional<SpoolGap> gap = {};
+  };
+  std::optional<Searched> searched_;
+  std::uint64_t search_work_ = 0;  ///< bytes that these searches have hashed
 };
 
 /// 0 where there is no file yet.

@@ -76,6 +76,7 @@ Trainer::Trainer(const TrainerParts& parts)
       tokenizer_(parts.tokenizer),
       ranks_(parts.ranks),
       ties_(parts.ties),
+      between_steps_(parts.between_steps ? parts.between_steps : std::function<void()>([] {})),
       units_(units_of(sets_.task(), sets_.set(Split::train).set)),
       lengths_(example_lengths(units_)),
       batch_options_(batch_options(train_, seed_)),
@@ -99,6 +100,7 @@ Trainer::Trainer(const TrainerParts& parts)
 
 Ending Trainer::run() {
   restore_or_initialize();
+  between_steps_();
   while (steps_remain()) {
     // Also where it was resumed behind such a milestone.
     if (pauses_here()) return pause();
@@ -109,6 +111,7 @@ Ending Trainer::run() {
     };
     while (!ended()) {
       if (!train_step(batches)) return end(Ending::failed, failure_);
+      between_steps_();
       const bool epoch_ends = ended();
       if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
           evaluate_dev())
@@ -272,7 +275,10 @@ bool Trainer::evaluate_dev() {
 
 Evaluation Trainer::evaluate(Split split) {
   return evaluator_->run(units_of(sets_.task(), sets_.set(split).set),
-                         [&](const EvaluationProgress& progress) { observer_.scoring(split, progress); });
+                         [&](const EvaluationProgress& progress) {
+                           observer_.scoring(split, progress);
+                           between_steps_();
+                         });
 }
 
 Trainer::Score Trainer::score(Split split, Evaluation evaluation) {

@@ -22,6 +22,7 @@
 #include "kernels/gemm.hpp"
 #include "record/cores.hpp"
 #include "record/source_record.hpp"
+#include "record/thread_adaptation.hpp"
 
 namespace encore {
 namespace {
@@ -180,7 +181,9 @@ nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
 
 std::string pinning_of(int threads) {
   // Which CPUs cannot be asked: where threads are pinned, this one sees its own only.
-  const std::string text = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  const bool adapts = threads > 1 && thread_adaptation() != ThreadAdaptation::fixed;
+  const std::string text =
+      (adapts ? "up to " : "") + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   if (!openmp_wishes().pinning) return text + ", not pinned";
   for (const char* variable : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"})
     if (const char* value = std::getenv(variable); value != nullptr)

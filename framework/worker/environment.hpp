@@ -33,7 +33,8 @@ nlohmann::json tiles_description();
 /// that it was written for. Else "source_problem" says which one is another.
 nlohmann::json build_description(std::span<const LoadedPlugin> plugins = {});
 
-/// "2 threads, as OMP_PLACES={0},{1} says", for the log.
+/// "up to 2 threads, as OMP_PLACES={0},{1} says", for the log. Without "up to" the number is fixed
+/// (record/thread_adaptation.hpp).
 std::string pinning_of(int threads);
 
 /// name, version, sha256, fingerprint, file of each.
