@@ -14,9 +14,9 @@ namespace encore {
 /// The first character of a text that is not empty.
 struct FirstCharacter {
   std::size_t bytes = 1;
-  /// False for control characters (C0 except the tab, DEL, C1), for marks that change the direction of text or
-  /// break its lines (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069), and for a byte that is not
-  /// UTF-8: 8-bit terminals read 0x9B as the start of a command.
+  /// False for control characters (C0 except the tab, DEL, C1), for marks that change the direction of text
+  /// or break its lines (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069), and for a byte that is
+  /// not UTF-8: 8-bit terminals read 0x9B as the start of a command.
   bool is_printable = true;
 };
 FirstCharacter first_character(std::string_view text);

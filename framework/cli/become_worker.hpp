@@ -16,8 +16,9 @@ void use_text_as_input(const std::string& text);
 
 /// How threads of the worker wait for each other, unless the user has chosen ($OMP_WAIT_POLICY).
 enum class ThreadWait : std::uint8_t {
-  asleep,    ///< one text has less work than threads: who waits gives its core away
-  briefly,   ///< spinning for a moment first: for many small steps, where waking up would cost more than the work
+  asleep,   ///< one text has less work than threads: who waits gives its core away
+  briefly,  ///< spinning for a moment first: for many small steps, where waking up would cost more than the
+            ///< work
 };
 
 /// Does not return; throws Error where the program cannot be started.

@@ -129,18 +129,12 @@ Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& st
     code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
   for (const BundleFile& file : index.files)
     files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-  return {{"file", archive},
-          {"subject", index.subject},
-          {"encore", index.encore},
-          {"licence", index.licence},
-          {"author", index.author},
-          {"bytes", index.bytes()},
-          {"runs", rows},
-          {"data", data},
-          {"source", sources},
-          {"code", code},
-          {"plugins", plugins},
-          {"unproved", bundle.unproved()},
+  return {{"file", archive},        {"subject", index.subject},
+          {"encore", index.encore}, {"licence", index.licence},
+          {"author", index.author}, {"bytes", index.bytes()},
+          {"runs", rows},           {"data", data},
+          {"source", sources},      {"code", code},
+          {"plugins", plugins},     {"unproved", bundle.unproved()},
           {"files", files}};
 }
 

@@ -155,8 +155,8 @@ nlohmann::json examine_programs(const DoctorQuestion& question, DoctorFindings& 
 }
 
 /// Ranks need both: mpirun, and a worker that was built with MPI (`version` is its answer).
-Finding mpi_finding(const nlohmann::json& version) {
-  Finding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
+DoctorFinding mpi_finding(const nlohmann::json& version) {
+  DoctorFinding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
   if (!version.is_object() || !version.value("mpi", std::string()).empty()) return finding;
   finding.found += "; the worker was built without MPI";
   finding.health = Health::absent;
@@ -242,7 +242,8 @@ void examine_limits(DoctorFindings& findings) {
   const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
   findings.push_back(
       {"limits", "cores", Health::good,
-       (less ? number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of " : "") +
+       (less ? number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of "
+             : "") +
            std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
            (cores.by_core().size() == 1 ? " core" : " cores"),
        ""});

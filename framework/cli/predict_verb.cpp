@@ -92,8 +92,7 @@ int predict_verb(const Arguments& arguments) {
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
-  become_worker(run.worker, arguments_of_worker,
-                line.has("file") ? ThreadWait::briefly : ThreadWait::asleep);
+  become_worker(run.worker, arguments_of_worker, line.has("file") ? ThreadWait::briefly : ThreadWait::asleep);
 }
 
 }  // namespace encore

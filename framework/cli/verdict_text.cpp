@@ -133,8 +133,8 @@ std::string verdict_details(const VerificationRow& verification) {
   const auto value = [](const json& of) { return of.is_null() ? "not recorded" : recorded_text(of); };
   if (fields.is_array())
     for (const json& field : fields)
-      out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run")) << " in the run, "
-          << value(at(field, "/verification")) << " in the verification\n";
+      out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run"))
+          << " in the run, " << value(at(field, "/verification")) << " in the verification\n";
   const json drift = at(details, "/drift");
   if (verification.outcome == "not comparable" && drift.is_object()) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())

@@ -1,5 +1,5 @@
-// What host_threads.hpp declares, with the OpenMP of GCC: it ends the threads that a smaller parallel region does
-// not need, and starts them again, bound to their place, for the next larger one.
+// What host_threads.hpp declares, with the OpenMP of GCC: it ends the threads that a smaller parallel region
+// does not need, and starts them again, bound to their place, for the next larger one.
 #include "kernels/host_threads.hpp"
 
 #include <sched.h>
@@ -34,7 +34,8 @@ void bind(Binding binding) {
     add_place(omp_get_place_num(), cpus);
   else
     for (int place = 0; place < omp_get_num_places(); ++place) add_place(place, cpus);
-  ::sched_setaffinity(0, sizeof cpus, &cpus);  // refused where a group has taken the CPUs away: stays as it was
+  ::sched_setaffinity(0, sizeof cpus,
+                      &cpus);  // refused where a group has taken the CPUs away: stays as it was
 }
 #endif
 

@@ -61,7 +61,9 @@ std::optional<GroupLimit> narrowest(const fs::path& root, const std::string& con
     const std::size_t path_begin = line.find('/');
     const std::string path = path_begin == std::string::npos ? "" : line.substr(path_begin + 1);
     // Without a path the folder would end in a slash, and never equal the top.
-    const auto below = [&](const fs::path& top) { return path.empty() ? top : (top / path).lexically_normal(); };
+    const auto below = [&](const fs::path& top) {
+      return path.empty() ? top : (top / path).lexically_normal();
+    };
     if (line.starts_with("0::")) take(below(groups), groups);
     if (names_controller(line, controller)) take(below(groups / controller), groups / controller);
   }

@@ -1,6 +1,7 @@
-// Control groups: what the kernel lets this process use where it runs in a container, under a scheduler or in a
-// slice of systemd. Both versions of control groups are read; of the groups around the process the narrowest
-// one counts. Place in the flow: cores.cpp (number of threads), train/machine_load.cpp, `exp doctor`.
+// Control groups: what the kernel lets this process use where it runs in a container, under a scheduler or in
+// a slice of systemd. Both versions of control groups are read; of the groups around the process the
+// narrowest one counts. Place in the flow: cores.cpp (number of threads), train/machine_load.cpp, `exp
+// doctor`.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,8 @@ struct GroupLimit {
   std::filesystem::path folder;  ///< of the group under /sys/fs/cgroup
 };
 
-/// CPU time in CPUs at once, such as 1.5; nothing where no group sets a limit. `root` is where /proc and /sys are
-/// looked for.
+/// CPU time in CPUs at once, such as 1.5; nothing where no group sets a limit. `root` is where /proc and /sys
+/// are looked for.
 std::optional<GroupLimit> cpu_limit(const std::filesystem::path& root = "/");
 /// Bytes of memory.
 std::optional<GroupLimit> memory_limit(const std::filesystem::path& root = "/");

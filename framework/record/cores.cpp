@@ -24,14 +24,15 @@ int topology_of(const std::filesystem::path& root, int cpu, const char* what) {
   return in >> number ? number : -1;
 }
 
-/// The fewest CPUs that a control group of this process or one around it grants, rounded up; 0 where none sets a
-/// limit.
+/// The fewest CPUs that a control group of this process or one around it grants, rounded up; 0 where none
+/// sets a limit.
 int granted_by_control_groups(const std::filesystem::path& root) {
   const std::optional<GroupLimit> limit = cpu_limit(root);
   return limit ? static_cast<int>(std::ceil(limit->amount - 1e-9)) : 0;
 }
 
-/// The value of a variable that counts threads, of a list ("8,2": nested levels) the first number; 0: not set.
+/// The value of a variable that counts threads, of a list ("8,2": nested levels) the first number; 0: not
+/// set.
 int count_in(const char* variable, long long most) {
   const char* value = std::getenv(variable);
   if (value == nullptr || *value == '\0') return 0;

@@ -17,6 +17,7 @@ struct CpuTicks {
 };
 
 /// cpus: numbers of the CPUs; empty: all of them. Nothing where the file does not say.
-std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file, std::span<const int> cpus = {});
+std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file,
+                                       std::span<const int> cpus = {});
 
 }  // namespace encore

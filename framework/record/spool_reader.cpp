@@ -170,7 +170,8 @@ std::optional<SpoolGap> SpoolReader::skip_damage(std::uint64_t within) {
   struct stat status {};
   if (::fstat(file_->descriptor(), &status) != 0) return std::nullopt;
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
-  const std::uint64_t most_work = within < file_bytes ? std::min(16 * within, 8 * file_bytes) : 8 * file_bytes;
+  const std::uint64_t most_work =
+      within < file_bytes ? std::min(16 * within, 8 * file_bytes) : 8 * file_bytes;
   SpoolGap gap{offset_, 0, sequence_ + 1, 0};
   while (offset_ - gap.first_byte < within && fill(spool_frame_head_bytes + spool_record_head_bytes)) {
     if (const auto sequence = sequence_of_whole_frame(file_bytes, most_work)) {
@@ -195,10 +196,11 @@ void SpoolReader::continue_behind(const SpoolGap& gap) {
   stop(SpoolEnd::clean, "");
 }
 
-/// Of the frame at the place of reading, if what lies there is one that comes later than what was read. Nothing is
-/// read or hashed for a length that the file has no room for, or a number that no record of it can have.
+/// Of the frame at the place of reading, if what lies there is one that comes later than what was read.
+/// Nothing is read or hashed for a length that the file has no room for, or a number that no record of it can
+/// have.
 std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t file_bytes,
-                                                                std::uint64_t most_work) {
+                                                                  std::uint64_t most_work) {
   const std::byte* at = buffer_.data() + begin_;
   const auto length = take<std::uint32_t>(at);
   const auto checksum = take<std::uint32_t>(at);
@@ -207,9 +209,11 @@ std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t 
   if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_)
     return std::nullopt;
   if (offset_ + spool_frame_head_bytes + length > file_bytes) return std::nullopt;
-  // Records have these bytes at least; a part that is missing may have held as many again as the longest file.
+  // Records have these bytes at least; a part that is missing may have held as many again as the longest
+  // file.
   constexpr std::uint64_t missing_records = std::uint64_t{1} << 40;
-  if (sequence - sequence_ > file_bytes / (spool_frame_head_bytes + spool_record_head_bytes) + missing_records)
+  if (sequence - sequence_ >
+      file_bytes / (spool_frame_head_bytes + spool_record_head_bytes) + missing_records)
     return std::nullopt;
   if (kind < static_cast<std::uint8_t>(SpoolKind::metric) ||
       kind > static_cast<std::uint8_t>(SpoolKind::event))

@@ -56,9 +56,9 @@ class SpoolReader {
   bool next(SpoolRecord& record);
 
   /// At damage: continues at the next whole record, if there is one. Only for a spool that is not written any
-  /// more: elsewhere the damage may be what has not arrived yet. What lies there may be anything, so the search
-  /// is limited: it looks at `within` bytes, and what a reader hashes in all its searches is at most eight times
-  /// the file, and sixteen times `within`; where that does not suffice it finds nothing.
+  /// more: elsewhere the damage may be what has not arrived yet. What lies there may be anything, so the
+  /// search is limited: it looks at `within` bytes, and what a reader hashes in all its searches is at most
+  /// eight times the file, and sixteen times `within`; where that does not suffice it finds nothing.
   std::optional<SpoolGap> skip_damage(std::uint64_t within = std::numeric_limits<std::uint64_t>::max());
   /// Continues behind damage that another reader of the same spool has found at this place.
   void continue_behind(const SpoolGap& gap);

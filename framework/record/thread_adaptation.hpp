@@ -1,6 +1,6 @@
-// What a training worker may change about its threads while other programs use the machine. `exp` decides it where
-// it starts workers (runner/places.cpp) and passes it in the environment, as it does the number of threads;
-// the worker reads it (worker/train_verb.cpp).
+// What a training worker may change about its threads while other programs use the machine. `exp` decides it
+// where it starts workers (runner/places.cpp) and passes it in the environment, as it does the number of
+// threads; the worker reads it (worker/train_verb.cpp).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// GCC's OpenMP by itself spins 300,000 rounds, which are milliseconds. On a machine that others use too, a spinning thread takes
-// the CPU from the very thread that it waits for. The next kernel mostly begins within microseconds, before a
-// thread would fall asleep. Tried instead: OMP_WAIT_POLICY=passive, which sleeps at once and pays a system call for
-// each kernel.
+// GCC's OpenMP by itself spins 300,000 rounds, which are milliseconds. On a machine that others use too, a
+// spinning thread takes the CPU from the very thread that it waits for. The next kernel mostly begins within
+// microseconds, before a thread would fall asleep. Tried instead: OMP_WAIT_POLICY=passive, which sleeps at
+// once and pays a system call for each kernel.
 #include "runner/brief_waiting.hpp"
 
 #include <algorithm>
@@ -19,8 +19,9 @@ namespace {
 
 constexpr double spin_seconds = 2e-4;
 
-/// One round of OpenMP's loop takes 1 to 50 nanoseconds, as the processor's pause is long, so it is timed: the shortest of
-/// several tries, for this process may be interrupted. Together they take about 50 microseconds.
+/// One round of OpenMP's loop takes 1 to 50 nanoseconds, as the processor's pause is long, so it is timed:
+/// the shortest of several tries, for this process may be interrupted. Together they take about 50
+/// microseconds.
 double seconds_of_a_round() {
   using Clock = std::chrono::steady_clock;
   constexpr int rounds = 128, tries = 8;

@@ -28,14 +28,16 @@ std::string one_decimal(double number) {
 
 /// Why fewer threads are used than there are.
 std::string reason(const LoadSample& seen, double cpus) {
-  if (seen.granted < seen.free) return "a control group leaves " + one_decimal(seen.granted) + " CPUs to this run";
+  if (seen.granted < seen.free)
+    return "a control group leaves " + one_decimal(seen.granted) + " CPUs to this run";
   return "other programs use " + one_decimal(std::max(cpus - seen.free, seen.waited)) + " of " +
          std::to_string(static_cast<int>(cpus)) + " CPUs";
 }
 
 }  // namespace
 
-AdaptiveThreads::AdaptiveThreads(const Device& device, Observer& observer, bool unpins, std::filesystem::path root)
+AdaptiveThreads::AdaptiveThreads(const Device& device, Observer& observer, bool unpins,
+                                 std::filesystem::path root)
     : device_(device),
       observer_(observer),
       unpins_(unpins),

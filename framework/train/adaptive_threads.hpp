@@ -1,7 +1,7 @@
-// AdaptiveThreads: trains with fewer threads while other programs use the cores, and with all of them again when
-// they are free. Place in the flow: the worker makes one unless the user has fixed the number (--threads); the
-// Trainer calls it before the first step, between steps and between the batches of a scoring. No bit depends on
-// it (docs/reproducibility.md).
+// AdaptiveThreads: trains with fewer threads while other programs use the cores, and with all of them again
+// when they are free. Place in the flow: the worker makes one unless the user has fixed the number
+// (--threads); the Trainer calls it before the first step, between steps and between the batches of a
+// scoring. No bit depends on it (docs/reproducibility.md).
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,9 @@ namespace encore {
 
 class AdaptiveThreads {
  public:
-  /// unpins: whether threads that OpenMP has bound to cores may use all of them while there are fewer; false where
-  /// the user has bound them. `root`: where /proc and /sys are looked for. `device` and `observer` outlive it.
+  /// unpins: whether threads that OpenMP has bound to cores may use all of them while there are fewer; false
+  /// where the user has bound them. `root`: where /proc and /sys are looked for. `device` and `observer`
+  /// outlive it.
   AdaptiveThreads(const Device& device, Observer& observer, bool unpins, std::filesystem::path root = "/");
 
   /// Looks at the machine where the last look is half a second old; a few microseconds otherwise.

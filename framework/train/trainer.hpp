@@ -68,8 +68,8 @@ struct TrainerParts {
   /// Whether the next batch is packed and uploaded while the device computes; no bit depends on it. A host
   /// that computes itself has nothing to gain. Several ranks pack each batch when its step begins.
   bool packs_ahead = !host_reaches_device();
-  /// Called before the first step, after each one and after each batch of a scoring, while no kernel runs: may
-  /// change the number of threads (adaptive_threads.hpp); empty: nothing is done.
+  /// Called before the first step, after each one and after each batch of a scoring, while no kernel runs:
+  /// may change the number of threads (adaptive_threads.hpp); empty: nothing is done.
   std::function<void()> between_steps = {};
 };
 

@@ -116,7 +116,8 @@ std::string other_file(const SourceRecord& record, const std::filesystem::path& 
     return std::filesystem::weakly_canonical(file).lexically_relative(folder).string();
   };
   if (const std::string name = name_of(program); differs(name, computing_files().at("worker"))) return name;
-  if (const std::string name = name_of(kernels_file()); differs(name, computing_files().at("kernels"))) return name;
+  if (const std::string name = name_of(kernels_file()); differs(name, computing_files().at("kernels")))
+    return name;
   for (const LoadedPlugin& plugin : plugins)
     if (const std::string name = name_of(plugin.file);
         record.files.contains(name) && differs(name, plugin.sha256))
@@ -133,14 +134,10 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  nlohmann::json environment = {{"backend", ENCORE_BACKEND_NAME},
-                                {"device", device_model(device)},
-                                {"instruction_set", instruction_set()},
-                                {"precision", precision},
-                                {"compiler", ENCORE_COMPILER},
-                                {"kokkos", kokkos_version()},
-                                {"gemm", device.gemm().name()},
-                                {"plugins", hashes}};
+  nlohmann::json environment = {{"backend", ENCORE_BACKEND_NAME},       {"device", device_model(device)},
+                                {"instruction_set", instruction_set()}, {"precision", precision},
+                                {"compiler", ENCORE_COMPILER},          {"kokkos", kokkos_version()},
+                                {"gemm", device.gemm().name()},         {"plugins", hashes}};
   environment.update(computing_files());
   return environment;
 }

@@ -14,9 +14,9 @@ namespace encore {
 
 /// backend, device (CPU or GPU model), instruction_set, precision, compiler, the versions of Kokkos and the
 /// gemm library, and the SHA-256 of the files that compute: kernels (libencore_kernels.so), worker (in which
-/// model, memory and inference are linked), libkokkoscore, libm, libgomp, and each of the plugins. Equal values
-/// promise equal bits. Kokkos must be initialised. What older versions have stored lacks worker and lib...,
-/// and so differs from what this one stores.
+/// model, memory and inference are linked), libkokkoscore, libm, libgomp, and each of the plugins. Equal
+/// values promise equal bits. Kokkos must be initialised. What older versions have stored lacks worker and
+/// lib..., and so differs from what this one stores.
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
                                    std::span<const LoadedPlugin> plugins);
 

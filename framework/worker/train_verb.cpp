@@ -156,7 +156,8 @@ std::unique_ptr<Session> make_session(Specification specification, const TrainAr
 
 Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
-  // Begins to look here, so that the first step already knows how busy the machine was while the run was loaded.
+  // Begins to look here, so that the first step already knows how busy the machine was while the run was
+  // loaded.
   std::optional<AdaptiveThreads> adaptive;
   const ThreadAdaptation adaptation = thread_adaptation();
   if (adaptation != ThreadAdaptation::fixed && host_reaches_device() && arguments.threads > 1)

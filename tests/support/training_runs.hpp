@@ -81,8 +81,8 @@ class ScriptedControl final : public Control {
   int left_;
 };
 
-/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it. between_steps: as in
-/// TrainerParts, with the run's device.
+/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it. between_steps: as
+/// in TrainerParts, with the run's device.
 inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
                             ScriptedControl control = ScriptedControl(),
                             const TokenCache& cache = TokenCache{std::filesystem::path()},

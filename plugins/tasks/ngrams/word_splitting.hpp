@@ -1,7 +1,7 @@
 // How texts are cut for scores: into words as sacreBLEU's tokenizers do it for BLEU, into words as the
 // package rouge-score does it for ROUGE, and into characters without white space for chrF. Place in the flow:
-// a text that was generated, or a reference -> here -> ngram_counts.hpp, text_scores.hpp. What needs Unicode's
-// categories stands in unicode_splitting.cpp.
+// a text that was generated, or a reference -> here -> ngram_counts.hpp, text_scores.hpp. What needs
+// Unicode's categories stands in unicode_splitting.cpp.
 #pragma once
 
 #include <string>

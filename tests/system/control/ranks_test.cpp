@@ -144,7 +144,8 @@ TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
                               "/bin/encore-worker version | sed 's/\"mpi\": *\"[^\"]*\"/\"mpi\":\"\"/'\n");
   std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
   sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
-  EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}), "was built without MPI; build it again with ./exp build --mpi"));
+  EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}),
+                       "was built without MPI; build it again with ./exp build --mpi"));
 }
 
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
-#include "cli/terminal.hpp"
 #include "base/terminal_filter.hpp"
+#include "cli/terminal.hpp"
 
 namespace encore {
 namespace {

@@ -66,7 +66,8 @@ TEST(JsonText, IsNullWhereNothingCanBeRead) {
 TEST(JsonValues, AreCountedOutsideOfTexts) {
   EXPECT_EQ(count_json_values("1"), 1U);
   EXPECT_EQ(count_json_values(R"({"a": [1, 2], "b,:[{": "\",,"})"), 7U);
-  EXPECT_NO_THROW(require_few_json_values(std::string(2 * most_json_values - 2, ',').substr(most_json_values)));
+  EXPECT_NO_THROW(
+      require_few_json_values(std::string(2 * most_json_values - 2, ',').substr(most_json_values)));
   try {
     require_few_json_values(std::string(most_json_values, ','));
     ADD_FAILURE() << "more than there may be";

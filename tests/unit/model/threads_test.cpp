@@ -104,8 +104,7 @@ std::string train(Precision precision, bool inject, bool changes) {
   tiny.model.parameters().make_states(optimizer->states());
   std::string digests;
   for (std::uint64_t step = 1; step <= 3; ++step) {
-    if (changes)
-      use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), Binding::any_place);
+    if (changes) use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), Binding::any_place);
     digests += std::to_string(tiny.loss({1, step})) + " ";
     optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
   }
@@ -139,9 +138,9 @@ struct Threads : ::testing::TestWithParam<Precision> {
   }
   static std::string in_child(int threads, bool inject, bool changes = false) {
     const std::string environment = "ENCORE_TEST_PRECISION=" + name_of(GetParam()) + " ";
-    return digest_of_child("model_test", "ThreadsChild.DISABLED_Trains", threads,
-                           environment + (inject ? "ENCORE_TEST_INJECT=1 " : "") +
-                               (changes ? "ENCORE_TEST_CHANGES=1 " : ""));
+    return digest_of_child(
+        "model_test", "ThreadsChild.DISABLED_Trains", threads,
+        environment + (inject ? "ENCORE_TEST_INJECT=1 " : "") + (changes ? "ENCORE_TEST_CHANGES=1 " : ""));
   }
 };
 

@@ -390,8 +390,8 @@ TEST(Spool, a_tail_that_is_cut_holds_nothing_to_continue_at) {
   }
 }
 
-/// What a reader hashes while it looks for a whole record in `bytes` of such damage, and whether it finds the one
-/// behind it.
+/// What a reader hashes while it looks for a whole record in `bytes` of such damage, and whether it finds the
+/// one behind it.
 std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool& found) {
   TemporaryFolder folder;
   write_sample(folder / "s");
@@ -412,7 +412,8 @@ std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool
 }
 
 TEST(Spool, the_search_behind_damage_is_linear_whatever_lies_there) {
-  const std::size_t sizes[] = {1 << 20, 4 << 20, 17 << 20};  // a frame of 0x01010101 bytes fits into the last one
+  const std::size_t sizes[] = {1 << 20, 4 << 20,
+                               17 << 20};  // a frame of 0x01010101 bytes fits into the last one
   for (const std::size_t bytes : sizes) {
     bool found = false;
     EXPECT_LT(work_of_search("\x01", bytes, found), 4096u) << bytes << " bytes of 1: not a record's number";

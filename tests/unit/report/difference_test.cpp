@@ -79,8 +79,9 @@ TEST_F(DifferenceTest, TheNearestRunIsTheOneWithTheFewestDifferences) {
 TEST(EnvironmentDifferences, NameTheFieldsAndOnlyPluginsThatBothHave) {
   const nlohmann::json one = {{"device", "a"}, {"plugins", {{"x", "1"}, {"y", "1"}}}};
   const nlohmann::json other = {{"device", "b"}, {"gemm", "g"}, {"plugins", {{"x", "2"}, {"z", "1"}}}};
-  EXPECT_EQ(environment_differences(one, other),
-            Keys({"device is \"a\" and \"b\"", "gemm is not recorded and \"g\"", "plugin x is another file"}));
+  EXPECT_EQ(
+      environment_differences(one, other),
+      Keys({"device is \"a\" and \"b\"", "gemm is not recorded and \"g\"", "plugin x is another file"}));
   EXPECT_TRUE(environment_differences(one, one).empty());
   EXPECT_TRUE(environment_differences(one, nullptr).empty());
 }

@@ -27,13 +27,14 @@ class SelectionNoticeTest : public testing::ReplicatesTest {
 
 TEST_F(SelectionNoticeTest, NamesAMetricThatNeverMoved) {
   const std::vector<double> losses = {3.0, 2.0, 1.0};
-  EXPECT_EQ(notice_of({.name = "still",
-                       .curves = {{"dev/f1", {0.0, 0.0, 0.0}}, {"dev/loss", losses}},
-                       .best_step = 30,
-                       .ties = "loss"}),
-            "dev/f1 is 0.00 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 30, that "
-            "of the "
-            "lowest dev/loss; train.select can name another measure");
+  EXPECT_EQ(
+      notice_of({.name = "still",
+                 .curves = {{"dev/f1", {0.0, 0.0, 0.0}}, {"dev/loss", losses}},
+                 .best_step = 30,
+                 .ties = "loss"}),
+      "dev/f1 is 0.00 at all 3 evaluations, so it cannot choose a checkpoint; the run keeps step 30, that "
+      "of the "
+      "lowest dev/loss; train.select can name another measure");
   EXPECT_EQ(
       notice_of(
           {.name = "old", .curves = {{"dev/f1", {0.0, 0.0, 0.0}}, {"dev/loss", losses}}, .best_step = 10}),

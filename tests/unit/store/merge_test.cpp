@@ -215,7 +215,8 @@ TEST_F(MergeTest, long_damage_is_searched_while_no_transaction_is_open) {
     EXPECT_EQ(transactions, damage > 100 ? 2 : 1) << damage;
     EXPECT_NE(report.problem.find("record 15 is lost"), std::string::npos) << report.problem;
     EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 6u);
-    store().database().execute("UPDATE attempt SET spool_bytes = 0, spool_records = 0");  // as if nothing was read
+    store().database().execute(
+        "UPDATE attempt SET spool_bytes = 0, spool_records = 0");  // as if nothing was read
     store().database().execute("DELETE FROM event");
   }
 }

@@ -1,5 +1,5 @@
-// AdaptiveThreads over folders that look like /proc: the number of threads, the line that says so, and the cores to
-// which threads are bound. Each case runs in a child process, which has two threads.
+// AdaptiveThreads over folders that look like /proc: the number of threads, the line that says so, and the
+// cores to which threads are bound. Each case runs in a child process, which has two threads.
 #include "train/adaptive_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -87,11 +87,10 @@ TEST(AdaptiveThreadsChild, DISABLED_TellsItsStory) {
 
 TEST(AdaptiveThreadsChild, DISABLED_TellsItsCpus) {
   const Device device;
-  testing::print_digest(cpus_of_threads(device, 2, Binding::own_place) + "," +
-                        cpus_of_threads(device, 1, Binding::any_place) + "," +
-                        cpus_of_threads(device, 2, Binding::any_place) + "," +
-                        cpus_of_threads(device, 2, Binding::own_place) + " of " +
-                        std::to_string(host_cpus().size()));
+  testing::print_digest(
+      cpus_of_threads(device, 2, Binding::own_place) + "," + cpus_of_threads(device, 1, Binding::any_place) +
+      "," + cpus_of_threads(device, 2, Binding::any_place) + "," +
+      cpus_of_threads(device, 2, Binding::own_place) + " of " + std::to_string(host_cpus().size()));
 }
 
 TEST(AdaptiveThreads, FallWhileOthersUseTheCoresAndRiseWhenTheyAreFree) {
@@ -104,8 +103,8 @@ TEST(AdaptiveThreads, ReleaseTheCoresToWhichTheyAreBoundAndTakeThemBack) {
   if (!on_the_host()) GTEST_SKIP() << "threads of the host only";
   const std::vector<int> cpus = host_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "this machine has one CPU";
-  const std::string places = "OMP_PROC_BIND=close OMP_PLACES='{" + std::to_string(cpus[0]) + "},{" +
-                             std::to_string(cpus[1]) + "}' ";
+  const std::string places =
+      "OMP_PROC_BIND=close OMP_PLACES='{" + std::to_string(cpus[0]) + "},{" + std::to_string(cpus[1]) + "}' ";
   EXPECT_EQ(testing::digest_of_child("train_test", "AdaptiveThreadsChild.DISABLED_TellsItsCpus", 2, places),
             "1-1,2-2,2-2,1-1 of 2");
 }

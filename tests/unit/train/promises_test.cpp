@@ -335,7 +335,8 @@ head.type = ")" + case_.head +
     all.insert(all.end(), overrides.begin(), overrides.end());
     Specification of = testing::specification_of(text, folder_, {}, all);
     of.seed = seed;
-    return testing::run_attempt(folder_ / name, of, control, TokenCache{fs::path()}, {}, nullptr, between_steps);
+    return testing::run_attempt(folder_ / name, of, control, TokenCache{fs::path()}, {}, nullptr,
+                                between_steps);
   }
 
  private:
@@ -346,7 +347,8 @@ head.type = ")" + case_.head +
 /// Of everything that a run of two epochs digests and concludes with.
 std::string digest_of(const Case& one, const std::function<void(const Device&)>& between_steps = {}) {
   const Recorder told = Place(one).run(
-      "whole", {"train.epochs=2", one.couples_batches ? "train.gradient_shards=1" : "train.gradient_shards=2"},
+      "whole",
+      {"train.epochs=2", one.couples_batches ? "train.gradient_shards=1" : "train.gradient_shards=2"},
       ScriptedControl(), 3, between_steps);
   Sha256 hash;
   for (const auto& [what, sha256] : told.digests)
@@ -427,12 +429,12 @@ TEST_P(Promises, OneTwoAndThreeThreadsGiveEqualBits) {
 /// That an order by threads would be seen is proved by the injected reordering of model_test (Threads).
 TEST_P(Promises, ThreadsThatChangeBetweenStepsGiveEqualBits) {
   if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
-  const std::string unchanged = testing::digest_of_child(
-      "train_test", "Cases/PromisesChild.DISABLED_Trains/" + GetParam().name, 1);
+  const std::string unchanged =
+      testing::digest_of_child("train_test", "Cases/PromisesChild.DISABLED_Trains/" + GetParam().name, 1);
   for (const int draw : {1, 2})
     EXPECT_EQ(testing::digest_of_child(
-                  "train_test", "Cases/PromisesChild.DISABLED_TrainsWithChangingThreads/" + GetParam().name, 3,
-                  "ENCORE_TEST_DRAW=" + std::to_string(draw) + " "),
+                  "train_test", "Cases/PromisesChild.DISABLED_TrainsWithChangingThreads/" + GetParam().name,
+                  3, "ENCORE_TEST_DRAW=" + std::to_string(draw) + " "),
               unchanged)
         << "draw " << draw;
 }
@@ -514,8 +516,8 @@ TEST_P(PromisesChild, DISABLED_Trains) {
   testing::print_digest(digest_of(GetParam()));
 }
 
-/// The same; before the first step, and then after about every second step and batch of a scoring, another number
-/// of threads is drawn.
+/// The same; before the first step, and then after about every second step and batch of a scoring, another
+/// number of threads is drawn.
 TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
   const char* const draw = std::getenv("ENCORE_TEST_DRAW");
   std::minstd_rand random(draw != nullptr ? static_cast<unsigned>(std::atoi(draw)) : 1U);

@@ -1,5 +1,5 @@
-// The load model as a pure function: samples in, numbers of threads out; and what is seen of folders that look like
-// /proc and /sys. No test here depends on what the machine does.
+// The load model as a pure function: samples in, numbers of threads out; and what is seen of folders that
+// look like /proc and /sys. No test here depends on what the machine does.
 #include "train/thread_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ namespace {
 /// The choice after `seconds` of such a load, seen twice a second.
 ThreadChoice after(ThreadChoice choice, int most, double seconds, LoadSample sample) {
   sample.seconds = 0.5;
-  for (double passed = 0.0; passed < seconds; passed += sample.seconds) choice = next_choice(choice, sample, most);
+  for (double passed = 0.0; passed < seconds; passed += sample.seconds)
+    choice = next_choice(choice, sample, most);
   return choice;
 }
 
@@ -155,7 +156,8 @@ TEST_F(LoadOfMachine, OfAControlGroupWhatItsOtherProcessesLeave) {
   write_ticks({{0, 0}, {0, 0}, {0, 0}, {0, 0}}, 0);
   MachineLoad load({0, 1, 2, 3}, root());
   const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  write_ticks({{0, 100}, {0, 100}, {0, 100}, {0, 100}}, static_cast<int>(1.0 / tick));  // one second of our own
+  write_ticks({{0, 100}, {0, 100}, {0, 100}, {0, 100}},
+              static_cast<int>(1.0 / tick));  // one second of our own
   write("sys/fs/cgroup/job/cpu.stat", "usage_usec 7500000\nuser_usec 1\n");
   EXPECT_NEAR(load.look(1.0).granted, 3.0 - 1.5, 1e-6);
 }
