@@ -12,11 +12,11 @@
 namespace encore {
 namespace {
 
-using Values = std::vector<double>;
+using Numbers = std::vector<double>;
 
 /// Seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. From a counter.
-Values timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
-  Values values;
+Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
+  Numbers values;
   for (std::size_t i = 0; i < count; ++i) {
     const double even = static_cast<double>(random_word(seed, i) >> 11U) * 0x1.0p-53;
     values.push_back(factor * (1.0 + 0.02 * even + (even > 0.9 ? 0.3 : 0.0)));
@@ -24,24 +24,24 @@ Values timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
   return values;
 }
 
-const Values steady(12, 0.001);
+const Numbers steady(12, 0.001);
 
 TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
-  EXPECT_EQ(median_of(Values{3, 1, 2}), 2.0);
-  EXPECT_EQ(median_of(Values{4, 1, 2, 3}), 2.5);
-  EXPECT_TRUE(std::isnan(median_of(Values{})));
+  EXPECT_EQ(median_of(Numbers{3, 1, 2}), 2.0);
+  EXPECT_EQ(median_of(Numbers{4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median_of(Numbers{})));
 }
 
 TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
   // Binomial(10, 1/2): 2nd to 9th value cover 1 - 2 * 11 / 1024.
-  const Measured ten = measured(Values{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  const Measured ten = measured(Numbers{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
   EXPECT_EQ(ten.median, 4.5);
   EXPECT_EQ(ten.interval.low, 1.0);
   EXPECT_EQ(ten.interval.high, 8.0);
   EXPECT_NEAR(ten.coverage, 1.0 - 22.0 / 1024.0, 1e-12);
   // Of six the whole range covers 96.9 %, of five only 93.75 %: it is said.
-  EXPECT_NEAR(measured(Values{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
-  const Measured five = measured(Values{1, 2, 3, 4, 5});
+  EXPECT_NEAR(measured(Numbers{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
+  const Measured five = measured(Numbers{1, 2, 3, 4, 5});
   EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
   EXPECT_EQ(five.interval.high, 5.0);
 }
@@ -50,7 +50,7 @@ TEST(Medians, TheIntervalCoversAsOftenAsItSays) {
   int covered = 0;
   constexpr int trials = 2000;
   for (int trial = 0; trial < trials; ++trial) {
-    Values values;
+    Numbers values;
     for (std::uint64_t i = 0; i < 10; ++i)
       values.push_back(static_cast<double>(random_word(static_cast<std::uint64_t>(trial), i) >> 11U));
     const Interval interval = measured(values).interval;
@@ -60,16 +60,16 @@ TEST(Medians, TheIntervalCoversAsOftenAsItSays) {
 }
 
 TEST(Medians, ARatioOfFewValuesIsNotKnown) {
-  EXPECT_FALSE(ratio_of_medians(Values{1}, Values{1, 2}).has_value());
-  EXPECT_THROW(quotients(Values{1}, Values{1, 2}), std::logic_error);
+  EXPECT_FALSE(ratio_of_medians(Numbers{1}, Numbers{1, 2}).has_value());
+  EXPECT_THROW(quotients(Numbers{1}, Numbers{1, 2}), std::logic_error);
 }
 
-Change judged(const Values& before, const Values& now, double threshold = 0.05) {
-  return judge(before, Values(before.size(), 0.001), now, Values(now.size(), 0.001), threshold).change;
+Change judged(const Numbers& before, const Numbers& now, double threshold = 0.05) {
+  return judge(before, Numbers(before.size(), 0.001), now, Numbers(now.size(), 0.001), threshold).change;
 }
 
 TEST(Regression, ASlowdownOfAFifthIsFoundAndASpeedUpToo) {
-  const Values before = timings(12, 1);
+  const Numbers before = timings(12, 1);
   EXPECT_EQ(judged(before, timings(12, 2, 1.2)), Change::slower);
   EXPECT_EQ(judged(timings(12, 2, 1.2), before), Change::faster);
 }
@@ -90,13 +90,13 @@ TEST(Regression, WhatStraddlesTheThresholdIsUnclear) {
 }
 
 TEST(Regression, AMachineThatRunsSlowerIsNotTakenForOne) {
-  const Values before = timings(12, 1), now = timings(12, 2, 1.2);
-  const BenchChange change = judge(before, steady, now, Values(12, 0.0012), 0.05);
+  const Numbers before = timings(12, 1), now = timings(12, 2, 1.2);
+  const BenchChange change = judge(before, steady, now, Numbers(12, 0.0012), 0.05);
   EXPECT_EQ(change.change, Change::unclear);
   EXPECT_NEAR(change.calibrated.ratio, 1.0, 0.02);
 }
 
-BenchResult result_of(const Values& steps, double factor = 1.0) {
+BenchResult result_of(const Numbers& steps, double factor = 1.0) {
   BenchResult result;
   result.name = "r";
   const nlohmann::json where = {{"backend", "openmp"}, {"threads", 2}};
@@ -107,13 +107,13 @@ BenchResult result_of(const Values& steps, double factor = 1.0) {
                     {},
                     {{"device", "A"}},
                     {},
-                    {{"calibration", Values(steps.size(), 0.001)}}};
+                    {{"calibration", Numbers(steps.size(), 0.001)}}};
   BenchCase step = machine;
   step.machine = false;
   step.name = "float32, batch 32, openmp, 2 threads";
   step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
   step.facts = {{"tokens", 900.0}, {"parameters", 1000}};
-  Values kernel, small;
+  Numbers kernel, small;
   for (const double seconds : steps) {
     kernel.push_back(0.3 * seconds * factor);
     small.push_back(0.001 * seconds);
