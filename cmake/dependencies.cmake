@@ -1,5 +1,4 @@
-# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, for HIP, Kokkos Kernels, which are taken
-# from CMAKE_PREFIX_PATH if a site provides them, else from the cache, else built there by get_kokkos.sh.
+# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, for HIP, Kokkos Kernels: kokkos.cmake.
 # Read next: targets.cmake.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -19,48 +18,12 @@ if(ENCORE_BACKEND STREQUAL CUDA)
   include(encore_cuda)
 endif()
 
-if(ENCORE_OWN_KOKKOS)   # an earlier configure took the cache: ask it again, the compiler or the options may have changed
-  unset(Kokkos_DIR CACHE)
-  unset(KokkosKernels_DIR CACHE)
-endif()
-find_package(Kokkos 4.7 CONFIG QUIET)
-if(Kokkos_FOUND)
-  if(NOT Kokkos_ENABLE_${ENCORE_BACKEND})
-    message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} was built for ${Kokkos_DEVICES}, without ${ENCORE_BACKEND}. Take it off "
-                        "CMAKE_PREFIX_PATH (Encore then builds its own) or choose another ENCORE_BACKEND.")
-  endif()
-  message(STATUS "Kokkos ${Kokkos_VERSION} of this system: ${Kokkos_DIR}")
-else()
-  set(ENV{CXX} ${CMAKE_CXX_COMPILER})
-  execute_process(
-    COMMAND ${CMAKE_CURRENT_LIST_DIR}/get_kokkos.sh ${ENCORE_BACKEND_NAME}
-    OUTPUT_VARIABLE kokkos_prefix OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE kokkos_result)
-  if(NOT kokkos_result EQUAL 0)
-    message(FATAL_ERROR "cmake/get_kokkos.sh ${ENCORE_BACKEND_NAME} failed; its message stands above")
-  endif()
-  message(STATUS "Kokkos of Encore's cache: ${kokkos_prefix}")
-  set(ENCORE_OWN_KOKKOS ON CACHE INTERNAL "Kokkos comes from Encore's cache")
-  set(Kokkos_DIR ${kokkos_prefix}/lib/cmake/Kokkos CACHE PATH "Kokkos" FORCE)
-  if(ENCORE_BACKEND STREQUAL HIP)
-    set(KokkosKernels_DIR ${kokkos_prefix}/lib/cmake/KokkosKernels CACHE PATH "Kokkos Kernels" FORCE)
-  endif()
-  find_package(Kokkos 4.7 CONFIG REQUIRED)
-endif()
-if(ENCORE_BACKEND STREQUAL HIP)   # its products; those of the other backends come from elsewhere
-  # No version is asked for: Kokkos Kernels 4.4 writes an empty one into its package file. 4.4 is the oldest that Encore is built with.
-  find_package(KokkosKernels CONFIG REQUIRED)
-endif()
-get_target_property(kokkos_library_type Kokkos::kokkoscore TYPE)
-if(NOT kokkos_library_type STREQUAL SHARED_LIBRARY)
-  message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} is static. Plugins need one shared copy per process: build it with "
-                      "BUILD_SHARED_LIBS=ON.")
-endif()
+include(kokkos)
 
 # --- Libraries of the system ------------------------------------------------------------------------------------------------------
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)   # SHA-256
 find_package(SQLite3 3.40 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
-find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED CONFIG)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
@@ -103,17 +66,21 @@ endif()
 
 # MPI: ranks that train one run together. Its C interface only.
 option(ENCORE_MPI "Train with several ranks (exp run --ranks) if MPI is there" ON)
+set(mpi_state off)
 if(ENCORE_MPI)
+  set(mpi_state no)
   set(MPI_CXX_SKIP_MPICXX ON)
   find_package(MPI 3 QUIET COMPONENTS CXX)
 endif()
 if(ENCORE_MPI AND MPI_CXX_FOUND)
   add_library(encore_mpi_library INTERFACE)
   target_link_libraries(encore_mpi_library INTERFACE MPI::MPI_CXX)
+  set(mpi_state yes)
   message(STATUS "Ranks: MPI ${MPI_CXX_VERSION} (${MPI_mpi_LIBRARY})")
 else()
-  message(STATUS "Ranks: none, because MPI is missing or switched off (Debian's packages are libopenmpi-dev and openmpi-bin)")
+  message(STATUS "Ranks: none, because MPI is missing or switched off (./exp build --mpi installs Open MPI on Debian)")
 endif()
+set(ENCORE_MPI_STATE ${mpi_state} CACHE INTERNAL "For ./exp: yes, no (not found), off")
 
 if(ENCORE_TESTS)
   find_package(GTest 1.12 REQUIRED)

@@ -9,6 +9,28 @@ if(NOT DEFINED ENCORE_PLUGIN_DIRECTORY)
   set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
 endif()
 
+# RESULT: what FLAG (-march=native) means to the compiler on this machine: its name of the processor and, because machines of one name differ
+# in what their kernel or hypervisor lets through, the beginning of the SHA-256 of the macros that the flag brings. `icelake-server-5f0c91d2`.
+function(encore_resolve_processor RESULT FLAG)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${FLAG} -x c++ -E -dM /dev/null OUTPUT_VARIABLE with ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c++ -E -dM /dev/null OUTPUT_VARIABLE without ERROR_QUIET)
+  string(REPLACE "\n" ";" with "${with}")
+  string(REPLACE "\n" ";" without "${without}")
+  list(REMOVE_ITEM with ${without} "")
+  list(SORT with)
+  string(SHA256 digest "${with}")
+  string(SUBSTRING ${digest} 0 8 digest)
+  set(name native)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${FLAG} -Q --help=target OUTPUT_VARIABLE gcc ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${FLAG} "-###" -c -x c++ /dev/null -o /dev/null ERROR_VARIABLE clang OUTPUT_QUIET)
+  if(gcc MATCHES "\n +-m(arch|cpu)=[ \t]+([^ \t\n]+)")
+    set(name ${CMAKE_MATCH_2})
+  elseif(clang MATCHES "\"-target-cpu\" \"([^\"]+)\"")
+    set(name ${CMAKE_MATCH_1})
+  endif()
+  set(${RESULT} ${name}-${digest} PARENT_SCOPE)
+endfunction()
+
 # What a plugin and the worker that loads it must agree on, computed from the compiler and the Kokkos of the project that configures now
 # (config/fingerprint.hpp). SDK is the folder that holds encore/plugin.hpp. In a list the fields would fall apart at their
 # semicolons; RESULT is one string.
@@ -23,8 +45,12 @@ function(encore_compute_fingerprint RESULT SDK)
   endif()
   list(JOIN Kokkos_ARCH " " architecture)
   get_target_property(flags Kokkos::kokkoscore INTERFACE_COMPILE_OPTIONS)
-  if("${flags}" MATCHES "-march=([^;>,\"]+)" AND NOT CMAKE_MATCH_1 STREQUAL native)   # ENCORE_CPU_ARCH of get_kokkos.sh
-    string(REPLACE NATIVE "${CMAKE_MATCH_1}" architecture "${architecture}")
+  if("${flags}" MATCHES "(-march=|-mcpu=)([^;>,\"]+)")   # ENCORE_CPU_ARCH of get_kokkos.sh
+    set(processor ${CMAKE_MATCH_2})
+    if(processor STREQUAL native)
+      encore_resolve_processor(processor ${CMAKE_MATCH_1}native)
+    endif()
+    string(REPLACE NATIVE "${processor}" architecture "${architecture}")
   endif()
   string(STRIP "${CMAKE_SYSTEM_PROCESSOR} ${architecture}" architecture)
   if(ENCORE_BACKEND STREQUAL CUDA)
@@ -51,10 +77,33 @@ function(encore_set_fingerprint TARGET FINGERPRINT)
   set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
 endfunction()
 
-# Warnings, sanitizers and the compiler of the backend. What follows VISIBILITY are those of the target's sources that include Kokkos:
+# Source files are named from the root of their project in __FILE__, std::source_location and debug information, so that the bytes of
+# TARGET do not depend on the folder or the user that it is compiled in: a run knows its plugins by their SHA-256.
+function(encore_map_paths TARGET)
+  set(folders ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${ENCORE_FOLDERS})
+  foreach(folder IN LISTS folders)
+    file(REAL_PATH "${folder}" real)
+    list(APPEND folders "${real}")
+  endforeach()
+  file(RELATIVE_PATH from_build ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})   # ccache makes paths relative where it is asked to
+  string(REGEX REPLACE "/$" "" from_build "${from_build}")
+  list(APPEND folders ${from_build})
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    foreach(map "-ffile-prefix-map=${folder}=." "-ffile-prefix-map=${folder}/=")
+      target_compile_options(${TARGET} PRIVATE
+        "$<$<COMPILE_LANGUAGE:CXX>:${map}>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${map}>")
+    endforeach()
+  endforeach()
+  # nvcc writes the name of its temporary file into the object, with the number of its process unless it is told to name it otherwise.
+  target_compile_options(${TARGET} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--objdir-as-tempdir>)
+endfunction()
+
+# Warnings, sanitizers, paths and the compiler of the backend. What follows VISIBILITY are those of the target's sources that include Kokkos:
 # they go to nvcc on CUDA, where each takes half a minute; HIP has one compiler, which is told that the others are plain C++.
 function(encore_apply_common TARGET VISIBILITY)
   target_link_libraries(${TARGET} PRIVATE encore::compile_options)
+  encore_map_paths(${TARGET})
   set(kernels ${ARGN})
   if(NOT kernels)
     if(ENCORE_BACKEND STREQUAL HIP)
@@ -76,13 +125,22 @@ endfunction()
 
 # The manifest FILE of the plugin TARGET, as part of the build (target TARGET_manifest).
 function(encore_write_manifest TARGET FILE)
+  set(library_path)
+  if(ENCORE_FOLDERS)   # outside of the tree RUNPATH leads to Encore's libraries only once the plugin is installed beside them
+    list(APPEND library_path $<TARGET_FILE_DIR:encore::kernels>)
+  endif()
   # Loading a CUDA plugin needs a libcuda; a build machine without a driver has the toolkit's stub. It comes last, so a driver wins.
-  set(run "")
   if(ENCORE_BACKEND STREQUAL CUDA)
     set(stub_links ${CMAKE_BINARY_DIR}/cuda_stub)
     file(MAKE_DIRECTORY ${stub_links})
     file(CREATE_LINK ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so ${stub_links}/libcuda.so.1 SYMBOLIC)
-    set(run ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=$ENV{LD_LIBRARY_PATH}:${stub_links}")
+    list(APPEND library_path ${stub_links})
+  endif()
+  set(run "")
+  if(library_path)
+    list(PREPEND library_path $ENV{LD_LIBRARY_PATH})
+    list(JOIN library_path ":" library_path)
+    set(run ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${library_path}")
   endif()
   add_custom_command(OUTPUT ${FILE}
     COMMAND ${run} $<TARGET_FILE:encore::manifest> $<TARGET_FILE:${TARGET}> ${FILE}
@@ -102,7 +160,8 @@ endfunction()
 # not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
 # one. HOST: no source includes Kokkos (a layer that only calls encore::kernels need not), so the plain C++ compiler does; tokenizers,
 # schedules, tasks and readers never do, and do not link the kernels.
-# `cmake --install` puts both files into lib/encore/plugins, where every run finds them.
+# `cmake --install` puts both files into lib/encore/plugins, where every run finds them, and changes no byte of them. RUNPATH leads from
+# there to Encore's libraries; elsewhere the worker that loads the plugin has them already.
 function(encore_add_plugin NAME)
   cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -123,6 +182,10 @@ function(encore_add_plugin NAME)
   set_target_properties(${NAME} PROPERTIES
     PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY}
     INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
+  # Plugins of the tree's tests lie elsewhere, are never installed, and keep the RUNPATH of the build.
+  if(ENCORE_FOLDERS OR ENCORE_PLUGIN_DIRECTORY STREQUAL "${CMAKE_BINARY_DIR}/lib/encore/plugins")
+    set_target_properties(${NAME} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  endif()
   target_link_libraries(${NAME} PRIVATE encore::sdk ${arg_LIBRARIES})
   if(computes)
     target_link_libraries(${NAME} PRIVATE encore::kernels)

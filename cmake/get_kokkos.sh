@@ -2,7 +2,8 @@
 # Makes sure that Kokkos, and for HIP Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
 # Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
 # Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,
-# processor), so a changed machine makes a second one beside the first instead of a subtly wrong program.
+# processor), so a changed machine makes a second one beside the first instead of a subtly wrong program. What is built there has no folder
+# of this machine in it, so that two users get the same bytes.
 #
 #   cmake/get_kokkos.sh openmp|cuda|hip [--find]
 #
@@ -27,7 +28,8 @@ say() { printf 'kokkos: %s\n' "$*" >&2; }
 fail() { printf 'kokkos: error: %s\n' "$*" >&2; exit 1; }
 
 common=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_EXTENSIONS=OFF
-        -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN' -Wno-dev)
+        -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN' -Wno-dev
+        -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON)   # CMake would change it in place later, and leave room for the folder of the build
 kokkos_options=(-DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_DEPRECATION_WARNINGS=OFF -DKokkos_ENABLE_TESTS=OFF
                 -DKokkos_ENABLE_EXAMPLES=OFF -DKokkos_ENABLE_IMPL_VIEW_LEGACY=OFF)
 # Only the header-heavy parts of Kokkos Kernels that Encore calls, and no explicit instantiation: seconds instead of an hour. Only HIP
@@ -160,6 +162,11 @@ case $backend in
   cuda) adapt_to_cuda_13 ;;
 esac
 
+# No folder in __FILE__ either. These flags name folders, so they are no part of the prefix's name.
+export CXXFLAGS="${CXXFLAGS:-} '-ffile-prefix-map=$work=.' '-ffile-prefix-map=$prefix=.'"
+if [ "$backend" = cuda ]; then
+  kokkos_options+=("-DCMAKE_CUDA_FLAGS=-std=c++20 --objdir-as-tempdir '-Xcompiler=-ffile-prefix-map=$work=.,-ffile-prefix-map=$prefix=.'")
+fi
 common+=("-DCMAKE_CXX_COMPILER=$cxx")
 install_prefix=(-DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_PREFIX_PATH="$prefix")
 step "configuring Kokkos $kokkos_version ($backend)" \
@@ -172,8 +179,10 @@ if [ "$backend" = hip ]; then
   step "building Kokkos Kernels" cmake --build "$work/kernels"
   step "installing Kokkos Kernels" cmake --install "$work/kernels"
 fi
+# Kokkos' package names its prefix once, as a place to look when it has been moved.
+find "$prefix/lib/cmake" -name '*.cmake' -exec sed -i "s|\"$prefix\"|\"\"|g" {} +
 
 { echo "Kokkos $kokkos_version, for HIP with Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"
-  printf '  %s\n' "${kokkos_options[@]}" "${kernels_options[@]}"; } >"$complete.part"
+  printf '  %s\n' "${kokkos_options[@]}" "${kernels_options[@]}" | grep -vF -- "$work"; } >"$complete.part"
 mv "$complete.part" "$complete"
 printf '%s\n' "$prefix"

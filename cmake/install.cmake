@@ -3,6 +3,17 @@
 # share/encore/template, share/encore/reports), so that a plugin can be built against either. Included last, when all targets are known.
 include(CMakePackageConfigHelpers)
 
+# Kokkos: our own is installed, that of the site is named where it lies.
+set(ENCORE_SITE_KOKKOS "${Kokkos_DIR}")
+set(ENCORE_SITE_KOKKOS_KERNELS "${KokkosKernels_DIR}")
+if(ENCORE_OWN_KOKKOS)
+  set(ENCORE_SITE_KOKKOS "")
+  set(ENCORE_SITE_KOKKOS_KERNELS "")
+  file(GLOB libraries ${CMAKE_BINARY_DIR}/lib/libkokkos*.so.*)
+  install(FILES ${libraries} DESTINATION lib)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/encore/kokkos DESTINATION lib/encore)
+endif()
+
 set(package ${CMAKE_BINARY_DIR}/lib/cmake/encore)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/encore-config.cmake.in ${package}/encore-config.cmake
   INSTALL_DESTINATION lib/cmake/encore NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)

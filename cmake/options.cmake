@@ -33,8 +33,17 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/lib/encore/plugins)
+# What is installed is linked with its final RUNPATH (encore_export, encore_add_plugin), so that installing changes no byte of it. A
+# folder stands there only where a library of the site is linked, outside of this build and of the system's folders.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)   # Kokkos stays where it is
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+# An installation is for everybody on the machine, whatever the umask of who makes it. CMake gives files their permissions, and leaves those
+# of the folders that it makes on the way to the umask. Folders that are there stay as they are.
+install(CODE [[
+  set(folders bin include lib/cmake/encore lib/encore/plugins share/encore)
+  list(TRANSFORM folders PREPEND "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/")
+  execute_process(COMMAND sh -c "umask 022 && mkdir -p \"$@\"" sh ${folders} COMMAND_ERROR_IS_FATAL ANY)
+]])
 
 find_program(ENCORE_CCACHE ccache)
 if(ENCORE_CCACHE)

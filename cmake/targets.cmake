@@ -12,9 +12,9 @@ include(GoogleTest)
 include(encore_plugin)
 
 # Makes TARGET part of the package, as encore::EXPORT_NAME here and there. Programs and libraries lie in bin/ and lib/ of whatever prefix
-# they are installed into, and find each other from their own place.
+# they are installed into, and find each other from their own place, in the build as in an installation.
 function(encore_export TARGET EXPORT_NAME)
-  set_target_properties(${TARGET} PROPERTIES EXPORT_NAME ${EXPORT_NAME})
+  set_target_properties(${TARGET} PROPERTIES EXPORT_NAME ${EXPORT_NAME} BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${TARGET} EXPORT encore RUNTIME DESTINATION bin LIBRARY DESTINATION lib ARCHIVE DESTINATION lib
           INCLUDES DESTINATION include)
   get_target_property(type ${TARGET} TYPE)

@@ -67,6 +67,7 @@ class IndexReader {
     index.subject = text_of(root, "name");
     index.encore = text_of(entity("#encore"), "version");
     index.licence = text_of(entity(reference_of(root, "license")), "name");
+    if (root.contains("author")) index.author = text_of(entity(reference_of(root, "author")), "name");
     const auto parts = root.find("hasPart");
     if (parts == root.end() || !parts->is_array()) fail("lists no files (hasPart)");
     if (parts->size() > most_bundle_files)

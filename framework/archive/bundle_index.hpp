@@ -1,6 +1,6 @@
 // What a bundle says it holds: the files with their sizes and SHA-256, read from its RO-Crate metadata, which
 // is the first file of the archive. A bundle has no second list, so there is nothing the two could differ in.
-// Place in the flow: ro_crate.cpp writes it, unpack_bundle.cpp holds every file against it.
+// Place in the flow: bundle/ro_crate.cpp writes it, unpack_bundle.cpp holds every file against it.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,7 @@ struct BundleIndex {
   std::string subject;  ///< "run quickstart"
   std::string encore;   ///< the version that made it
   std::string licence;
+  std::string author = {};        ///< as its maker states it; empty in bundles of earlier versions
   std::vector<BundleFile> files;  ///< in the order of the archive, without the metadata
 
   std::uint64_t bytes() const;

@@ -1,5 +1,5 @@
-// A file that zstd compresses on its way to the disk, or back. Place in the flow: pack_bundle.cpp writes a
-// tar archive through it, unpack_bundle.cpp reads one.
+// A file that zstd compresses on its way to the disk, or back. Place in the flow: bundle/pack_bundle.cpp
+// writes a tar archive through it, unpack_bundle.cpp reads one.
 #pragma once
 
 #include <cstddef>

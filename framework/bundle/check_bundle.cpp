@@ -8,6 +8,9 @@
 #include "archive/tar.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "record/run_paths.hpp"
+#include "store/database_merge.hpp"
+#include "store/foreign_schema.hpp"
+#include "store/upgrade.hpp"
 
 namespace encore {
 
@@ -17,8 +20,7 @@ namespace fs = std::filesystem;
 
 class Checking {
  public:
-  Checking(const UnpackedBundle& bundle, Store& store)
-      : bundle_(bundle), store_(store), runs_(store.list_runs({.sight = Sight::any})) {
+  Checking(const UnpackedBundle& bundle, Store& store) : bundle_(bundle), store_(store) {
     for (const BundleFile& file : bundle.index().files) files_[file.path] = &file;
   }
 
@@ -26,6 +28,7 @@ class Checking {
     require_own_schema();
     if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
       throw Error("its database is damaged: " + found.value_or("no answer"));
+    runs_ = store_.list_runs({.sight = Sight::any});
     if (runs_.empty()) throw Error("its database has no run");
     std::set<std::string> folders;
     for (const RunRow& run : runs_) {
@@ -60,28 +63,21 @@ class Checking {
       if (!found.contains(name)) throw Error("its database lacks the " + name);
   }
 
-  /// "view curve" and what makes it, without comments and blanks.
+  /// "view curve" and what makes it, without comments and blanks between words.
   static std::map<std::string, std::string> schema_of(Database& database) {
     std::map<std::string, std::string> schema;
     Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
     while (rows.step()) {
-      std::string text;
-      bool comment = false;
-      const std::string sql = rows.text(2);
-      for (std::size_t at = 0; at < sql.size(); ++at) {
-        comment = sql[at] != '\n' && (comment || sql.compare(at, 2, "--") == 0);
-        if (!comment && sql[at] != ' ' && sql[at] != '\n') text += sql[at];
-      }
-      schema[rows.text(0) + " " + shown_name(rows.text(1))] = text;
+      schema[rows.text(0) + " " + shown_name(rows.text(1))] = plain_sql(rows.text(2));
     }
     return schema;
   }
 
   /// It is printed as it is.
   static void require_plain(const std::string& name) {
-    if (std::ranges::any_of(name, [](unsigned char letter) { return letter < ' ' || letter == 127; }))
+    if (!is_sound_run_name(name))
       throw Error("its database has a run with the name " + shown_name(name) +
-                  ", which holds control characters");
+                  ", which holds control characters, begins with - or is empty");
   }
 
   void check_run(const RunRow& run) const {
@@ -123,10 +119,29 @@ class Checking {
   std::map<std::string, const BundleFile*> files_;
 };
 
+/// The database of a bundle that an earlier version made: its rows in one of this version's own schema.
+void renew_database(const UnpackedBundle& bundle) {
+  const fs::path database = bundle.database();
+  const std::int64_t version = version_of_file(database);
+  if (version >= schema_version) return;
+  try {
+    fs::remove(upgrade_database(database).backup);
+  } catch (const Error& error) {
+    throw Error("its database, of version " + std::to_string(version) + ", cannot be brought to version " +
+                std::to_string(schema_version) + ": " + error.what());
+  }
+  const fs::path earlier = bundle.folder() / "earlier.db";
+  fs::rename(database, earlier);
+  Store own(database, OpenMode::create);
+  for (const MergedRun& run : merge_database(own, earlier, {.folders = false}).runs)
+    if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+}
+
 }  // namespace
 
 std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
   try {
+    renew_database(bundle);
     Store store(bundle.database(), OpenMode::read);
     return Checking(bundle, store).check();
   } catch (const Error& error) {

@@ -12,6 +12,8 @@
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"
+#include "store/foreign_schema.hpp"
+#include "store/source_rows.hpp"
 
 namespace encore {
 
@@ -34,6 +36,7 @@ class Packing {
     packed_.index.subject = task_.subject;
     packed_.index.encore = task_.encore;
     packed_.index.licence = task_.licence;
+    packed_.index.author = task_.author;
     Store own(database, OpenMode::read);
     write(target, ro_crate_text(own, packed_.index));
     return std::move(packed_);
@@ -63,6 +66,8 @@ class Packing {
     const DatabaseMerge merged = merge_database(own, store_.path(), options);
     for (const MergedRun& run : merged.runs)
       if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+    mark_origin(own.database());
+    remove_unused_rows(own.database());
     const std::string difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
                                      return store_.run_folder(id);
                                    }).difference;
@@ -71,7 +76,22 @@ class Packing {
                   "; whoever opens the bundle would be told so. exp db check looks at the record");
     if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
     // One file, as small as it can be.
+    const Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
+  }
+
+  /// Nothing was planned or recorded with the database of a bundle. Equal runs give equal bytes, so neither
+  /// the name of the archive nor the time is in it.
+  void mark_origin(Database& database) const {
+    double newest = 0.0;
+    for (const RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
+    Transaction transaction(database);
+    database.cached("INSERT INTO origin (kind, name, sha256, time) VALUES ('bundle', ?, '', ?)")
+        .run(task_.subject, newest);
+    const std::int64_t origin = database.last_row();
+    for (const char* table : {"run", "verification"})
+      database.cached("UPDATE " + std::string(table) + " SET origin = ? WHERE origin IS NULL").run(origin);
+    transaction.commit();
   }
 
   void collect(const fs::path& database) {

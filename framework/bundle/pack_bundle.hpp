@@ -19,6 +19,7 @@ struct PackTask {
   std::vector<std::string> searches = {};  ///< whose decisions go with them, by name
   std::string subject = {};                ///< "run quickstart"
   std::string licence = {};
+  std::string author = {};
   std::string encore = {};  ///< the version of this program
   PackChoice choice = {};
   std::string report = {};  ///< of these runs, as HTML; empty: none

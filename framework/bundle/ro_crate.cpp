@@ -70,7 +70,9 @@ class Crate {
                    {"about", reference("./")}},
                   root(),
                   program(),
-                  licence()};
+                  licence(),
+                  author()};
+    add_sources(graph);
     for (Json& entity : entities_) graph.push_back(std::move(entity));
     // Words that the context of version 1.1 does not have.
     const Json more = {{"sha256", "https://schema.org/sha256"},
@@ -95,6 +97,7 @@ class Crate {
              "digest: exp verify FILE.tar.zst"},
             {"datePublished", iso_text(newest)},
             {"license", reference("#licence")},
+            {"author", reference("#author")},
             {"schemaVersion", bundle_version},
             {"hasPart", parts},
             {"mentions", actions}};
@@ -105,12 +108,53 @@ class Crate {
         {"@id", "#encore"}, {"@type", "SoftwareApplication"}, {"name", "Encore"}, {"version", index_.encore}};
   }
 
+  /// The source of Encore that the runs' programs were built from.
+  void add_sources(Json& graph) {
+    Json based = Json::array();
+    for (const auto& [id, entity] : sources_) {
+      based.push_back(reference(id));
+      graph.push_back(entity);
+    }
+    if (!based.empty()) graph[2]["isBasedOn"] = based;
+  }
+
+  void note_code(const RunRow& run, Json& action) {
+    std::set<std::string> repositories;
+    for (const AttemptRow& attempt : store_.read_attempts(run.number)) {
+      if (attempt.source) note_source(*attempt.source);
+      if (attempt.commit_hash.empty()) continue;
+      const std::string id = "#code-" + attempt.commit_hash;
+      if (repositories.insert(id).second) action["object"].push_back(reference(id));
+      if (codes_.insert(id).second)
+        entities_.push_back({{"@id", id},
+                             {"@type", "SoftwareSourceCode"},
+                             {"name", "Repository of the experiment file"},
+                             {"version", attempt.commit_hash}});
+    }
+  }
+
+  void note_source(const SourceVersion& source) {
+    const std::string version = source.commit.empty() ? source.sha256 : source.commit;
+    const std::string id = "#source-" + version + (source.diff.empty() ? "" : "-changed");
+    const std::string description =
+        source.commit.empty() ? "Source files of the folder " + source.archive + ", by their SHA-256"
+        : source.diff.empty() ? "Commit of Encore's repository"
+                              : "Commit of Encore's repository; what differed from it is in the database";
+    sources_[id] = {{"@id", id},
+                    {"@type", "SoftwareSourceCode"},
+                    {"name", "Encore"},
+                    {"version", version},
+                    {"description", description}};
+  }
+
   Json licence() const {
     return {{"@id", "#licence"},
             {"@type", "CreativeWork"},
             {"name", index_.licence},
             {"description", "The terms under which the bundle may be used, as its maker states them"}};
   }
+
+  Json author() const { return {{"@id", "#author"}, {"@type", "Person"}, {"name", index_.author}}; }
 
   void add_file(const BundleFile& file) {
     entities_.push_back({{"@id", file.path},
@@ -138,6 +182,7 @@ class Crate {
         {"result", results}};
     if (run.started) action["startTime"] = iso_text(*run.started);
     if (run.finished) action["endTime"] = iso_text(*run.finished);
+    note_code(run, action);
     entities_.push_back(std::move(action));
   }
 
@@ -159,7 +204,9 @@ class Crate {
   Store& store_;
   const BundleIndex& index_;
   std::vector<RunRow> runs_;
-  std::set<std::string> outside_;  ///< digests of data that are not in the bundle
+  std::set<std::string> outside_;        ///< digests of data that are not in the bundle
+  std::map<std::string, Json> sources_;  ///< by id
+  std::set<std::string> codes_;          ///< ids
   std::vector<Json> entities_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/spool.hpp"
+#include "store/foreign_schema.hpp"
 #include "store/merge.hpp"
 #include "store/upgrade.hpp"
 
@@ -20,7 +21,7 @@ struct ToldRows {
   const char* what;
   const char* sql;
 };
-constexpr std::array<ToldRows, 6> told_rows = {{
+constexpr std::array<ToldRows, 7> told_rows = {{
     {"a digest", "SELECT attempt, 'step ' || step || ', ' || scope || ' ' || value AS told FROM {}.digest"},
     {"a point",
      "SELECT attempt, 'step ' || step || ', ' || name || ' ' || coalesce(printf('%.17g', value), special) "
@@ -32,6 +33,12 @@ constexpr std::array<ToldRows, 6> told_rows = {{
     {"a report of the worker",
      "SELECT attempt, sequence || ' ' || type || ' ' || body AS told FROM {}.event WHERE sequence > 0"},
     {"an environment", "SELECT number AS attempt, environment AS told FROM {}.attempt"},
+    {"a build",
+     "SELECT attempt.number AS attempt, description || coalesce(', source ' || commit_hash || ' ' || archive "
+     "|| ' ' || "
+     "source.sha256 || ' ' || diff, '') AS told FROM {}.attempt JOIN {}.build ON build.number = "
+     "attempt.build LEFT JOIN "
+     "{}.source ON source.number = build.source"},
 }};
 
 std::string in_schema(std::string sql, const std::string& schema) {
@@ -52,12 +59,13 @@ class Remerging {
   /// Takes out all that merging writes.
   void forget() {
     database_.execute(
-        "DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM artifact;"
+        "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
+        "artifact;"
         "DELETE FROM spool_metric; DELETE FROM event WHERE sequence > 0;");
     database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
     database_.execute(
         "UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, progress = NULL,"
-        " environment = NULL, started_event = NULL");
+        " environment = NULL, started_event = NULL, host = NULL, build = NULL");
   }
 
   void merge(const std::function<fs::path(const std::string& id)>& folder_of) {
@@ -92,6 +100,7 @@ class Remerging {
   }
 
   std::string difference(const fs::path& original) {
+    const Unguarded unguarded(database_);
     Statement(database_, "ATTACH ? AS stored").run(fs::absolute(original).string());
     for (const auto& [what, sql] : told_rows) {
       const std::string stored = in_schema(sql, "stored"), told = in_schema(sql, "main");

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/shell_word.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 #include "runner/launched_runs.hpp"
@@ -39,8 +40,9 @@ std::string command_name() {
   return name != nullptr && *name != '\0' ? name : "exp";
 }
 
-std::string suggestion(const CommandLine& line, const std::string& rest) {
-  return command_name() + " " + rest + (line.has("db") ? " --db " + line.text("db") : "");
+std::string suggestion(const CommandLine& line, std::vector<std::string> words) {
+  if (line.has("db")) words.insert(words.end(), {"--db", line.text("db")});
+  return command_name() + " " + shell_command(words);
 }
 
 std::string state_clause(RunState state) {

@@ -29,8 +29,9 @@ std::string backend_of(const CommandLine& line, const Programs& programs);
 
 /// How the user called this program: what stands in front of the commands we suggest.
 std::string command_name();
-/// "exp show tiny", with --db where the user gave one.
-std::string suggestion(const CommandLine& line, const std::string& rest);
+/// "exp show tiny", with --db where the user gave one: to be copied into a shell, so each word is quoted
+/// where a shell would take it for something else.
+std::string suggestion(const CommandLine& line, std::vector<std::string> words);
 
 /// The state with the colour it has everywhere.
 Cell state_cell(RunState state);

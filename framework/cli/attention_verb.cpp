@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
@@ -31,19 +32,18 @@ constexpr std::size_t most_cells_of_picture = 60000;
 
 CommandLine make_attention_line() {
   namespace po = boost::program_options;
-  CommandLine line(
-      "attention",
-      {"attention RUN TEXT [options]",
-       "Shows what the attention of a run's best model looks at in a text: a map of weights for\n"
-       "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A\n"
-       "text is what exp predict takes as a line (a pair: the two texts with a tab between them).\n"
-       "What a decoder reads beside an encoder is what the model writes, the most probable piece\n"
-       "each time, or --target. The weights are those of a pass without dropout.",
-       {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
-         "a page with all maps, quickstart.attention.html"},
-        {"exp attention quickstart \"Anna Berg lives in Lund .\" --layer 0 --head 0 -o head.svg",
-         "one map as a picture"},
-        {"exp attention shakespeare \"monday tuesday\" --json", "the weights as numbers"}}});
+  CommandLine line("attention",
+                   {"attention RUN TEXT [options]",
+                    "Shows what the attention of a run's best model looks at in a text: a map of weights for "
+                    "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A "
+                    "text is what exp predict takes as a line (a pair: the two texts with a tab between "
+                    "them). What a decoder reads beside an encoder is what the model writes, the most "
+                    "probable piece each time, or --target. The weights are those of a pass without dropout.",
+                    {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
+                      "a page with all maps, quickstart.attention.html"},
+                     {"exp attention quickstart \"Anna Berg lives in Lund .\" --layer 0 --head 0 -o head.svg",
+                      "one map as a picture"},
+                     {"exp attention shakespeare \"monday tuesday\" --json", "the weights as numbers"}}});
   line.options()(
       "output,o", po::value<std::string>()->value_name("FILE"),
       "the file to write: .html, a page with the values under the pointer, or .svg, a picture (default: "
@@ -168,7 +168,7 @@ int attention_verb(const Arguments& arguments) {
                                      {"step", step},
                                      {"shown", size_text(found.texts.front())},
                                      {"text", pieces_text(found.texts.front())}},
-                           .command = "exp attention " + row.name};
+                           .command = shell_command({"exp", "attention", row.name})};
     save_file(file, attention_page(found, head, Templates(report_folder(installed_programs()))));
   }
   std::cout << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "

@@ -13,6 +13,7 @@
 #include <encore/error.hpp>
 
 #include "record/file_descriptor.hpp"
+#include "runner/brief_waiting.hpp"
 
 namespace encore {
 
@@ -31,8 +32,9 @@ void use_text_as_input(const std::string& text) {
 }
 
 void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
-                   Waiting waiting) {
-  if (waiting == Waiting::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
+                   ThreadWait waiting) {
+  if (waiting == ThreadWait::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  for (const auto& [name, value] : brief_waiting()) ::setenv(name.c_str(), value.c_str(), 0);
   std::cout.flush();
   std::vector<char*> list;
   std::string name = program.string();

@@ -15,14 +15,14 @@ void use_as_input(int descriptor);
 void use_text_as_input(const std::string& text);
 
 /// How threads of the worker wait for each other, unless the user has chosen ($OMP_WAIT_POLICY).
-enum class Waiting : std::uint8_t {
-  asleep,    ///< one text has less work than threads: who waits gives its core away
-  spinning,  ///< as OpenMP does by itself: for many small steps, where waking up would cost more than the
-             ///< work
+enum class ThreadWait : std::uint8_t {
+  asleep,   ///< one text has less work than threads: who waits gives its core away
+  briefly,  ///< spinning for a moment first: for many small steps, where waking up would cost more than the
+            ///< work
 };
 
 /// Does not return; throws Error where the program cannot be started.
 [[noreturn]] void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
-                                Waiting waiting);
+                                ThreadWait waiting);
 
 }  // namespace encore

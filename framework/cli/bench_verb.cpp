@@ -2,7 +2,6 @@
 // earlier measurement. The flow: bench_workers -> run_bench -> stored -> summarized -> printed, compared.
 #include <stdlib.h>
 
-#include <fstream>
 #include <iostream>
 
 #include "cli/access.hpp"
@@ -11,6 +10,7 @@
 #include "cli/format.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
+#include "record/atomic_file.hpp"
 #include "report/rank_scaling.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"
@@ -104,7 +104,7 @@ Store open_measurements(const CommandLine& line) {
   const std::filesystem::path path = line.database();
   if (!std::filesystem::exists(path))
     throw Error("there is no database " + path.string() + " yet, so there are no measurements; " +
-                suggestion(line, "bench") + " makes the first, --db or $ENCORE_DB names another");
+                suggestion(line, {"bench"}) + " makes the first, --db or $ENCORE_DB names another");
   return Store(path, OpenMode::read);
 }
 
@@ -134,9 +134,7 @@ void require_sensible(const CommandLine& line) {
 /// The only place where a measurement becomes a picture.
 void write_roofline(const BenchSummary& summary, const std::string& file) {
   const StepSummary& step = summary.steps.front();
-  std::ofstream out(file, std::ios::binary);
-  out << svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true);
-  if (!out.flush()) throw Error("cannot write " + file);
+  save_file(file, svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true));
 }
 
 json to_json(const BenchChange& change) {
@@ -225,7 +223,7 @@ int bench_ls(const Arguments& arguments) {
   if (line.flag("json"))
     std::cout << list.dump(1) << '\n';
   else if (table.empty())
-    std::cout << "no measurements yet; " << suggestion(line, "bench") << " makes the first\n";
+    std::cout << "no measurements yet; " << suggestion(line, {"bench"}) << " makes the first\n";
   else
     table.print(std::cout, terminal_of(stdout));
   return exit_done;
@@ -256,11 +254,9 @@ int bench_verb(const Arguments& arguments) {
   CommandLine line(
       "bench",
       {"bench [FILE] [options] | bench ls | bench show NAME",
-       "Measures this machine: matrix products, memory, launching of kernels. With an experiment file also "
-       "a\n"
-       "training step: speed, the time of its matrix products alone, and every kernel with its distance "
-       "from\n"
-       "the machine's limit. Several values of an option are crossed and measured in turn. The samples are\n"
+       "Measures this machine: matrix products, memory, launching of kernels. With an experiment file also a "
+       "training step: speed, the time of its matrix products alone, and every kernel with its distance from "
+       "the machine's limit. Several values of an option are crossed and measured in turn. The samples are "
        "stored. Exit code 1: --against found a regression.",
        {{"exp bench", "the machine alone"},
         {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,16", "four steps, in turn"},

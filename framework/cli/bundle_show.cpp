@@ -23,14 +23,14 @@ CommandLine make_show_line() {
   CommandLine line(
       "bundle show",
       {"bundle show FILE [options]",
-       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is "
-       "not. Nothing\nof it is executed. Exit code 2: it is damaged, or no bundle.",
+       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is not. "
+       "Nothing of it is executed. Exit code 2: it is damaged, or no bundle.",
        {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
         {"exp bundle show quickstart.tar.zst --files", "and every file"},
         {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
   line.options()("files", po::bool_switch(), "list every file");
   line.options()("diff", po::bool_switch(),
-                 "print what was changed in the recorded commit, and nothing else");
+                 "print what was changed in the recorded commits, and nothing else");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   return line;
@@ -70,23 +70,42 @@ std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs
   return list;
 }
 
-/// Every diff that was recorded, each once.
-std::vector<CodeVersion> all_code(Store& store, const std::vector<RunRow>& runs) {
-  std::vector<CodeVersion> codes;
+/// Every state that was recorded, each once: of Encore, and of the repositories of experiment files.
+struct AllCode {
+  std::vector<SourceVersion> sources;
+  std::vector<CodeVersion> repositories;
+};
+
+AllCode all_code(Store& store, const std::vector<RunRow>& runs) {
+  AllCode all;
   for (const RunRow& run : runs)
-    for (const AttemptRow& attempt : store.read_attempts(run.number))
-      if (std::ranges::none_of(codes, [&](const CodeVersion& code) {
+    for (const AttemptRow& attempt : store.read_attempts(run.number)) {
+      if (attempt.source && std::ranges::find(all.sources, *attempt.source) == all.sources.end())
+        all.sources.push_back(*attempt.source);
+      if (std::ranges::none_of(all.repositories, [&](const CodeVersion& code) {
             return code.commit == attempt.commit_hash && code.diff == attempt.diff;
           }))
-        codes.push_back({attempt.commit_hash, attempt.diff});
-  return codes;
+        all.repositories.push_back({attempt.commit_hash, attempt.diff});
+    }
+  return all;
+}
+
+void print_diffs(const AllCode& all) {
+  for (const SourceVersion& source : all.sources)
+    std::cout << "# Encore, "
+              << printable(source.commit.empty() ? "folder " + source.archive : "commit " + source.commit)
+              << '\n'
+              << printable_lines(source.diff);
+  for (const CodeVersion& code : all.repositories)
+    std::cout << "# repository of the experiment, commit " << printable(code.commit) << '\n'
+              << printable_lines(code.diff);
 }
 
 Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& store,
                const std::vector<RunRow>& runs) {
   const BundleIndex& index = bundle.unpacked().index();
   Json rows = Json::array(), data = Json::array(), plugins = Json::array(), code = Json::array(),
-       files = Json::array();
+       sources = Json::array(), files = Json::array();
   for (const RunRow& run : runs)
     rows.push_back({{"id", run.id},
                     {"name", run.name},
@@ -100,14 +119,21 @@ Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& st
         {{"sha256", one.sha256}, {"path", one.path}, {"roles", one.roles}, {"packed", one.packed}});
   for (const PluginRow& plugin : all_plugins(store, runs))
     plugins.push_back({{"name", plugin.name}, {"version", plugin.version}, {"sha256", plugin.sha256}});
-  for (const CodeVersion& one : all_code(store, runs))
+  const AllCode all = all_code(store, runs);
+  for (const SourceVersion& one : all.sources)
+    sources.push_back({{"commit", one.commit},
+                       {"archive", one.archive},
+                       {"sha256", one.sha256},
+                       {"diff_bytes", one.diff.size()}});
+  for (const CodeVersion& one : all.repositories)
     code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
   for (const BundleFile& file : index.files)
     files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   return {{"file", archive},        {"subject", index.subject},
           {"encore", index.encore}, {"licence", index.licence},
-          {"bytes", index.bytes()}, {"runs", rows},
-          {"data", data},           {"code", code},
+          {"author", index.author}, {"bytes", index.bytes()},
+          {"runs", rows},           {"data", data},
+          {"source", sources},      {"code", code},
           {"plugins", plugins},     {"unproved", bundle.unproved()},
           {"files", files}};
 }
@@ -125,7 +151,7 @@ void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& 
   const BundleIndex& index = bundle.unpacked().index();
   print_bundle(std::cout, archive, bundle);
   std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
-            << '\n';
+            << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
   print_code(std::cout, store, runs);
   print_runs(store, runs);
   Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});
@@ -152,8 +178,7 @@ int show_bundle(const Arguments& arguments) {
   Store store(bundle.unpacked().database(), OpenMode::read);
   const std::vector<RunRow> runs = select_runs(store, {.sight = Sight::any}).runs;
   if (line.flag("diff")) {
-    for (const CodeVersion& code : all_code(store, runs))
-      std::cout << "# commit " << printable(code.commit) << '\n' << printable_lines(code.diff);
+    print_diffs(all_code(store, runs));
     return exit_done;
   }
   if (line.flag("json")) {

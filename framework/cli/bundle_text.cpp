@@ -8,10 +8,10 @@
 #include "bundle/check_bundle.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/recorded_build.hpp"
 #include "document/quantity.hpp"
+#include "record/source_record.hpp"
 #include "report/wording.hpp"
-#include "runner/code_state.hpp"
+#include "runner/programs.hpp"
 
 namespace encore {
 
@@ -43,24 +43,52 @@ void print_bundle(std::ostream& out, const std::string& archive, const OpenedBun
         << " are not proved: a spool is damaged\n";
 }
 
+namespace {
+
+std::string changes_text(const std::string& diff) {
+  return diff.empty()
+             ? ""
+             : " with changes in " +
+                   counted(static_cast<std::size_t>(std::ranges::count(diff, '\n')), "line") + " of a diff";
+}
+
+/// How the source of the runs stands to that of this program.
+std::string own_source_text(const SourceVersion& source) {
+  const auto own = read_source_record(installed_programs().folder.parent_path());
+  if (!own) return "";
+  if (own->source == source) return ", as this program";
+  if (own->source.commit == source.commit && !source.commit.empty())
+    return ", as this program but for changes";
+  return "; this program is of " + source_text(own->source);
+}
+
+/// The lines of what is there, each with the number of its runs where they differ.
+void print_states(std::ostream& out, const char* title, const std::map<std::string, std::size_t>& states) {
+  for (const auto& [state, count] : states)
+    out << "  " << title << printable(state) << (states.size() > 1 ? " (" + counted(count, "run") + ")" : "")
+        << '\n';
+}
+
+}  // namespace
+
 void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs) {
-  std::map<std::pair<std::string, std::string>, std::size_t> codes;
-  for (const RunRow& run : runs)
-    if (const auto attempts = store.read_attempts(run.number); !attempts.empty())
-      ++codes[{attempts.back().commit_hash, attempts.back().diff}];
-  const std::filesystem::path tree = own_source_tree();
-  const CodeState own = tree.empty() ? CodeState() : read_code_state(tree);
-  for (const auto& [code, count] : codes) {
-    const auto& [commit, diff] = code;
-    out << "  code     " << (commit.empty() ? "no commit was recorded" : "commit " + printable(commit));
-    if (!diff.empty()) out << " with changes in " << std::ranges::count(diff, '\n') << " lines of a diff";
-    if (codes.size() > 1) out << " (" << counted(count, "run") << ")";
-    if (!commit.empty() && !own.commit.empty())
-      out << (own.commit != commit           ? "; this program's tree is at " + own.commit.substr(0, 12)
-              : own.changed || !diff.empty() ? "; so is this program's tree, but for changes"
-                                             : ", as this program's tree");
-    out << '\n';
+  std::map<std::string, std::size_t> sources, repositories;
+  for (const RunRow& run : runs) {
+    const auto attempts = store.read_attempts(run.number);
+    if (attempts.empty()) continue;
+    const AttemptRow& last = attempts.back();
+    const SourceVersion source = last.source.value_or(SourceVersion{});
+    ++sources[!last.source            ? "the source of Encore was not recorded"
+              : source.commit.empty() ? "Encore from folder " + source.archive + ", SHA-256 " +
+                                            source.sha256 + own_source_text(source)
+                                      : "Encore at commit " + source.commit + changes_text(source.diff) +
+                                            own_source_text(source)];
+    ++repositories[last.commit_hash.empty() ? "the experiment file lies in no repository"
+                                            : "the experiment's repository at commit " + last.commit_hash +
+                                                  changes_text(last.diff)];
   }
+  print_states(out, "source   ", sources);
+  print_states(out, "code     ", repositories);
 }
 
 }  // namespace encore

@@ -34,12 +34,10 @@ CommandLine make_bundle_line() {
       "bundle",
       {"bundle RUN...|SEARCH -o FILE.tar.zst [options]",
        "Writes runs with all that shows what they are into one file: their rows in a database of its own, "
-       "resolved\nsettings, commit and changes, spools, digests, predictions, the parameters that were "
-       "chosen, and "
-       "the report.\nOf the data it says which they were; --data packs them. Somebody else checks it with "
-       "exp "
-       "verify FILE.tar.zst.\nFor other programs it is an RO-Crate 1.1. exp bundle show FILE says what is in "
-       "one.",
+       "resolved settings, commit and changes, spools, digests, predictions, the parameters that were "
+       "chosen, and the report. Of the data it says which they were; --data packs them. Somebody else checks "
+       "it with exp verify FILE.tar.zst. For other programs it is an RO-Crate 1.1. exp bundle show FILE says "
+       "what is in one.",
        {{"exp bundle quickstart -o quickstart.tar.zst", "a run, or all runs of a sweep or a search"},
         {"exp bundle quickstart --data -o quickstart.tar.zst", "with the files that it was trained on"},
         {"exp bundle quickstart --weights none -o small.tar.zst", "without parameters"},
@@ -54,7 +52,10 @@ CommandLine make_bundle_line() {
                  "a folder with the sources of a plugin (may be repeated)");
   line.options()("licence", po::value<std::string>()->value_name("TEXT"),
                  "under which the bundle may be used, such as CC-BY-4.0");
+  line.options()("author", po::value<std::string>()->value_name("NAME"),
+                 "who made the bundle, or several names with commas");
   line.options()("json", po::bool_switch(), "what was written, as JSON");
+  line.options()("quiet,q", po::bool_switch(), "print neither progress nor what was written, except as JSON");
   add_run_arguments(line);
   return line;
 }
@@ -114,15 +115,6 @@ std::string subject_of(const std::vector<RunRow>& runs, const std::string& named
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 
-/// As it can be typed: in quotes where a shell would see more than one word in it.
-std::string as_word(const std::string& path) {
-  const bool plain = std::ranges::all_of(path, [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter >= 0x80 ||
-           std::string_view("._/+=:@%,-").find(static_cast<char>(letter)) != std::string_view::npos;
-  });
-  return plain ? path : shell_word(path);
-}
-
 void print_packed(const CommandLine& line, const std::string& output, const PackedBundle& packed) {
   const std::string digest = sha256_of_file(output);
   if (line.flag("json")) {
@@ -139,6 +131,7 @@ void print_packed(const CommandLine& line, const std::string& output, const Pack
               << '\n';
     return;
   }
+  if (line.flag("quiet")) return;
   std::cout << output << "  " << bundle_line(packed.index) << "; " << bytes_text(fs::file_size(output))
             << " packed\n  sha256   " << digest << '\n';
   if (!packed.parents.empty())
@@ -147,7 +140,7 @@ void print_packed(const CommandLine& line, const std::string& output, const Pack
     std::cout << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
               << ", whose data are private; --private takes them\n";
   if (!packed.not_ended.empty()) std::cout << "  not completed: " << listed(packed.not_ended) << '\n';
-  std::cout << "  next     " << command_name() << " bundle show " << as_word(output) << '\n';
+  std::cout << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
 }
 
 int make_bundle(const Arguments& arguments) {
@@ -170,13 +163,15 @@ int make_bundle(const Arguments& arguments) {
   if (search) task.searches = {search->name};
   task.subject = subject_of(task.runs, selected.sweep, search);
   task.licence = line.has("licence") ? line.text("licence") : "not stated";
+  task.author = line.has("author") ? line.text("author") : "not stated";
   task.encore = ENCORE_VERSION;
   task.choice.weights = weights_from(line.text("weights"));
   task.choice.data = line.flag("data");
   task.choice.hidden = line.flag("private");
   for (const std::string& folder : line.texts("sources")) task.choice.sources.push_back(folder);
   task.report = report_of(store, search ? selection_of(task.runs) : selection_from(line));
-  task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
+  if (!line.flag("quiet"))
+    task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
   print_packed(line, output, pack_bundle(store, task, output));
   return exit_done;
 }

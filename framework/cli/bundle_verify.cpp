@@ -209,6 +209,7 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
         for (auto& [role, file] : specification.data)
           if (const auto place = missing.place_of(file)) file.path = place->string();
       });
+  if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
   return verified == exit_done ? exit_code : verified;
 }
 

@@ -2,10 +2,13 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
 
+#include "base/terminal_filter.hpp"
+#include "cli/wrapped_text.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -34,7 +37,9 @@ std::string message_of(const po::error& error, const po::options_description& vi
 }  // namespace
 
 CommandLine::CommandLine(std::string verb, VerbHelp help)
-    : verb_(std::move(verb)), help_(std::move(help)), visible_("options") {
+    : verb_(std::move(verb)),
+      help_(std::move(help)),
+      visible_("options", static_cast<unsigned>(help_width())) {
   visible_.add_options()("db", po::value<std::string>()->value_name("PATH"),
                          "the database (default: $ENCORE_DB, else encore.db in the working folder)");
   visible_.add_options()("help,h", po::bool_switch(), "this help");
@@ -61,9 +66,22 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
   } catch (const po::error& error) {
     throw UsageError(message_of(error, visible_) + " (exp " + verb_ + " -h shows what there is)");
   }
-  if (!flag("help")) return true;
+  if (!flag("help")) {
+    if (writes_for_programs()) pass_all(std::cout);
+    return true;
+  }
   std::cout << help_text();
   return false;
+}
+
+/// Whether an option asks for output whose bytes are data.
+bool CommandLine::writes_for_programs() const {
+  return std::ranges::any_of(std::array{"json", "csv"}, [&](const char* name) {
+    const auto found = values_.find(name);
+    const bool* const is_set =
+        found == values_.end() ? nullptr : boost::any_cast<bool>(&found->second.value());
+    return is_set != nullptr && *is_set;
+  });
 }
 
 std::string CommandLine::text(const std::string& name) const {
@@ -122,9 +140,14 @@ Description CommandLine::describe() const {
 
 std::string CommandLine::help_text() const {
   std::ostringstream out;
-  out << "exp " << help_.synopsis << "\n\n" << help_.purpose << "\n\n" << visible_ << '\n';
+  const int width = help_width();
+  constexpr int hanging = 4;
+  out << wrapped("exp " + help_.synopsis, width, hanging) << "\n\n"
+      << wrapped(help_.purpose, width) << "\n\n"
+      << visible_ << '\n';
+  // A command stays on one line, so that it can be copied.
   for (const Example& example : help_.examples)
-    out << "example: " << example.command << "\n         " << example.meaning << '\n';
+    out << "example: " << example.command << '\n' << wrapped("         " + example.meaning, width) << '\n';
   return out.str();
 }
 

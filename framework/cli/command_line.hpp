@@ -83,6 +83,7 @@ class CommandLine {
  private:
   [[noreturn]] void fail_without(const std::string& what) const;
   std::string help_text() const;
+  bool writes_for_programs() const;
   Description describe() const;
 
   std::string verb_;

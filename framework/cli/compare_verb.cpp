@@ -38,15 +38,11 @@ CompareOptions options_of(const CommandLine& line) {
   return options;
 }
 
-/// Letters in the order of the table: A is what was named first.
+/// Letters in the order of the table and of a report about the same runs: A has the best mean.
 CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Comparison& comparison) {
-  std::vector<std::size_t> order;
   std::vector<std::string> names;
-  for (const Candidate& candidate : comparison.candidates) {
-    order.push_back(order.size());
-    names.push_back(candidate.name);
-  }
-  return make_key(comparison.candidates, order, names, runs,
+  for (const Candidate& candidate : comparison.candidates) names.push_back(candidate.name);
+  return make_key(comparison.candidates, best_first(comparison), names, runs,
                   factors_of(runs, RunBatch(store, runs).params()));
 }
 
@@ -54,23 +50,21 @@ CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Compari
 
 int compare_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("compare", {"compare RUN... [options]",
-                               "Compares candidates over their seeds. Runs that differ in nothing but the "
-                               "seed, on one backend, from the\n"
-                               "same plugin files and numeric environment, are one candidate. Each gets n, "
-                               "mean, standard deviation and 95 % intervals by t and "
-                               "by bootstrap (BCa); each pair a\n"
-                               "t-test (paired on shared seeds, else Welch's) and, where predictions are "
-                               "stored, a permutation test on the\n"
-                               "examples, both with Holm's correction. What the seeds do not tell apart is "
-                               "not ranked; how many would do is\n"
-                               "said. Runs without a value are shown and not counted.",
-                               {{"exp compare quickstart", "the candidates of one sweep, or one run"},
-                                {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
-                                 "are there enough seeds to see one point of it?"},
-                                {"exp compare --state completed --where \"epoch >= 1\"",
-                                 "all complete runs that trained at least one epoch"},
-                                {"exp compare quickstart --json", "all of it for a program"}}});
+  CommandLine line(
+      "compare",
+      {"compare RUN... [options]",
+       "Compares candidates over their seeds. Runs that differ in nothing but the seed, on one backend, from "
+       "the same plugin files and numeric environment, are one candidate. Each gets n, mean, standard "
+       "deviation and 95 % intervals by t and by bootstrap (BCa); each pair a t-test (paired on shared "
+       "seeds, else Welch's) and, where predictions are stored, a permutation test on the examples, both "
+       "with Holm's correction. What the seeds do not tell apart is not ranked; how many would do is said. "
+       "Runs without a value are shown and not counted.",
+       {{"exp compare quickstart", "the candidates of one sweep, or one run"},
+        {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
+         "are there enough seeds to see one point of it?"},
+        {"exp compare --state completed --where \"epoch >= 1\"",
+         "all complete runs that trained at least one epoch"},
+        {"exp compare quickstart --json", "all of it for a program"}}});
   line.options()("metric", po::value<std::string>()->value_name("NAME"),
                  "what is compared: split/measure (default: the measure that chooses checkpoints, on test)");
   line.options()("by", po::value<std::string>()->value_name("WAY")->default_value("group"),

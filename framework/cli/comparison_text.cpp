@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -23,8 +24,8 @@ std::string p_text(double p) {
   return text;
 }
 
-std::string interval_text(const Metric& metric, const std::optional<Interval>& interval) {
-  return interval ? metric_text(metric, interval->low) + " .. " + metric_text(metric, interval->high) : "-";
+std::string interval_text(const MeanDigits& digits, const std::optional<Interval>& interval) {
+  return interval ? digits.text(interval->low) + " .. " + digits.text(interval->high) : "-";
 }
 
 // --- for people ---
@@ -53,15 +54,16 @@ void print_candidates(std::ostream& out, const Terminal& terminal, const Compari
                                  {"95 % BY BOOTSTRAP"}});
   if (!key.options.empty()) columns.push_back({"NAME", Align::left, true});
   Table table(columns);
-  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+  for (const std::size_t i : best_first(comparison)) {
     const Candidate& candidate = comparison.candidates[i];
+    const MeanDigits digits(metric, candidate.mean, candidate.deviation);
     const std::size_t with = candidate.values.size(), all = candidate.runs.size();
     std::vector<Cell> row = {key.letters[i]};
     row.insert(row.end(), key.values[i].begin(), key.values[i].end());
     row.insert(row.end(),
                {with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
-                metric_text(metric, candidate.mean), metric_text(metric, candidate.deviation),
-                interval_text(metric, candidate.t), interval_text(metric, candidate.bootstrap)});
+                digits.text(candidate.mean), digits.text(candidate.deviation),
+                interval_text(digits, candidate.t), interval_text(digits, candidate.bootstrap)});
     if (!key.options.empty()) row.emplace_back(candidate.name);
     table.add(std::move(row));
   }
@@ -84,10 +86,13 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& 
                {"ON EXAMPLES", Align::right},
                {"VERDICT"}});
   for (const Pair& pair : comparison.pairs) {
+    const MeanDigits digits(
+        metric, pair.difference,
+        pair.seeds ? pair.seeds->interval.high - pair.difference : std::numeric_limits<double>::quiet_NaN());
     const Style style =
         pair.verdict == Verdict::higher || pair.verdict == Verdict::lower ? Style::green : Style::yellow;
-    table.add({key.letters[pair.a] + " - " + key.letters[pair.b], metric_text(metric, pair.difference),
-               pair.seeds ? interval_text(metric, pair.seeds->interval) : "-",
+    table.add({key.letters[pair.a] + " - " + key.letters[pair.b], digits.text(pair.difference),
+               pair.seeds ? interval_text(digits, pair.seeds->interval) : "-",
                pair.test.empty() ? "-" : pair.test, pair.seeds ? p_text(pair.seeds->p) : "-",
                pair.seeds ? p_text(pair.corrected) : "-",
                pair.examples ? "p " + p_text(pair.examples_corrected) : "-",

@@ -47,13 +47,12 @@ int completion_verb(const Arguments& arguments) {
       std::cout << word << '\n';
     return exit_done;
   }
-  CommandLine line(
-      "completion",
-      {"completion bash|zsh",
-       "Prints a script with which the shell completes verbs, actions, options and the names of runs:\n"
-       "  bash: add  source <(exp completion bash)  to ~/.bashrc\n"
-       "  zsh:  add  source <(exp completion zsh)  to ~/.zshrc, behind compinit",
-       {{"exp completion bash", "the script for bash"}}});
+  CommandLine line("completion",
+                   {"completion bash|zsh",
+                    "Prints a script with which the shell completes verbs, actions, options and the names of "
+                    "runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  zsh:  add  source "
+                    "<(exp completion zsh)  to ~/.zshrc, behind compinit",
+                    {{"exp completion bash", "the script for bash"}}});
   line.positional("shell");
   if (!line.parse(arguments)) return exit_done;
   const std::string shell = line.required("shell", "bash or zsh");

@@ -13,6 +13,7 @@
 #include "record/run_paths.hpp"
 #include "report/foreign_values.hpp"
 #include "report/wording.hpp"
+#include "store/newest.hpp"
 #include "store/record_gaps.hpp"
 
 namespace encore {
@@ -37,9 +38,10 @@ std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run
   return last;
 }
 
-/// What a complete run is scored with; nothing removes it but somebody's hand.
+/// What a complete run is scored with; nothing removes it but somebody's hand. A bundle need not bring it, so
+/// that of a run from elsewhere is not missing.
 void check_best(Store& store, const RunRow& run, std::vector<std::string>& faults) {
-  if (run.state != RunState::completed || !run.result.is_object()) return;
+  if (run.origin || run.state != RunState::completed || !run.result.is_object()) return;
   const std::int64_t best = run.result.value("best_step", std::int64_t{-1});
   const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
   const auto found = std::ranges::find(checkpoints, best, &CheckpointRow::step);
@@ -76,6 +78,9 @@ void check_run(Store& store, const RunRow& run, bool hash, Findings& findings) {
     return;
   }
   check_spools(store, run, findings);
+  if (const auto metric = wrong_newest(store.database(), run.number))
+    findings.faults.push_back("run " + run.name + ": the newest value of " + *metric +
+                              ", as lists show it, is not what its points say");
   check_best(store, run, findings.faults);
   if (hash) check_files(store, run, folder, findings.faults);
 }
@@ -143,12 +148,11 @@ Findings look_through(Store& store, bool hash) {
 }  // namespace
 
 int db_check(const Arguments& arguments) {
-  CommandLine line(
-      "db check",
-      {"db check [options]",
-       "Looks for damage in the database, for folders of runs that are gone, and whether checkpoints "
-       "and\npredictions still have the content that was recorded.",
-       {{"exp db check", "look through the database and the folders of its runs"}}});
+  CommandLine line("db check",
+                   {"db check [options]",
+                    "Looks for damage in the database, for folders of runs that are gone, and whether "
+                    "checkpoints and predictions still have the content that was recorded.",
+                    {{"exp db check", "look through the database and the folders of its runs"}}});
   line.options()("quick", boost::program_options::bool_switch(),
                  "without reading checkpoints and predictions");
   if (!line.parse(arguments)) return exit_done;

@@ -3,14 +3,24 @@
 
 #include <nlohmann/json.hpp>
 
+#include "archive/bundle_index.hpp"
 #include "cli/access.hpp"
+#include "cli/bundle_text.hpp"
 #include "cli/db_verb.hpp"
+#include "cli/format.hpp"
 #include "cli/progress_line.hpp"
+#include "data/hash.hpp"
 #include "store/database_merge.hpp"
 
 namespace encore {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+bool is_bundle(const fs::path& file) {
+  return file.string().ends_with(bundle_ending);
+}
 
 nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& merge) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
@@ -52,11 +62,25 @@ void print_sums(const std::string& file, const DatabaseMerge& merge, bool dry_ru
   std::cout << (dry_run ? " (a dry run: nothing was written)\n" : "\n");
 }
 
-DatabaseMerge merge(Store& store, const std::string& file, bool dry_run) {
+/// A database, or a bundle, which is unpacked into a temporary folder and checked first.
+DatabaseMerge merge(Store& store, const fs::path& file, bool dry_run) {
+  std::optional<OpenedBundle> bundle;
+  fs::path database = file;
+  OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = now()};
+  if (is_bundle(file)) {
+    bundle.emplace(file.string());
+    database = bundle->unpacked().database();
+    origin.kind = "bundle";
+    origin.sha256 = sha256_of_file(file);
+  } else if (fs::exists(file.parent_path() / bundle_metadata)) {  // unpacked by hand
+    origin.kind = "bundle";
+  }
   ProgressLine progress;
-  return merge_database(store, file, {.dry_run = dry_run, .progress = [&](std::size_t done, std::size_t all) {
-                                        progress.show("merged", done, all, "runs");
-                                      }});
+  return merge_database(
+      store, database,
+      {.dry_run = dry_run, .origin = origin, .progress = [&](std::size_t done, std::size_t all) {
+         progress.show("merged", done, all, "runs");
+       }});
 }
 
 }  // namespace
@@ -64,14 +88,13 @@ DatabaseMerge merge(Store& store, const std::string& file, bool dry_run) {
 int db_merge(const Arguments& arguments) {
   CommandLine line(
       "db merge",
-      {"db merge OTHER.db... [options]",
-       "Brings the runs of other databases into this one, with their folders (OTHER.db.runs beside each); "
-       "the\n"
-       "others are only read. A run that is here already is recognised by its id, and what is known of it "
-       "on\n"
-       "either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that are "
-       "being\n"
-       "trained, here or there, are left out until they have ended. Exit code 1: something was left out.",
+      {"db merge OTHER.db|FILE.tar.zst... [options]",
+       "Brings the runs of other databases and of bundles into this one, with their folders (OTHER.db.runs "
+       "beside each database); "
+       "the others are only read. A run that is here already is recognised by its id, and what is known of "
+       "it on either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that "
+       "are being trained, here or there, are left out until they have ended. Exit code 1: something was "
+       "left out.",
        {{"exp db merge cluster.db", "take over what was trained on a cluster"},
         {"exp db merge a.db b.db --dry-run", "what would come, and which runs exclude each other"}}});
   line.options()("dry-run,n", boost::program_options::bool_switch(), "only show it");
@@ -84,7 +107,7 @@ int db_merge(const Arguments& arguments) {
   if (files.empty())
     throw UsageError("exp db merge needs the file of another database: exp db merge OTHER.db");
   for (const std::string& file : files)
-    open_encore_database(file, OpenMode::read);  // before one is made here
+    if (!is_bundle(file)) open_encore_database(file, OpenMode::read);  // before one is made here
   Store store(line.database(), dry_run ? OpenMode::write : OpenMode::create);
   bool whole = true;
   nlohmann::ordered_json answers = nlohmann::ordered_json::array();

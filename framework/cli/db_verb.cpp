@@ -8,6 +8,7 @@
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "report/wording.hpp"
+#include "store/foreign_schema.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -28,8 +29,8 @@ int db_backup(const Arguments& arguments) {
   CommandLine line(
       "db backup",
       {"db backup FILE [options]",
-       "Copies the database into a new file, whole and consistent, while others go on writing to it.\n"
-       "The folders of the runs (checkpoints, predictions) are not in it: copy them beside.",
+       "Copies the database into a new file, whole and consistent, while others go on writing to it. The "
+       "folders of the runs (checkpoints, predictions) are not in it: copy them beside.",
        {{"exp db backup safe.db", "a copy of now, under a name that is free"}}});
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
@@ -52,15 +53,15 @@ std::uint64_t bytes_of(const std::filesystem::path& database) {
 }
 
 int db_vacuum(const Arguments& arguments) {
-  CommandLine line(
-      "db vacuum",
-      {"db vacuum [options]",
-       "Gives the space of what was removed back to the file system and puts the rows in order. Others\n"
-       "wait meanwhile; it needs as much free space as the database has.",
-       {{"exp db vacuum", "make the file as small as its content"}}});
+  CommandLine line("db vacuum",
+                   {"db vacuum [options]",
+                    "Gives the space of what was removed back to the file system and puts the rows in order. "
+                    "Others wait meanwhile; it needs as much free space as the database has.",
+                    {{"exp db vacuum", "make the file as small as its content"}}});
   if (!line.parse(arguments)) return exit_done;
   const auto database = open_encore_database(line.database(), OpenMode::write);
   const std::uint64_t before = bytes_of(line.database());
+  const Unguarded unguarded(*database);  // PRAGMA optimize makes tables of statistics
   database->execute("VACUUM");
   database->execute("PRAGMA wal_checkpoint(TRUNCATE)");
   database->execute("PRAGMA optimize");
@@ -70,12 +71,11 @@ int db_vacuum(const Arguments& arguments) {
 }
 
 int db_upgrade(const Arguments& arguments) {
-  CommandLine line(
-      "db upgrade",
-      {"db upgrade [options]",
-       "Brings the database of an older Encore to the schema of this one: a copy is put beside it first,\n"
-       "then all steps happen in one transaction. Nothing else ever changes a schema.",
-       {{"exp db upgrade", "nothing to do where the version is that of this Encore"}}});
+  CommandLine line("db upgrade",
+                   {"db upgrade [options]",
+                    "Brings the database of an older Encore to the schema of this one: a copy is put beside "
+                    "it first, then all steps happen in one transaction. Nothing else ever changes a schema.",
+                    {{"exp db upgrade", "nothing to do where the version is that of this Encore"}}});
   if (!line.parse(arguments)) return exit_done;
   const Upgrade upgrade = upgrade_database(line.database());
   if (upgrade.from == upgrade.to)

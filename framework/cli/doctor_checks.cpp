@@ -17,8 +17,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "cli/run_ranks.hpp"
 #include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
+#include "record/control_groups.hpp"
 #include "record/cores.hpp"
 #include "record/process.hpp"
 #include "record/run_paths.hpp"
@@ -30,7 +32,7 @@ namespace encore {
 
 namespace {
 
-using DoctorFindings = std::vector<Finding>;
+using DoctorFindings = std::vector<DoctorFinding>;
 
 /// A program that hangs, say on a cluster's server that is down, is not waited for.
 constexpr auto answer_patience = std::chrono::seconds(10);
@@ -51,8 +53,9 @@ std::string answer_of(const std::string& program, const std::vector<std::string>
 }
 
 /// A program that is asked for its version.
-Finding program(const std::string& group, const std::string& what, const std::string& name,
-                const std::vector<std::string>& arguments, Health otherwise, const std::string& advice) {
+DoctorFinding program(const std::string& group, const std::string& what, const std::string& name,
+                      const std::vector<std::string>& arguments, Health otherwise,
+                      const std::string& advice) {
   const std::string answer = answer_of(name, arguments);
   if (answer.empty()) return {group, what, otherwise, "no " + name + " on the path that answers", advice};
   return {group, what, Health::good, answer, ""};
@@ -78,7 +81,10 @@ void examine_build(DoctorFindings& findings) {
       {"sqlite3.h", "libsqlite3-dev"},
       {"toml++/toml.h", "libtomlplusplus-dev"},
       {"utf8proc.h", "libutf8proc-dev"},
+      {"openssl/evp.h", "libssl-dev"},
+      {"zstd.h", "libzstd-dev"},
       {"boost/program_options.hpp", "libboost-program-options-dev"},
+      {"boost/math/distributions/students_t.hpp", "libboost-dev"},
       {"nlohmann/json.hpp", "nlohmann-json3-dev"}};
   std::string missing;
   for (const auto& [header, package] : headers)
@@ -94,7 +100,7 @@ void examine_build(DoctorFindings& findings) {
 }
 
 /// `version`: the worker's answer.
-Finding tiles_finding(const std::string& version) {
+DoctorFinding tiles_finding(const std::string& version) {
   const nlohmann::json answer = json_or_null<nlohmann::json>(version);
   const nlohmann::json tiles =
       answer.is_object() ? answer.value("tiles", nlohmann::json::object()) : nlohmann::json();
@@ -113,7 +119,9 @@ Finding tiles_finding(const std::string& version) {
           ""};
 }
 
-void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) {
+/// What the worker answers to `version`; null where there is none that answers.
+nlohmann::json examine_programs(const DoctorQuestion& question, DoctorFindings& findings) {
+  nlohmann::json version;
   try {
     const std::filesystem::path worker = worker_program(question.programs, question.backend);
     const ProgramOutput answer = run_program(worker, {"version"}, "", {.timeout = answer_patience});
@@ -123,6 +131,7 @@ void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) 
                         answer.end.success() ? worker.string() : worker.string() + ": " + first,
                         answer.end.success() ? "" : "build it on this kind of machine: ./exp build"});
     if (answer.end.success()) findings.push_back(tiles_finding(answer.output));
+    if (answer.end.success()) version = json_or_null<nlohmann::json>(answer.output);
   } catch (const Error& error) {
     findings.push_back(
         {"run", "worker", Health::problem, "none for backend " + question.backend, error.what()});
@@ -142,13 +151,21 @@ void examine_programs(const DoctorQuestion& question, DoctorFindings& findings) 
        nvidia.empty() && amd.empty()
            ? "backend openmp needs none; on a GPU machine install its driver (docs/backends.md)"
            : ""});
+  return version;
 }
 
-void examine_cluster(DoctorFindings& findings) {
-  findings.push_back(
-      program("cluster", "MPI", "mpirun", {"--version"}, Health::absent,
-              "install an MPI (Debian: apt-get install libopenmpi-dev openmpi-bin), or load the "
-              "site's module"));
+/// Ranks need both: mpirun, and a worker that was built with MPI (`version` is its answer).
+DoctorFinding mpi_finding(const nlohmann::json& version) {
+  DoctorFinding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
+  if (!version.is_object() || !version.value("mpi", std::string()).empty()) return finding;
+  finding.found += "; the worker was built without MPI";
+  finding.health = Health::absent;
+  finding.advice = build_with_mpi;
+  return finding;
+}
+
+void examine_cluster(const nlohmann::json& version, DoctorFindings& findings) {
+  findings.push_back(mpi_finding(version));
   findings.push_back(program("cluster", "Slurm", "scontrol", {"ping"}, Health::absent,
                              "no Slurm controller answers here; on a login node load its module"));
   findings.push_back(program("cluster", "ssh", "ssh", {"-V"}, Health::absent,
@@ -209,24 +226,26 @@ void examine_limits(DoctorFindings& findings) {
        files.rlim_cur < enough_files ? "raise it with ulimit -n 4096: many runs at once need it" : ""});
   const double machine =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / giga;
-  std::ifstream group("/sys/fs/cgroup/memory.max");
-  std::string granted;
-  if (!(group >> granted) || granted == "max") granted.clear();
+  const std::optional<GroupLimit> granted = memory_limit();
+  const bool narrower = granted && granted->amount / giga < machine;
   const bool limited = memory.rlim_cur != RLIM_INFINITY;
   findings.push_back(
       {"limits", "memory", limited ? Health::warning : Health::good,
-       number_text(machine) + " GiB" +
-           (granted.empty()
-                ? ""
-                : ", of which a control group grants " + number_text(std::stod(granted) / giga) + " GiB") +
+       number_text(narrower ? granted->amount / giga : machine) + " GiB" +
+           (narrower ? ", which the control group " + granted->group + " grants of the machine's " +
+                           number_text(machine) + " GiB"
+                     : "") +
            (limited ? ", address space limited to " + limit_text(memory.rlim_cur) + " bytes" : ""),
        limited ? "ulimit -v unlimited: mapped files count as address space too" : ""});
   const Cores cores = usable_cores();
+  const std::optional<GroupLimit> time = cpu_limit();
+  const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
   findings.push_back(
       {"limits", "cores", Health::good,
-       std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
-           (cores.by_core().size() == 1 ? " core" : " cores") +
-           (cores.granted > 0 ? ", a control group grants " + std::to_string(cores.granted) : ""),
+       (less ? number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of "
+             : "") +
+           std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
+           (cores.by_core().size() == 1 ? " core" : " cores"),
        ""});
 }
 
@@ -304,11 +323,11 @@ std::string file_system_name(unsigned long magic) {
   return text.str();
 }
 
-std::vector<Finding> examine(const DoctorQuestion& question) {
+std::vector<DoctorFinding> examine(const DoctorQuestion& question) {
   DoctorFindings findings;
-  examine_programs(question, findings);
+  const nlohmann::json version = examine_programs(question, findings);
   examine_build(findings);
-  examine_cluster(findings);
+  examine_cluster(version, findings);
   const std::filesystem::path folder =
       existing_folder(std::filesystem::absolute(question.database).parent_path());
   examine_storage(folder, findings);

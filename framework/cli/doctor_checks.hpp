@@ -20,7 +20,7 @@ enum class Health : std::uint8_t {
 /// "ok", "absent", "warning", "problem"
 const char* health_name(Health health);
 
-struct Finding {
+struct DoctorFinding {
   std::string group;  ///< "build", "run", "cluster", "storage", "limits", "clock"
   std::string what;
   Health health = Health::good;
@@ -35,7 +35,7 @@ struct DoctorQuestion {
 };
 
 /// All of them, in the order in which people need them.
-std::vector<Finding> examine(const DoctorQuestion& question);
+std::vector<DoctorFinding> examine(const DoctorQuestion& question);
 
 /// "ext4", "NFS"; "an unknown kind (0x1234)" for what has no name here.
 std::string file_system_name(unsigned long magic);

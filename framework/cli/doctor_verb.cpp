@@ -26,20 +26,21 @@ Cell health_cell(Health health) {
   return {health_name(health)};
 }
 
-void print_findings(const std::vector<Finding>& findings) {
+void print_findings(const std::vector<DoctorFinding>& findings) {
   Table table({{"ABOUT"}, {"WHAT"}, {"STATE"}, {"FOUND"}});
-  for (const Finding& finding : findings)
+  for (const DoctorFinding& finding : findings)
     table.add({finding.group, finding.what, health_cell(finding.health), finding.found});
   table.print(std::cout, terminal_of(stdout));
-  const bool advice = std::ranges::any_of(findings, [](const Finding& one) { return !one.advice.empty(); });
+  const bool advice =
+      std::ranges::any_of(findings, [](const DoctorFinding& one) { return !one.advice.empty(); });
   if (advice) std::cout << "\nwhat to do\n";
-  for (const Finding& finding : findings)
+  for (const DoctorFinding& finding : findings)
     if (!finding.advice.empty()) std::cout << "  " << finding.what << ": " << finding.advice << '\n';
 }
 
-void print_json(const std::vector<Finding>& findings) {
+void print_json(const std::vector<DoctorFinding>& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings)
+  for (const DoctorFinding& finding : findings)
     list.push_back({{"about", finding.group},
                     {"what", finding.what},
                     {"state", health_name(finding.health)},
@@ -53,27 +54,25 @@ void print_json(const std::vector<Finding>& findings) {
 int doctor_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
-      "doctor",
-      {"doctor [--json] [options]",
-       "Looks at what this machine has and lacks: worker and plugins, compilers, MPI, GPU and Slurm, the\n"
-       "file system of the database's folder, limits and the clock, each with what to do about it. The "
-       "exit\n"
-       "code is 1 where something is missing that every training needs.",
-       {{"exp doctor", "before the first run on a machine"},
-        {"exp doctor --json", "for a program, such as a site's own checks"}}});
+      "doctor", {"doctor [--json] [options]",
+                 "Looks at what this machine has and lacks: worker and plugins, compilers, MPI, GPU and "
+                 "Slurm, the file system of the database's folder, limits and the clock, each with what to "
+                 "do about it. The exit code is 1 where something is missing that every training needs.",
+                 {{"exp doctor", "before the first run on a machine"},
+                  {"exp doctor --json", "for a program, such as a site's own checks"}}});
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "whose worker is looked at (default: that of this build)");
   if (!line.parse(arguments)) return exit_done;
   const Programs programs = installed_programs();
-  const std::vector<Finding> findings =
+  const std::vector<DoctorFinding> findings =
       examine({.programs = programs, .backend = backend_of(line, programs), .database = line.database()});
   if (line.flag("json"))
     print_json(findings);
   else
     print_findings(findings);
   const bool problem =
-      std::ranges::any_of(findings, [](const Finding& one) { return one.health == Health::problem; });
+      std::ranges::any_of(findings, [](const DoctorFinding& one) { return one.health == Health::problem; });
   return problem ? exit_failed : exit_done;
 }
 

@@ -122,12 +122,9 @@ int dump_verb(const Arguments& arguments) {
       "dump",
       {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
        "Writes runs with their settings and every point that counts, for other programs. --csv: a folder "
-       "with "
-       "runs.csv,\nparams.csv and points.csv; --json: one file, as exp show --json prints a run; "
-       "--tensorboard: a "
-       "folder with one\nfolder of scalars for each run. What is there under these names is replaced. "
-       "Without RUN all "
-       "runs are meant.",
+       "with runs.csv, params.csv and points.csv; --json: one file, as exp show --json prints a run; "
+       "--tensorboard: a folder with one folder of scalars for each run. What is there under these names is "
+       "replaced. Without RUN all runs are meant.",
        {{"exp dump --csv -o tables", "all runs as three tables"},
         {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
         {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good", "some runs as three tables"},

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
@@ -34,15 +35,10 @@ Corpus load_corpus(const std::string& file) {
   const std::string content =
       file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : load_text(file, "corpus");
   Corpus corpus;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < content.size(); ++number) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    std::string line = content.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.find_first_not_of(" \t\v\f") == std::string::npos) continue;
-    corpus.texts.push_back(std::move(line));
-    corpus.lines.push_back(number + 1);
+  for (Lines lines(content); lines.next();) {
+    if (lines.line().find_first_not_of(" \t\v\f") == std::string_view::npos) continue;
+    corpus.texts.emplace_back(lines.line());
+    corpus.lines.push_back(static_cast<std::size_t>(lines.number()));
   }
   if (corpus.texts.empty())
     throw UsageError((file == "-" ? std::string("the standard input") : file) +
@@ -116,12 +112,9 @@ CommandLine make_embed_line() {
       "embed",
       {"embed RUN [TEXT...] [options]",
        "Vectors of texts and words from the best model of a run, whatever its task is, and what is nearest "
-       "to\n"
-       "them. A text is the mean of the encoder's last states over its pieces; a word is the mean of the "
-       "rows of\n"
-       "its pieces in the table of tokens, and no pass is run for it. Nearness is the cosine of the angle; "
-       "what is\n"
-       "equally near is ordered by its text.",
+       "to them. A text is the mean of the encoder's last states over its pieces; a word is the mean of the "
+       "rows of its pieces in the table of tokens, and no pass is run for it. Nearness is the cosine of the "
+       "angle; what is equally near is ordered by its text.",
        {{"exp embed quickstart --near in -k 5", "the words of the vocabulary that are nearest to a word"},
         {"exp embed quickstart --near \"Anna lives in Lund .\" --texts notes.txt",
          "the lines of a file that are nearest to a text"},

@@ -257,12 +257,9 @@ int explain_verb(const Arguments& arguments) {
       "explain",
       {"explain RUN...|FILE [-S key=value]... [options]",
        "Of a run: its question, and field by field what tells it from the nearest other run. Of an "
-       "experiment file\n"
-       "(a name that ends in .toml, or a file): for each of its runs why exp run would start it, go on with "
-       "it, or\n"
-       "leave it alone; of one that was never asked before, what tells it from the nearest stored run. "
-       "Nothing is\n"
-       "written.",
+       "experiment file (a name that ends in .toml, or a file): for each of its runs why exp run would start "
+       "it, go on with it, or leave it alone; of one that was never asked before, what tells it from the "
+       "nearest stored run. Nothing is written.",
        {{"exp explain quickstart", "what is particular about this run"},
         {"exp explain experiments/quickstart.toml -S model.dropout=0.2", "why this would be another run"}}});
   add_plan_options(line);

@@ -1,6 +1,5 @@
 // export: the best model of a run as a folder for other programs: the worker writes the weights, the model
 // card comes from the database. The folder is made aside and renamed, so that it is whole or not there.
-#include <unistd.h>
 
 #include <iostream>
 
@@ -39,10 +38,12 @@ void require_free(const fs::path& folder) {
 /// A folder that becomes another one, or nothing.
 class FolderAside {
  public:
-  explicit FolderAside(const fs::path& folder)
-      : folder_(folder),
-        aside_(folder.string() + std::string(aside_suffix) + "-" + std::to_string(::getpid())) {
-    make_folder(aside_);
+  explicit FolderAside(const fs::path& folder) : folder_(folder), aside_(aside_name(folder)) {
+    make_folder(folder_.parent_path());
+    std::error_code failure;
+    if (!fs::create_directory(aside_, failure) || failure)
+      throw Error("cannot make the folder " + aside_.string() +
+                  (failure ? ": " + failure.message() : ": it is there already"));
   }
   ~FolderAside() {
     std::error_code ignored;
@@ -101,8 +102,7 @@ int export_verb(const Arguments& arguments) {
       "export",
       {"export RUN -o DIR [options]",
        "Writes the best model of a run as a folder for other programs: weights, the tokenizer's files, and a "
-       "model\n"
-       "card with data, scores, hashes and how to verify them.",
+       "model card with data, scores, hashes and how to verify them.",
        {{"exp export minilm_wnut17-s1 -o minilm-names", "a folder for transformers, or for model.from"},
         {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"},
         {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"},

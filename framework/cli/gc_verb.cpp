@@ -74,15 +74,13 @@ std::optional<std::vector<Garbage>> collect(const CommandLine& line, Store& stor
 
 int gc_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line(
-      "gc", {"gc [RUN...] [options]",
-             "Removes checkpoints that are neither the best nor the last of their run, what interrupted "
-             "writes and verifications left,\nand folders of runs that the database does not know (these "
-             "only with -y, or "
-             "when asked). Runs on which\na process works are left alone. With RUN only the folders of these "
-             "runs are looked at.",
-             {{"exp gc --dry-run", "what would go, and how many bytes that is"},
-              {"exp gc -y", "remove it, without a question"}}});
+  CommandLine line("gc", {"gc [RUN...] [options]",
+                          "Removes checkpoints that are neither the best nor the last of their run, what "
+                          "interrupted writes and verifications left, and folders of runs that the database "
+                          "does not know (these only with -y, or when asked). Runs on which a process works "
+                          "are left alone. With RUN only the folders of these runs are looked at.",
+                          {{"exp gc --dry-run", "what would go, and how many bytes that is"},
+                           {"exp gc -y", "remove it, without a question"}}});
   line.options()("dry-run,n", po::bool_switch(), "only show it");
   line.options()("json", po::bool_switch(), "as JSON");
   add_yes_option(line);

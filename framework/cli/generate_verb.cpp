@@ -3,7 +3,8 @@
 
 #include <iostream>
 #include <iterator>
-#include <sstream>
+
+#include <encore/lines.hpp>
 
 #include "cli/access.hpp"
 #include "cli/become_worker.hpp"
@@ -12,6 +13,7 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "data/file.hpp"
+#include "data/utf8.hpp"
 #include "record/cores.hpp"
 #include "record/generate_request.hpp"
 
@@ -23,13 +25,9 @@ namespace po = boost::program_options;
 
 /// The lines of a text; an empty one is a prompt too.
 std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
+  std::vector<std::string> all;
+  for (Lines lines(text); lines.next();) all.emplace_back(lines.line());
+  return all;
 }
 
 std::vector<std::string> prompts_of(const CommandLine& line) {
@@ -72,6 +70,10 @@ DecodingWishes wishes_of(const CommandLine& line) {
     wishes.seed = static_cast<std::uint64_t>(seed);
   }
   if (line.has("stop")) wishes.stop = line.texts("stop");
+  for (const std::string& stop : wishes.stop)
+    if (find_invalid_utf8(stop))
+      throw UsageError(
+          "--stop is not UTF-8; a text is, so it never comes to these bytes: give whole characters");
   return wishes;
 }
 
@@ -92,12 +94,10 @@ CommandLine make_generate_line() {
   CommandLine line(
       "generate",
       {"generate RUN [PROMPT] [options]",
-       "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and where it "
-       "has\n"
-       "an encoder what it makes of PROMPT. The text is written as it grows. Without options the task's own\n"
+       "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and where it has "
+       "an encoder what it makes of PROMPT. The text is written as it grows. Without options the task's own "
        "way of decoding holds, as with exp predict; else the most probable piece is taken each time. Draws "
-       "are a\n"
-       "function of the seed, the prompt and the position alone: the same command gives the same text.",
+       "are a function of the seed, the prompt and the position alone: the same command gives the same text.",
        {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40", "the most probable continuation"},
         {"exp generate shakespeare \"ROMEO:\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
          "a drawn one, of the five most probable pieces each time"},
@@ -150,7 +150,7 @@ int generate_verb(const Arguments& arguments) {
       worker_arguments(line, run, "generate", {"--threads", std::to_string(line.integer("threads"))});
   request.prompts = prompts_of(line);
   use_text_as_input(request.text());
-  become_worker(run.worker, arguments_of_worker, Waiting::spinning);
+  become_worker(run.worker, arguments_of_worker, ThreadWait::briefly);
 }
 
 }  // namespace encore

@@ -7,6 +7,7 @@
 #include "cli/db_verb.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/verbs.hpp"
+#include "cli/wrapped_text.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -17,7 +18,9 @@ void print_list(const std::vector<Verb>& list) {
   std::size_t width = 0;
   for (const Verb& verb : list) width = std::max(width, std::strlen(verb.name));
   for (const Verb& verb : list)
-    std::cout << "  " << verb.name << std::string(width + 2 - std::strlen(verb.name), ' ') << verb.summary
+    std::cout << wrapped(std::string("  ") + verb.name +
+                             std::string(width + 2 - std::strlen(verb.name), ' ') + verb.summary,
+                         help_width(), static_cast<int>(width) + 2)
               << '\n';
 }
 
@@ -82,11 +85,11 @@ int run_action(const Verb& verb, const std::string& purpose, const Arguments& ar
   const std::string name = std::string("exp ") + verb.name;
   const std::vector<Verb>& actions = verb.actions();
   if (arguments.empty() || arguments.front() == "-h" || arguments.front() == "--help") {
-    std::cout << name << " ACTION [arguments]: " << purpose << "\n\n";
+    std::cout << wrapped(name + " ACTION [arguments]: " + purpose, help_width()) << "\n\n";
     print_list(actions);
     std::cout << '\n'
-              << name << " ACTION -h shows the options of an action and an example.\nexample: " << name << ' '
-              << actions.front().name << '\n';
+              << wrapped(name + " ACTION -h shows the options of an action and an example.", help_width())
+              << "\nexample: " << name << ' ' << actions.front().name << '\n';
     return arguments.empty() ? exit_usage : exit_done;
   }
   std::vector<std::string> names;
@@ -106,10 +109,13 @@ int help_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   if (line.has("verb")) return find_verb(line.text("verb")).run({"-h"});
 
-  std::cout << "exp VERB [arguments]: trains Transformers and keeps the record of every run\n\n";
+  std::cout << wrapped("exp VERB [arguments]: trains Transformers and keeps the record of every run",
+                       help_width())
+            << "\n\n";
   print_list(verbs());
-  std::cout << "\nexp VERB -h shows the options of a verb and an example.\n"
-               "example: exp run experiments/quickstart.toml\n";
+  std::cout << '\n'
+            << wrapped("exp VERB -h shows the options of a verb and an example.", help_width())
+            << "\nexample: exp run experiments/quickstart.toml\n";
   return exit_done;
 }
 

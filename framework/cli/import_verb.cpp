@@ -130,8 +130,8 @@ CommandLine make_import_line() {
   CommandLine line(
       "import",
       {"import DIR [--name NAME] [--task TYPE] [options]",
-       "Makes a run of the model in a Hugging Face folder, without training: the run is asked, scored,\n"
-       "exported and verified like any other. What it answers follows from the folder's architecture; an\n"
+       "Makes a run of the model in a Hugging Face folder, without training: the run is asked, scored, "
+       "exported and verified like any other. What it answers follows from the folder's architecture; an "
        "encoder alone gives a vector for each text.",
        {{"exp import models/all-MiniLM-L6-v2", "a run all-MiniLM-L6-v2 that embeds texts"},
         {"exp import models/bert-ner --name names", "one that finds entities, by the labels of the folder"},

@@ -72,8 +72,8 @@ bool may_replace(const CommandLine& line, const SelectedRuns& selected, const st
 int tag_verb(const Arguments& arguments) {
   CommandLine line(
       "tag", {"tag RUN... [+NAME] [-NAME]... [options]",
-              "Puts tags on runs (+name), takes them off (-name), and prints which they have then. "
-              "exp ls --tag finds\nthem; `tags` in the experiment file puts them on at the beginning.",
+              "Puts tags on runs (+name), takes them off (-name), and prints which they have then. exp ls "
+              "--tag finds them; `tags` in the experiment file puts them on at the beginning.",
               {{"exp tag quickstart +paper -draft", "one more, one less"},
                {"exp tag --state completed --where \"test/f1 >= 0.0\" +scored", "on all that were scored"}}});
   add_run_arguments(line);
@@ -104,9 +104,9 @@ int note_verb(const Arguments& arguments) {
   CommandLine line(
       "note",
       {"note RUN [TEXT] [options]",
-       "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty text "
-       "(\"\") removes it.\nThe first argument is the run, or several: a sweep, a pattern, or all where an "
-       "option chooses. Notes that were there\non runs that were not named are replaced only after a yes.",
+       "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty text (\"\") "
+       "removes it. The first argument is the run, or several: a sweep, a pattern, or all where an option "
+       "chooses. Notes that were there on runs that were not named are replaced only after a yes.",
        {{"exp note quickstart \"the first one that ran on the new machine\"",
          "exp show prints it with the run"},
         {"exp note all --tag paper \"in table 2\" -y", "on every run with this tag"}}});

@@ -139,12 +139,12 @@ class RunLog {
 int logs_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
-      "logs", {"logs RUN... [-f]",
-               "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, and "
-               "what their workers\n"
-               "wrote to their standard error. Of several runs each part is headed by the run's name.",
-               {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
-                {"exp logs --state completed", "what all complete runs have said"}}});
+      "logs",
+      {"logs RUN... [-f]",
+       "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, and what their "
+       "workers wrote to their standard error. Of several runs each part is headed by the run's name.",
+       {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
+        {"exp logs --state completed", "what all complete runs have said"}}});
   line.options()("follow,f", po::bool_switch(), "go on until all of them have ended");
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;

@@ -84,8 +84,7 @@ CommandLine make_line() {
       "ls",
       {"ls [RUN...] [options]",
        "Lists runs, the newest first, with state, the scores of the best checkpoint (so far, where a run "
-       "still\n"
-       "trains), epochs, time spent and age; runs of one sweep also with the options that it varies.",
+       "still trains), epochs, time spent and age; runs of one sweep also with the options that it varies.",
        {{"exp ls \"quick*\" --state completed", "complete runs whose names begin with quick"},
         {"exp ls --where \"train.epochs > 1 AND test/f1 >= 0.0\" --sort test/f1", "the best score first"},
         {"exp ls --csv", "all runs for a spreadsheet"}}});

@@ -8,7 +8,9 @@
 #include <iostream>
 #include <new>
 
+#include "base/terminal_filter.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "config/error.hpp"
 
@@ -54,11 +56,13 @@ int main(int argc, char** argv) {
   open_standard_streams();
   hear_of_children();
   std::ios::sync_with_stdio(false);
+  const encore::TerminalFilter output(std::cout, encore::terminal_of(stdout).color);
+  const encore::TerminalFilter errors(std::cerr, encore::terminal_of(stderr).color);
   try {
     return with_whole_output(run(argc, argv));
-  } catch (const encore::ConfigErrors& errors) {
+  } catch (const encore::ConfigErrors& problems) {
     // Each line begins with the place; a prefix would hide it from editors that jump there.
-    std::cerr << errors.what() << '\n';
+    std::cerr << problems.what() << '\n';
     return encore::exit_usage;
   } catch (const encore::Error& error) {
     // A verb that has started something catches what fails from then on itself.

@@ -105,7 +105,7 @@ TextReference reference_of_run(const CommandLine& line, const Store& store, cons
   throw Error("run " + run.name +
               " has no reference that texts could be compared with: it was trained by an earlier Encore, or "
               "without a development set; " +
-              suggestion(line, "evaluate " + run.name + " FILE --reference") +
+              suggestion(line, {"evaluate", run.name, "FILE", "--reference"}) +
               " makes one of a file with texts as they should be");
 }
 
@@ -114,10 +114,9 @@ CommandLine make_monitor_line() {
       "monitor",
       {"monitor RUN [options]",
        "Compares the texts that exp serve --monitor has answered to with the development set of the run: "
-       "length, unknown\npieces, confidence, labels, distance of embeddings. PSI and JS say how far they lie "
-       "apart; the evidence says\nwhether that is more than chance, and may be looked at as often as you "
-       "like.\n"
-       "Exit code 3: the texts have changed, with a probability of a false alarm of at most --alpha.",
+       "length, unknown pieces, confidence, labels, distance of embeddings. PSI and JS say how far they lie "
+       "apart; the evidence says whether that is more than chance, and may be looked at as often as you "
+       "like. Exit code 3: the texts have changed, with a probability of a false alarm of at most --alpha.",
        {{"exp monitor quickstart", "a table, and whether anything has changed"},
         {"exp monitor quickstart --json --window 200", "the last 200 texts, for programs"},
         {"exp monitor quickstart --on-alert ./tell.sh",
@@ -163,7 +162,7 @@ int monitor_verb(const Arguments& arguments) {
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   else if (said.texts == 0)
     std::cout << "nothing is kept of texts to run " << run.name << " yet; "
-              << suggestion(line, "serve " + run.name + " --monitor") << " does\n";
+              << suggestion(line, {"serve", run.name, "--monitor"}) << " does\n";
   else
     print_texts(std::cout, run.name, said);
   if (!said.alert()) return exit_done;

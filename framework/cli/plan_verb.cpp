@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/plan_size.hpp"
@@ -29,8 +30,10 @@ std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::strin
     if (pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) shown.push_back(i);
   }
   if (shown.empty())
-    throw UsageError("no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
-                     did_you_mean(pattern, names, "; exp plan " + planned.file.string() + " lists them"));
+    throw UsageError(
+        "no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
+        did_you_mean(pattern, names,
+                     "; " + shell_command({"exp", "plan", planned.file.string()}) + " lists them"));
   return shown;
 }
 
@@ -49,24 +52,19 @@ std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRun
 CommandLine make_plan_line() {
   namespace po = boost::program_options;
   CommandLine line(
-      "plan",
-      {"plan FILE [RUN] [-S key=value]... [options]",
-       "Shows what exp run would do with an experiment file: every run, whether it would be started, gone on "
-       "with or\n"
-       "skipped and why, and how long it will take, going by the most similar complete runs of the database "
-       "(? where\n"
-       "there is none). With --values every option with its value and where that comes from: default, "
-       "file:line:column,\n"
-       "sweep or command line. RUN, a name or a pattern as in a shell, limits what is shown. Everything is "
-       "checked,\n"
-       "nothing is written. With --size, what each distinct model costs before anything is there: "
-       "parameters,\n"
-       "operations and memory, part by part. Of a file with [search]: what would be proposed next.",
-       {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
-        {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
-         "where every value of it comes from"},
-        {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
-         "what its model would cost on batches of 64 sequences of 32 tokens"}}});
+      "plan", {"plan FILE [RUN] [-S key=value]... [options]",
+               "Shows what exp run would do with an experiment file: every run, whether it would be started, "
+               "gone on with or skipped and why, and how long it will take, going by the most similar "
+               "complete runs of the database (? where there is none). With --values every option with its "
+               "value and where that comes from: default, file:line:column, sweep or command line. RUN, a "
+               "name or a pattern as in a shell, limits what is shown. Everything is checked, nothing is "
+               "written. With --size, what each distinct model costs before anything is there: parameters, "
+               "operations and memory, part by part. Of a file with [search]: what would be proposed next.",
+               {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
+                {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
+                 "where every value of it comes from"},
+                {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
+                 "what its model would cost on batches of 64 sequences of 32 tokens"}}});
   add_plan_options(line);
   line.positional("run");
   line.options()("values", po::bool_switch(), "every option with its value and origin");

@@ -127,6 +127,7 @@ Specification specification_of(RunPoint& point, const std::string& backend,
   specification.question = point.question;
   specification.group = point.group;
   specification.backend = backend;
+  specification.ties = Ties::loss;
   specification.config = std::move(point.config);
   specification.origin = std::move(point.origin);
   for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
@@ -232,8 +233,10 @@ PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& documen
 }
 
 void record_descriptions(Store& store, const PlannedRuns& planned) {
+  std::vector<Store::RunToDescribe> known;
   for (const PlannedRun& run : planned.runs)
-    if (run.before) store.describe(run.before->number, run.specification);
+    if (run.before) known.push_back({run.before->number, &run.specification});
+  store.describe(known);
 }
 
 std::string context_of(const PlannedRuns& planned) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
@@ -59,8 +60,8 @@ void print_result(const std::vector<Manifest>& manifests, const fs::path& plugin
       std::cout << separator << name_of(offer.kind) << " \"" << offer.name << '"';
       separator = ", ";
     }
-    std::cout << "\n  check     " << command_name() << " plugin check " << manifest.library_path().string()
-              << '\n';
+    std::cout << "\n  check     " << command_name() << ' '
+              << shell_command({"plugin", "check", manifest.library_path().string()}) << '\n';
   }
   std::cout << "  use       plugin_path = [\"" << plugins.string()
             << "\"]   at the top of an experiment file\n";
@@ -73,8 +74,8 @@ int plugin_build(const Arguments& arguments) {
   CommandLine line(
       "plugin build",
       {"plugin build FOLDER [--backend NAME]",
-       "Configures and builds the plugin in FOLDER with CMake, for this Encore: in FOLDER/build/BACKEND,\n"
-       "the plugin itself and its manifest in FOLDER/build/BACKEND/plugins.",
+       "Configures and builds the plugin in FOLDER with CMake, for this Encore: in FOLDER/build/BACKEND, the "
+       "plugin itself and its manifest in FOLDER/build/BACKEND/plugins.",
        {{"exp plugin build my_layers", "then: plugin_path = [\"my_layers/build/openmp/plugins\"]"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)");

@@ -256,23 +256,19 @@ class PluginCheck {
 
 int plugin_check(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("plugin check",
-                   {"plugin check FILE.so [options]",
-                    "Runs the contract suite on everything a plugin offers, in child processes: options and "
-                    "their refusals,\n"
-                    "gradients in double against differences, equal bits for a seed and for 1, 2 and 3 "
-                    "threads, empty, short\n"
-                    "and long sequences, every precision, no allocation in a step, labels of kernels; of "
-                    "tasks and readers\n"
-                    "fields, equal numbers in any order and on four threads, measures that are best for "
-                    "perfect outputs. One\n"
-                    "cause is one FAIL: what fails for the same cause, or was not run any more, is listed as "
-                    "skipped. Exit 1\n"
-                    "when a check fails.",
-                    {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
-                      "before it is used in an experiment"},
-                     {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-                      "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
+  CommandLine line(
+      "plugin check",
+      {"plugin check FILE.so [options]",
+       "Runs the contract suite on everything a plugin offers, in child processes: options and their "
+       "refusals, gradients in double against differences, equal bits for a seed and for 1, 2 and 3 threads, "
+       "empty, short and long sequences, every precision, no allocation in a step, labels of kernels; of "
+       "tasks and readers fields, equal numbers in any order and on four threads, measures that are best for "
+       "perfect outputs. One cause is one FAIL: what fails for the same cause, or was not run any more, is "
+       "listed as skipped. Exit 1 when a check fails.",
+       {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
+         "before it is used in an experiment"},
+        {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
+         "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
   line.options()("timeout", po::value<int>()->value_name("SECONDS")->default_value(300),

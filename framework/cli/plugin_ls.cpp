@@ -106,15 +106,12 @@ void print_text(const PluginView& view, const std::vector<Refusal>& refused,
 
 int plugin_ls(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line(
-      "plugin ls",
-      {"plugin ls [options]",
-       "Lists the plugins that runs find, and those that are refused with the reason. Nothing is loaded "
-       "unless\n"
-       "--load is given.",
-       {{"exp plugin ls", "what ships, and what $ENCORE_PLUGIN_PATH adds"},
-        {"exp plugin ls --plugin-path my_layers/build --load",
-         "with a folder of your own, each loaded once"}}});
+  CommandLine line("plugin ls", {"plugin ls [options]",
+                                 "Lists the plugins that runs find, and those that are refused with the "
+                                 "reason. Nothing is loaded unless --load is given.",
+                                 {{"exp plugin ls", "what ships, and what $ENCORE_PLUGIN_PATH adds"},
+                                  {"exp plugin ls --plugin-path my_layers/build --load",
+                                   "with a folder of your own, each loaded once"}}});
   add_plugin_view_options(line);
   line.options()("load", po::bool_switch(),
                  "have the worker load every plugin: finds what only loading shows");

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
@@ -160,7 +161,8 @@ int plugin_new(const Arguments& arguments) {
                               {"MyPlugin", class_name(name)}};
   for (const std::string& file : copy_template(from, folder, words))
     std::cout << "  " << (folder / file).string() << '\n';
-  std::cout << "  next      " << command_name() << " plugin build " << folder.string() << '\n';
+  std::cout << "  next      " << command_name() << ' ' << shell_command({"plugin", "build", folder.string()})
+            << '\n';
   return exit_done;
 }
 

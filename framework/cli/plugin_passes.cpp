@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
@@ -72,8 +73,8 @@ std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned) {
 
 std::string warning_text(const UsedPlugin& plugin) {
   return "warning: plugin \"" + plugin.name + "\" (" + short_hash(plugin.sha256) +
-         ") never passed its checks here; before its numbers count: " + command_name() + " plugin check " +
-         plugin.file.string();
+         ") never passed its checks here; before its numbers count: " + command_name() + " " +
+         shell_command({"plugin", "check", plugin.file.string()});
 }
 
 }  // namespace encore

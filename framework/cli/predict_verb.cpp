@@ -44,8 +44,8 @@ int predict_verb(const Arguments& arguments) {
   CommandLine line(
       "predict",
       {"predict RUN [TEXT] [options]",
-       "Asks the best model of a run: about TEXT, each line of a file, or each line of the standard\n"
-       "input. The first argument is the run; where an option chooses it, write all.",
+       "Asks the best model of a run: about TEXT, each line of a file, or each line of the standard input. "
+       "The first argument is the run; where an option chooses it, write all.",
        {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
         {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
          "with the best model there is; a sweep's name in place of all: with the best one of the sweep"},
@@ -92,7 +92,7 @@ int predict_verb(const Arguments& arguments) {
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
-  become_worker(run.worker, arguments_of_worker, line.has("file") ? Waiting::spinning : Waiting::asleep);
+  become_worker(run.worker, arguments_of_worker, line.has("file") ? ThreadWait::briefly : ThreadWait::asleep);
 }
 
 }  // namespace encore

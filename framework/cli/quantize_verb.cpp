@@ -4,14 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/bytes_text.hpp"
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
+#include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
+#include "document/quantity.hpp"
 #include "record/cores.hpp"
 #include "report/comparison.hpp"
 
@@ -92,8 +95,8 @@ std::string text_of(const std::string& run, const Json& answer) {
       << cost_text(answer);
   print_kept(out, answer);
   print_scores(out, answer);
-  out << "\n  written  " << printable(answer.value("file", "")) << "\n  next     " << command_name()
-      << " predict " << run << " --int" << bits << " \"...\"\n";
+  out << "\n  written  " << printable(answer.value("file", "")) << "\n  next     " << command_name() << ' '
+      << shell_command({"predict", run, "--int" + bits, "..."}) << '\n';
   return out.str();
 }
 
@@ -119,12 +122,10 @@ CommandLine make_quantize_line() {
   CommandLine line(
       "quantize",
       {"quantize RUN... [options]",
-       "Writes the best model of each run once more, with matrices of 8-bit integers: a quarter of the "
-       "space (with\n"
-       "--bits 4 an eighth), and\n"
-       "faster products, for predict, evaluate, generate, embed and serve with --int8. Matrices that cost "
-       "the\n"
-       "development set's loss more than is tolerated stay as they are. What was trained is not touched.",
+       "Writes the best model of each run once more, with matrices of 8-bit integers: a quarter of the space "
+       "(with --bits 4 an eighth), and faster products, for predict, evaluate, generate, embed and serve "
+       "with --int8. Matrices that cost the development set's loss more than is tolerated stay as they are. "
+       "What was trained is not touched.",
        {{"exp quantize quickstart", "writes weights_int8.safetensors, and says what it does to the scores"},
         {"exp quantize minilm_wnut17 --best dev/f1", "the best run of a sweep"},
         {"exp quantize quickstart --keep head --tolerance 0.05",

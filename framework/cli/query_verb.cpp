@@ -13,6 +13,7 @@
 
 #include "cli/access.hpp"
 #include "cli/verbs.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -186,7 +187,7 @@ int query_verb(const Arguments& arguments) {
   CommandLine line("query",
                    {"query SQL [options]",
                     "Answers one question in SQL (docs/store.md has examples). The database is opened for "
-                    "reading: whatever\nwould write is refused. Ctrl-C ends a question that takes too long.",
+                    "reading: whatever would write is refused. Ctrl-C ends a question that takes too long.",
                     {{"exp query \"SELECT id, name, status FROM run_status\"", "all runs with their status"},
                      {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
                       "a curve for a spreadsheet"}}});
@@ -199,6 +200,7 @@ int query_verb(const Arguments& arguments) {
 
   const auto database = open_encore_database(line.database(), OpenMode::read);
   database->execute("PRAGMA query_only = ON");
+  const Unguarded own_question(*database);  // Query lets it read only
   struct sigaction action {};
   action.sa_handler = interrupt;
   sigemptyset(&action.sa_mask);

@@ -8,7 +8,7 @@
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
-#include "runner/code_state.hpp"
+#include "record/source_record.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
@@ -20,9 +20,8 @@ namespace fs = std::filesystem;
 
 /// A commit comes from a bundle: git must not take it for an option or a name.
 void require_commit(const std::string& commit) {
-  const bool digits = commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!digits || (commit.size() != 40 && commit.size() != 64))
-    throw Error("the recorded commit is none: it is not of 40 or 64 hexadecimal digits");
+  if (!is_commit_hash(commit))
+    throw Error("the recorded commit is invalid: expected 40 or 64 hexadecimal digits");
 }
 
 ProgramOutput git(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "") {
@@ -37,8 +36,10 @@ void require_source(const fs::path& clone, const std::string& commit) {
   if (!git(clone, {"cat-file", "-e", commit + ":framework/bundle/CMakeLists.txt"}).end.success())
     throw Error(
         "the recorded commit " + commit +
-        " is no Encore that knows bundles: the runs were started from a file in another repository, or by "
-        "an older Encore. Build the program yourself and verify with it, without --build");
+        " is no Encore that knows bundles: an older Encore, or, where the runs do not say which source of "
+        "Encore "
+        "trained them, the commit of another repository in which the experiment file lay. Build the program "
+        "yourself and verify with it, without --build");
 }
 
 void require_diff(const CodeVersion& code, bool with_diff) {
@@ -72,6 +73,17 @@ void add_work_tree(const fs::path& clone, const CodeVersion& code, const fs::pat
   throw Error("the recorded diff does not fit its commit: " + applied.errors);
 }
 
+/// What trained it: before version 10 of the database the only commit is that of the experiment's repository,
+/// which is Encore's where the experiment file lay in it.
+CodeVersion code_of(const AttemptRow& attempt) {
+  if (!attempt.source) return {attempt.commit_hash, attempt.diff};
+  if (attempt.source->commit.empty())
+    throw Error("Encore was built without git from the folder " + attempt.source->archive +
+                ", whose source files have the SHA-256 " + attempt.source->sha256 +
+                "; build it from that archive and verify with it, without --build");
+  return {attempt.source->commit, attempt.source->diff};
+}
+
 }  // namespace
 
 CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs) {
@@ -79,11 +91,11 @@ CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs) {
   for (const RunRow& run : runs) {
     const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
     if (attempts.empty()) continue;
-    const CodeVersion code{attempts.back().commit_hash, attempts.back().diff};
+    const CodeVersion code = code_of(attempts.back());
     if (!found) found = code;
     if (found->commit != code.commit || found->diff != code.diff)
       throw Error(
-          "the runs were started from several states of the code; name those of one behind the bundle");
+          "the runs were trained by Encore from several sources; name those of one behind the bundle");
   }
   return found.value_or(CodeVersion{});
 }

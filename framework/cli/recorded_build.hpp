@@ -17,8 +17,8 @@ struct RecordedBuild {
   bool with_diff = false;  ///< apply what was changed in it
 };
 
-/// The one commit and diff that all of these runs were started from; empty where none was recorded. Throws
-/// Error where they are several.
+/// The one commit and diff of Encore that trained all of these runs; empty where none was recorded. Throws
+/// Error where they are several, and where there was no git.
 CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs);
 
 /// The tree in which this program was built; empty where it is installed.

@@ -46,27 +46,23 @@ std::string listed_words(const std::vector<std::string>& words) {
 CommandLine make_report_line() {
   namespace po = boost::program_options;
   CommandLine line(
-      "report",
-      {"report [RUN...] -o FILE [options]",
-       "Writes a document about a run, a sweep or all runs, made from the database alone: what was asked and "
-       "the answer\n"
-       "with its uncertainty, all trials, curves, what each parameter explains, examples, the method, the "
-       "environment,\n"
-       "and how to do it again. Equal databases give equal bytes. The name of the file says the format. "
-       "Without RUN "
-       "all\nruns are meant.",
-       {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
-        {"exp report quickstart --metric dev/f1 --format json",
-         "about another score, to the standard output"},
-        {"exp report quickstart --brief -o brief.html",
-         "two pages: the answer, one table, one picture, how to do it again"},
-        {"exp report quickstart --without examples,code -o report.md",
-         "without sentences of the data and without uncommitted changes"},
-        {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
-        {"exp report quickstart --checklist neurips",
-         "what the record answers of the checklist of a venue, and what is left for you"},
-        {"exp report all --against quickstart -o beside.tex",
-         "all runs, with older ones beside them; a date puts those finished before it there"}}});
+      "report", {"report [RUN...] -o FILE [options]",
+                 "Writes a document about a run, a sweep or all runs, made from the database alone: what was "
+                 "asked and the answer with its uncertainty, all trials, curves, what each parameter "
+                 "explains, examples, the method, the environment, and how to do it again. Equal databases "
+                 "give equal bytes. The name of the file says the format. Without RUN all runs are meant.",
+                 {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
+                  {"exp report quickstart --metric dev/f1 --format json",
+                   "about another score, to the standard output"},
+                  {"exp report quickstart --brief -o brief.html",
+                   "two pages: the answer, one table, one picture, how to do it again"},
+                  {"exp report quickstart --without examples,code -o report.md",
+                   "without sentences of the data and without uncommitted changes"},
+                  {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
+                  {"exp report quickstart --checklist neurips",
+                   "what the record answers of the checklist of a venue, and what is left for you"},
+                  {"exp report all --against quickstart -o beside.tex",
+                   "all runs, with older ones beside them; a date puts those finished before it there"}}});
   line.options()("output,o", po::value<std::string>()->value_name("FILE"),
                  ("the file to write: " + endings()).c_str());
   line.options()("format", po::value<std::string>()->value_name("NAME"),

@@ -49,11 +49,10 @@ CommandLine make_retrain_line() {
       "retrain",
       {"retrain RUN --with FILE... [--new-test FILE] [--promote-if RULE] [options]",
        "Trains a complete run once more, with the settings it had, on its data and on new data, from its "
-       "weights\nonward. A share of the new examples is held out, or --new-test names a file; the new run "
-       "and its parent are\ncompared there and on the old test set, over the same examples. Where the rule "
-       "holds, the new run is promoted:\nit stands for its parent (--promoted, in every verb that takes "
-       "runs). The "
-       "same command does only what is\nmissing. Exit code 0: promoted, 4: not promoted.",
+       "weights onward. A share of the new examples is held out, or --new-test names a file; the new run and "
+       "its parent are compared there and on the old test set, over the same examples. Where the rule holds, "
+       "the new run is promoted: it stands for its parent (--promoted, in every verb that takes runs). The "
+       "same command does only what is missing. Exit code 0: promoted, 4: not promoted.",
        {{"exp retrain quickstart --with new.conll", "hold out 20 % of the new examples to judge by"},
         {"exp retrain quickstart --with new.conll --new-test fresh.conll --dry-run", "what would be done"},
         {"exp retrain quickstart --with new.conll --promote-if \"old_low >= -1 and new_low > 0\"",
@@ -307,7 +306,7 @@ class Retrain {
     if (!trained) std::cout << run.name << " (" << run.id << ") is complete\n";
     print_outcome(std::cout, run, parent_, retraining);
     if (retraining.promoted)
-      std::cout << "  next      " << suggestion(line_, "serve " + parent_.name + " --promoted") << '\n';
+      std::cout << "  next      " << suggestion(line_, {"serve", parent_.name, "--promoted"}) << '\n';
   }
 
   const CommandLine& line_;

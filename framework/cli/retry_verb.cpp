@@ -120,14 +120,12 @@ PlannedRuns from_database(const CommandLine& line, Store& store, const RunSelect
 int retry_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
-      "retry",
-      {"retry FILE|RUN... --failed|--lost [options]",
-       "Starts runs again as new attempts: failed ones from the start, lost ones from their newest valid\n"
-       "checkpoint. With an experiment file its runs are meant; otherwise those of the database, whatever "
-       "has\n"
-       "become of the file.",
-       {{"exp retry quickstart --failed", "train the quickstart again from the start, if it failed"},
-        {"exp retry quickstart --lost --failed -j 2", "both kinds, two runs at once"}}});
+      "retry", {"retry FILE|RUN... --failed|--lost [options]",
+                "Starts runs again as new attempts: failed ones from the start, lost ones from their newest "
+                "valid checkpoint. With an experiment file its runs are meant; otherwise those of the "
+                "database, whatever has become of the file.",
+                {{"exp retry quickstart --failed", "train the quickstart again from the start, if it failed"},
+                 {"exp retry quickstart --lost --failed -j 2", "both kinds, two runs at once"}}});
   add_plan_options(line);
   add_session_options(line);
   line.options()("failed", po::bool_switch(), "runs that failed, from the start");

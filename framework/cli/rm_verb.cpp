@@ -64,13 +64,12 @@ int purge(const CommandLine& line, Store& store) {
 }  // namespace
 
 int rm_verb(const Arguments& arguments) {
-  CommandLine line(
-      "rm", {"rm RUN... [options]",
-             "Takes runs out of sight: ls does not show them, and run and plan treat what they asked as "
-             "never asked.\nNothing is lost: exp undelete brings them back. Their names stay taken. Runs "
-             "that were not "
-             "named one by one are\nlisted first, and you are asked.",
-             {{"exp rm \"quick*\" -y", "all whose names begin so; ls --removed still shows them"}}});
+  CommandLine line("rm",
+                   {"rm RUN... [options]",
+                    "Takes runs out of sight: ls does not show them, and run and plan treat what they asked "
+                    "as never asked. Nothing is lost: exp undelete brings them back. Their names stay taken. "
+                    "Runs that were not named one by one are listed first, and you are asked.",
+                    {{"exp rm \"quick*\" -y", "all whose names begin so; ls --removed still shows them"}}});
   line.options()("purge", boost::program_options::bool_switch(),
                  "remove them for good, with their folders; removed ones too");
   line.options()("force", boost::program_options::bool_switch(),
@@ -89,7 +88,7 @@ int rm_verb(const Arguments& arguments) {
     return exit_done;
   store.set_removed(numbers_of(runs), true);
   for (const RunRow& run : runs)
-    std::cout << run.name << " is out of sight; " << suggestion(line, "undelete " + run.name)
+    std::cout << run.name << " is out of sight; " << suggestion(line, {"undelete", run.name})
               << " brings it back\n";
   return exit_done;
 }

@@ -172,7 +172,7 @@ void RunDisplay::silent(const Silence& silence) {
 
 void RunDisplay::noticed(const std::string& text) {
   lines_.hide();
-  std::fprintf(stderr, "exp: %s: %s\n", title_.c_str(), text.c_str());
+  std::fprintf(stderr, "exp: %s\n", printable_lines(title_ + ": " + text).c_str());
 }
 
 void RunDisplay::say(const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "report/selection_notice.hpp"
 #include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
@@ -47,6 +48,7 @@ Json attempts_json(Store& store, const RunRow& run) {
                         {"host", attempt.host},
                         {"build", attempt.build},
                         {"plugins", plugins},
+                        {"source", attempt.source ? Json(json_of(*attempt.source)) : Json()},
                         {"commit", attempt.commit_hash},
                         {"diff", attempt.diff}});
     if (const auto found = used.find(attempt.ordinal); found != used.end())
@@ -85,6 +87,14 @@ Json retraining_json(Store& store, const RunRow& run) {
   return {{"name", before->name}, {"id", before->id}, {"outcome", Json(read_retraining(store, run))}};
 }
 
+Json origin_json(const std::optional<OriginRow>& origin) {
+  if (!origin) return nullptr;
+  return {{"kind", origin->kind},
+          {"name", origin->name},
+          {"sha256", origin->sha256.empty() ? Json() : Json(origin->sha256)},
+          {"time", origin->time}};
+}
+
 Json verifications_json(Store& store, const RunRow& run) {
   Json verifications = Json::array();
   for (const VerificationRow& verification : store.read_verifications(run.number))
@@ -93,6 +103,7 @@ Json verifications_json(Store& store, const RunRow& run) {
          {"outcome", verification.outcome},
          {"first_step", verification.first_step ? Json(*verification.first_step) : Json()},
          {"scope", verification.scope},
+         {"origin", origin_json(verification.origin)},
          {"details", verification.details}});
   return verifications;
 }
@@ -129,8 +140,12 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   Json gaps = Json::array();
   for (const RecordGap& gap : find_record_gaps(store, run))
     gaps.push_back({{"text", gap.text}, {"lost", gap.lost}});
+  Json notices = Json::array();
+  for (const auto& [number, notice] : selection_notices(store, {run})) notices.push_back(notice);
   Json object = run_head_json(run);
-  object.update(Json{{"note", run.note},
+  object.update(Json{{"kind", run.kind},
+                     {"origin", origin_json(run.origin)},
+                     {"note", run.note},
                      {"tags", store.read_tags(run.number)},
                      {"created", run.created},
                      {"finished", run.finished ? Json(*run.finished) : Json()},
@@ -145,6 +160,7 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},
                      {"record_gaps", gaps},
+                     {"notices", notices},
                      {"checkpoints", checkpoints},
                      {"artifacts", artifacts},
                      {"verifications", verifications_json(store, run)}});

@@ -32,7 +32,7 @@ RunList make_run_list(Store& store, std::vector<RunRow> runs);
 /// One column for each option that is not the same in all of them, the seed too; options that always change
 /// together share one.
 std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs);
-/// One that run_columns.hpp knows. Throws UsageError that names `option`, "--sort".
+/// One that store/run_columns.hpp knows. Throws UsageError that names `option`, "--sort".
 ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std::string& option,
                         const std::string& name);
 /// By a column: measures from the best value on, everything else rising; runs without a value come last.

@@ -117,7 +117,7 @@ void add_model_options(CommandLine& line) {
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
+  line.options()("threads,t", po::value<int>()->value_name("N")->default_value(0),
                  "threads; 0: all this process may use");
 }
 

@@ -128,8 +128,7 @@ void require_rank_programs(const CommandLine& line, int ranks, const std::filesy
   const nlohmann::json answer = json_or_null(version.output);
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
     throw UsageError("--ranks " + std::to_string(ranks) + ": " + worker.string() +
-                     " was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev and "
-                     "openmpi-bin) and build again (./exp setup), or train without --ranks");
+                     " was built without MPI; " + build_with_mpi + ", or train without --ranks");
   if (line.has("launcher")) return;  // that program is started on other machines
   const std::string program = rank_launcher(line, ranks, 1).front();
   if (!is_there(program))

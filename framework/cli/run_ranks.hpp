@@ -12,6 +12,12 @@
 
 namespace encore {
 
+/// What to do about a worker without MPI, as messages and `exp doctor` say it.
+inline constexpr const char* build_with_mpi =
+    "build it again with ./exp build --mpi, which installs Open MPI on Debian (elsewhere load the site's "
+    "module "
+    "first)";
+
 /// --ranks, --mpirun.
 void add_rank_options(CommandLine& line);
 void add_mpirun_option(CommandLine& line);

@@ -74,8 +74,8 @@ void add_run_options(CommandLine& line) {
                  "of these the one with the best value, such as dev/loss or \"max dev/loss\"");
   line.explain(
       "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as \"wnut*\", or all; "
-      "the\n"
-      "options below choose among these runs, or among all where none is named (docs/selecting_runs.md).");
+      "the options below choose among these runs, or among all where none is named "
+      "(docs/selecting_runs.md).");
 }
 
 void add_run_arguments(CommandLine& line) {

@@ -15,6 +15,7 @@
 #include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
+#include "record/thread_adaptation.hpp"
 #include "report/wording.hpp"
 #include "runner/code_state.hpp"
 #include "runner/launched_worker.hpp"
@@ -207,7 +208,10 @@ std::vector<WorkerPlace> launched_places(const CommandLine& line) {
   WorkerPlace place;
   place.launcher = make_launcher(name, installed_programs().folder / "exp");
   place.threads = line.integer("threads");
-  if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  if (place.threads > 0)
+    place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  else
+    place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
   std::vector<WorkerPlace> places;
   if (line.has("hosts")) {
     const std::vector<std::string> hosts = parse_hosts(line.text("hosts"));

@@ -1,5 +1,7 @@
 // Lines for people at the end of a run; what was measured comes from the database.
 #include "cli/run_summary.hpp"
+#include "base/shell_word.hpp"
+#include "bundle/packed_files.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include "record/checkpoint.hpp"
 #include "report/comparison.hpp"
 #include "report/predictions.hpp"
+#include "report/selection_notice.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -42,12 +45,13 @@ std::string relative_text(const std::filesystem::path& path) {
   return below ? near.string() : path.string();
 }
 
-void print_next(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run) {
+void print_next(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run) {
   const std::filesystem::path folder = store.run_folder(run.id);
   const bool has_test = std::filesystem::exists(folder / predictions_name("test"));
-  const std::string text = sample_text(folder / predictions_name(has_test ? "test" : "dev"));
-  out << "  next      " << suggestion(line, "show " + run.name) << '\n'
-      << "            " << suggestion(line, "predict " + run.name + " " + text) << '\n';
+  const std::string text =
+      sample_text(folder / predictions_name(has_test ? "test" : "dev"), hides_its_data(store, run));
+  out << "  next      " << suggestion(line, {"show", run.name}) << '\n'
+      << "            " << suggestion(line, {"predict", run.name, text}) << '\n';
 }
 
 void print_place(std::ostream& out, const Store& store, const RunRow& run) {
@@ -55,7 +59,8 @@ void print_place(std::ostream& out, const Store& store, const RunRow& run) {
       << "  folder    " << relative_text(store.run_folder(run.id)) << '\n';
 }
 
-bool safe_to_quote(const std::string& text) {
+/// Whether the text is easy to read as one word of a command, too.
+bool is_simple(const std::string& text) {
   return text.find_first_of("\"\\$`!") == std::string::npos && printable(text) == text;
 }
 
@@ -85,19 +90,20 @@ std::string resume_text(const Store& store, const std::string& run_id) {
              : "it goes on from its checkpoint of step " + std::to_string(checkpoints.back().step);
 }
 
-std::string sample_text(const std::filesystem::path& predictions) {
+std::string sample_text(const std::filesystem::path& predictions, bool is_private) {
   constexpr std::ptrdiff_t fewest = 4, most = 14;  // words
   constexpr int most_lines = 200;
   std::ifstream in(predictions);
   std::string line;
   for (int count = 0; count < most_lines && std::getline(in, line); ++count) {
     const Inputs inputs = inputs_in(line);
-    if (has_two_texts(inputs)) return "$'one text\\tanother text'";
+    if (has_two_texts(inputs)) return "one text\tanother text";
+    if (is_private) continue;
     const std::string text = inputs.size() == 1 ? inputs.front().second : "";
     const std::ptrdiff_t words = text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
-    if (words >= fewest && words <= most && safe_to_quote(text)) return '"' + text + '"';
+    if (words >= fewest && words <= most && is_simple(text)) return text;
   }
-  return "\"a line of text\"";
+  return "a line of text";
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,
@@ -106,6 +112,8 @@ void print_completed(std::ostream& out, const CommandLine& line, Store& store, c
   const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
   out << run.name << " completed in " << duration_text(outcome.seconds)
       << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
+  for (const auto& [number, notice] : selection_notices(store, {run}))
+    out << "  note      " << printable(notice) << '\n';
   if (alone) {
     print_place(out, store, run);
     print_next(out, line, store, run);
@@ -128,7 +136,7 @@ bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
   out << "exp: " << run.name << " is complete, but its record is not whole:\n";
   for (const RecordGap& gap : gaps)
     if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
-  out << "  next      " << suggestion(line, "show " + run.name) << '\n'
+  out << "  next      " << suggestion(line, {"show", run.name}) << '\n'
       << "            " << command_name()
       << " run with --fresh trains it again, as a new repeat: nothing else brings these records back\n";
   out.flush();
@@ -160,13 +168,14 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const Store
   if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
   out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
   if (!outcome.log_tail.empty()) {
-    out << "the last lines of its log (" << suggestion(line, "logs " + name) << " shows all):\n";
+    out << "the last lines of its log (" << suggestion(line, {"logs", name}) << " shows all):\n";
     std::string tail = outcome.log_tail;
     while (!tail.empty() && tail.back() == '\n') tail.pop_back();
     out << printable_lines(tail) << '\n';
   }
   if (!outcome.plugin.empty())
-    out << "look for the mistake: " << command_name() << " plugin check " << outcome.plugin << '\n';
+    out << "look for the mistake: " << command_name() << ' '
+        << shell_command({"plugin", "check", outcome.plugin}) << '\n';
   if (outcome.state != RunState::failed)
     out << "run the same command again; " << resume_text(store, run.id) << '\n';
   if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
@@ -189,7 +198,7 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
   }
   out << '\n';
   table.print(out, terminal);
-  out << "  next      " << suggestion(line, "ls") << '\n';
+  out << "  next      " << suggestion(line, {"ls"}) << '\n';
 }
 
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
@@ -203,14 +212,14 @@ void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* stor
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()
         << " runs are complete\n"
-        << "  next      " << suggestion(line, "ls") << '\n';
+        << "  next      " << suggestion(line, {"ls"}) << '\n';
     return;
   }
   const RunRow& run = *planned.runs.front().before;
   const std::string scores = scores_text(*store, run);
   out << "nothing to do: " << run.name << " is complete" << (scores.empty() ? "" : ", ") << scores << '\n'
-      << "  next      " << suggestion(line, "show " + run.name) << '\n'
-      << "            " << suggestion(line, "run " + planned.file.string() + " --fresh")
+      << "  next      " << suggestion(line, {"show", run.name}) << '\n'
+      << "            " << suggestion(line, {"run", planned.file.string(), "--fresh"})
       << "  (trains it again)\n";
 }
 

@@ -37,8 +37,9 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
                          const PlannedRuns& planned);
 
-/// A text to try a model on, in quotes for the shell: of the first example of a file of predictions whose
-/// only field is short; "a line of text" where there is none, and two texts where records have two.
-std::string sample_text(const std::filesystem::path& predictions);
+/// A text to try a model on: of the first example of a file of predictions whose only field is short; "a line
+/// of text" where there is none or where the examples are private, and two texts with a tab between them
+/// where records have two.
+std::string sample_text(const std::filesystem::path& predictions, bool is_private);
 
 }  // namespace encore

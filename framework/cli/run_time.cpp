@@ -13,10 +13,16 @@ namespace {
 
 /// Sizes and kinds count; real numbers (rates, shares) change what is computed, not how much.
 bool decides_load(const std::string& key) {
-  static constexpr std::array<std::string_view, 9> single = {
-      "data.max_length",      "train.batch_size",       "train.batch_tokens",
-      "train.precision",      "train.batching",         "optimizer.type",
-      "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
+  static constexpr std::array<std::string_view, 10> single = {"task.type",
+                                                              "data.max_length",
+                                                              "train.batch_size",
+                                                              "train.batch_tokens",
+                                                              "train.precision",
+                                                              "train.batching",
+                                                              "optimizer.type",
+                                                              "train.evaluate_every",
+                                                              "train.checkpoint_every",
+                                                              "train.gradient_shards"};
   if (std::ranges::find(single, key) != single.end()) return true;
   return (key.starts_with("model.") && !key.starts_with("model.from.")) ||
          key.starts_with("distil.teacher.") || (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
@@ -79,6 +85,18 @@ double batch_scale(const Load& from, const Load& to) {
   return number_in(to, "train.batch_size") / std::max(1.0, number_in(from, "train.batch_size"));
 }
 
+/// Whether a run that differs in this setting computes the same kind of thing, more or less of it.
+bool is_like(const std::string& key) {
+  static constexpr std::array<std::string_view, 11> sizes = {
+      "model.layers",           "model.width",           "model.heads",         "optimizer.type",
+      "data.max_length",        "train.batch_size",      "train.batch_tokens",  "train.evaluate_every",
+      "train.checkpoint_every", "train.gradient_shards", "tokenizer.vocab_size"};
+  return std::ranges::find(sizes, key) != sizes.end() || key.ends_with(".hidden") || key.ends_with(".heads");
+}
+
+/// Beyond it sizes say little: small models take their time for other things than products.
+constexpr double most_scale = 16.0;
+
 }  // namespace
 
 RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& host) {
@@ -140,7 +158,10 @@ std::optional<TimeEstimate> RunTimes::per(Unit unit, const Load& load, const std
     if (past.train_data != train_data || seconds <= 0.0) continue;
     std::vector<std::string> different = differences(past.load, load);
     if (best && different.size() >= best->different.size()) continue;
-    best = {seconds * scale(past.load, load), past.run, past.run_id, std::move(different)};
+    const double factor = scale(past.load, load), batches = batch_scale(past.load, load);
+    const auto is_near = [](double ratio) { return ratio <= most_scale && ratio * most_scale >= 1.0; };
+    if (!std::ranges::all_of(different, is_like) || !is_near(factor) || !is_near(batches)) continue;
+    best = {seconds * factor, past.run, past.run_id, std::move(different)};
   }
   return best;
 }

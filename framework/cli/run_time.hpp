@@ -2,9 +2,11 @@
 // flow: `exp plan` asks for every run that is to be done, after planned_runs.hpp has held the file against
 // the database. Runs are comparable that were trained on the same backend, on the same host, from the same
 // training data. Of these the nearest one counts: that with the fewest other settings among those that decide
-// how much there is to compute (sizes and kinds in the model, tokenizer, batches). Its seconds per epoch, or
-// per step for a run of train.steps, evaluation included, are scaled by model.layers and by the square of
-// model.width where these differ, those per step by the size of batches too.
+// how much there is to compute (sizes and kinds in the model, tokenizer, batches). A run of another kind
+// (task, layers, tokenizer, precision), or more than 16 times as large or as small, is not like it: where
+// there is no other, there is no estimate. Its seconds per epoch, or per step for a run of train.steps,
+// evaluation included, are scaled by model.layers and by the square of model.width where these differ, those
+// per step by the size of batches too.
 #pragma once
 
 #include <cstdint>

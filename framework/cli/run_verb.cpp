@@ -52,13 +52,10 @@ CommandLine make_run_line() {
   CommandLine line(
       "run",
       {"run FILE [-S key=value]... [options]",
-       "Trains every run of an experiment file that is not complete yet: what is "
-       "complete is skipped, what was\n"
-       "interrupted goes on from its last checkpoint. Everything is checked before the "
-       "first run starts. Ctrl-C\n"
-       "writes a checkpoint and ends with exit code 75; the same command goes on. A file with [search] "
-       "proposes its runs\n"
-       "itself, one trial after the other, by what earlier ones gave.",
+       "Trains every run of an experiment file that is not complete yet: what is complete is skipped, what "
+       "was interrupted goes on from its last checkpoint. Everything is checked before the first run starts. "
+       "Ctrl-C writes a checkpoint and ends with exit code 75; the same command goes on. A file with "
+       "[search] proposes its runs itself, one trial after the other, by what earlier ones gave.",
        {{"exp run experiments/quickstart.toml", "train the quickstart"},
         {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
          "the same with two settings changed"},

@@ -135,7 +135,7 @@ std::vector<RunTask> SearchSession::resumed(std::size_t trial, const search::Tri
 std::vector<RunTask> SearchSession::propose(const Decision& decision) {
   search::TrialRuns made = planned_.plan->make(decision.point);
   const search::Trial trial{.point = decision.point, .active = made.active};
-  TrialRow row{.problem = made.problem, .runs = {}};
+  TrialRow row{.problem = made.problem, .runs = {}, .excluded = made.excluded};
   PlannedRuns runs = runs_of(store_, planned_, std::move(made));
   if (row.problem.empty()) row.problem = worker_problem(runs);
   if (row.problem.empty()) {
@@ -145,7 +145,7 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
   const std::string earlier = repeated_trial(row);
   record(decision, trial, row);
   if (!row.problem.empty()) {
-    if (row.problem == search::excluded_problem)
+    if (row.excluded)
       say(title(decision.trial) + " is " + row.problem + ": " + text_of(planned_.space(), trial));
     else
       noticed(title(decision.trial) + " cannot be trained: " + row.problem);

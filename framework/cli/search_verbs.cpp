@@ -65,6 +65,7 @@ struct ShownDecision {
   const Decision& decision;
   search::Trial trial;
   std::string problem;
+  bool excluded = false;
 };
 
 ShownDecision shown(PlannedSearch& planned, const Decision& decision) {
@@ -73,6 +74,7 @@ ShownDecision shown(PlannedSearch& planned, const Decision& decision) {
   search::TrialRuns runs = planned.plan->make(decision.point);
   shown.trial = {decision.point, runs.active};
   shown.problem = runs.problem;
+  shown.excluded = runs.excluded;
   if (!shown.problem.empty()) return shown;
   const Specification specification =
       specification_of(runs.runs.front(), planned.file.backend, planned.plugin_folders);
@@ -87,9 +89,9 @@ std::string line_of(const PlannedSearch& planned, const ShownDecision& shown) {
   switch (shown.decision.kind) {
     case DecisionKind::propose:
       return "propose  " + trial + ", " + epochs + ":  " + text_of(planned.space(), shown.trial) +
-             (shown.problem.empty()                       ? ""
-              : shown.problem == search::excluded_problem ? "\n         " + shown.problem
-                                                          : "\n         cannot be trained: " + shown.problem);
+             (shown.problem.empty() ? ""
+              : shown.excluded      ? "\n         " + shown.problem
+                                    : "\n         cannot be trained: " + shown.problem);
     case DecisionKind::promote:
       return "promote  " + trial + " to " + epochs;
     case DecisionKind::prune:

@@ -101,12 +101,10 @@ CommandLine make_serve_line() {
       "serve",
       {"serve RUN|FOLDER|BUNDLE... [options]",
        "Answers requests over HTTP with the best models of runs, until Ctrl-C or SIGTERM: POST /v1/predict "
-       "for "
-       "any\ntask, POST /v1/embeddings and /v1/completions where the model fits, and a page to try them at "
-       "/. "
-       "Texts\nthat come at the same time are computed together. Only this machine can ask, unless --host "
-       "says "
-       "otherwise.\nSIGHUP has it choose and load the models anew, while those that are there answer on.",
+       "for any task, POST /v1/embeddings and /v1/completions where the model fits, and a page to try them "
+       "at /. Texts that come at the same time are computed together. Only this machine can ask, unless "
+       "--host says otherwise. SIGHUP has it choose and load the models anew, while those that are there "
+       "answer on.",
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
         {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
@@ -151,9 +149,8 @@ CommandLine make_serve_line() {
   add_run_arguments(line);
   line.explain(
       "FOLDER is what exp export --format encore writes, or the folder of a run; ./NAME where a run is "
-      "called so, too.\n"
-      "BUNDLE is NAME.tar.zst of exp bundle; NAME.tar.zst:ID, with the beginning of an id, where it holds "
-      "several\nruns. Neither needs a database. Their plugins are looked for in the build and "
+      "called so, too. BUNDLE is NAME.tar.zst of exp bundle; NAME.tar.zst:ID, with the beginning of an id, "
+      "where it holds several runs. Neither needs a database. Their plugins are looked for in the build and "
       "--plugin-path.");
   return line;
 }

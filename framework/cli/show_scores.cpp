@@ -12,6 +12,7 @@
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/comparison.hpp"
+#include "report/selection_notice.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
@@ -138,6 +139,8 @@ void print_measured(std::ostream& out, Store& store, const RunRow& run, const Te
   const Metrics metrics = read_metrics(store.database(), {run});
   const std::string selected = scores_of(store, {run}).front().rule.metric.name;
   print_scores(out, run, metrics, selected, terminal);
+  for (const auto& [number, notice] : selection_notices(store, {run}))
+    out << "  note: " << printable(notice) << '\n';
   print_heading(out, terminal, "curves");
   print_curve(out, store, run, terminal, metrics.of("train/" + loss_measure().name));
   print_curve(out, store, run, terminal, metrics.of(selected));

@@ -49,11 +49,21 @@ std::string parent_text(const ParentRow& parent) {
          std::to_string(parent.attempt);
 }
 
+/// "database b.db, 2026-01-31 23:59:59"
+std::string origin_text(const OriginRow& origin) {
+  const std::string from =
+      origin.kind == "merge" ? "database " + origin.name : origin.kind + " " + origin.name;
+  return from + (origin.sha256.empty() ? "" : " (SHA-256 " + short_hash(origin.sha256) + ")") + ", " +
+         time_text(origin.time);
+}
+
 void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   std::string tags;
   for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
   field(out, "state", std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
   if (const std::optional<SchedulerNote> note = scheduler_note(store, run)) field(out, "job", note->text);
+  if (run.kind != "training") field(out, "kind", run.kind);
+  if (run.origin) field(out, "recorded by", origin_text(*run.origin) + "; not by this database");
   field(out, "backend", run.backend);
   field(out, "seed",
         std::to_string(run.seed) + (run.repeat > 1 ? ", repeat " + std::to_string(run.repeat) : ""));
@@ -118,6 +128,11 @@ std::string usage_text(const JobUsage& usage) {
   return text;
 }
 
+/// "0123456789", with + where a diff is recorded.
+std::string state_text(const std::string& hash, const std::string& diff) {
+  return hash.empty() ? "-" : hash.substr(0, 10) + (diff.empty() ? "" : "+");
+}
+
 void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
@@ -128,7 +143,8 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
                {"TIME", Align::right},
                {"FROM STEP", Align::right},
                {"HOST"},
-               {"CODE"},
+               {"ENCORE"},
+               {"EXPERIMENT"},
                {"WHY"}});
   for (const AttemptRow& attempt : attempts) {
     const double end = attempt.finished ? *attempt.finished : now();
@@ -136,9 +152,11 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
     table.add({std::to_string(attempt.ordinal), state_cell(attempt.state), time_text(attempt.started),
                timed ? duration_text(end - attempt.started) : "-",
                attempt.first_step ? std::to_string(*attempt.first_step) : "-", attempt.holder.host,
-               attempt.commit_hash.empty()
-                   ? "-"
-                   : attempt.commit_hash.substr(0, 10) + (attempt.diff.empty() ? "" : "+"),
+               attempt.source ? state_text(attempt.source->commit.empty() ? attempt.source->sha256
+                                                                          : attempt.source->commit,
+                                           attempt.source->diff)
+                              : "-",
+               state_text(attempt.commit_hash, attempt.diff),
                attempt.reason.empty() ? attempt.spool_problem : attempt.reason});
   }
   table.print(out, terminal, 2);
@@ -198,7 +216,9 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
   for (const VerificationRow& verification : verifications) {
     const bool equal = verification.outcome == "equal";
     out << "  " << time_text(verification.time) << "  "
-        << styled(terminal, equal ? Style::green : Style::red, printable(verdict_text(verification))) << '\n';
+        << styled(terminal, equal ? Style::green : Style::red, printable(verdict_text(verification)))
+        << (verification.origin ? "; as " + printable(origin_text(*verification.origin)) + " says" : "")
+        << '\n';
   }
 }
 

@@ -16,7 +16,7 @@ int show_verb(const Arguments& arguments) {
   CommandLine line(
       "show",
       {"show RUN...|SEARCH [options]",
-       "Everything about a run: state, scores, curves, settings and where they come from, data, attempts,\n"
+       "Everything about a run: state, scores, curves, settings and where they come from, data, attempts, "
        "checkpoints, numeric environment. Of a search: its trials, the best first.",
        {{"exp show quickstart", "the quickstart's run"},
         {"exp show --best dev/f1", "the run with the highest score on dev"},

@@ -12,6 +12,7 @@
 #include "cli/session_tasks.hpp"
 #include "cli/stop_requests.hpp"
 #include "config/site_file.hpp"
+#include "record/thread_adaptation.hpp"
 #include "runner/code_state.hpp"
 #include "store/record_gaps.hpp"
 
@@ -95,7 +96,7 @@ class SlurmSession final : public RunnerObserver {
     if (left > 0)
       std::cout << "; " << left << " more wait for runs that they start from: the same command "
                 << "submits them once those have ended";
-    std::cout << "\n  next      " << suggestion(line_, "status -w") << '\n' << std::flush;
+    std::cout << "\n  next      " << suggestion(line_, {"status", "-w"}) << '\n' << std::flush;
     return failed_ ? exit_failed : unfinished_ ? exit_interrupted : exit_done;
   }
 
@@ -170,6 +171,8 @@ WorkerPlace slurm_place(const CommandLine& line) {
     place.threads = std::max(1, place.threads);  // Slurm gives each task one CPU
   }
   if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  if (line.integer("threads") == 0)
+    place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
   place.host = launcher_name;
   return place;
 }

@@ -65,7 +65,7 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
     const bool moves = live && !silence.noticeable();
     if (live && !moves)
       notes += run.name + ": " + silence_text(silence) + "; " +
-               suggestion(line, "stop " + run.name + " --kill") + " ends it now\n";
+               suggestion(line, {"stop", run.name, "--kill"}) + " ends it now\n";
     const Progressed* progress = run.progress ? &*run.progress : nullptr;
     table.add({run.name, run.id, state_cell(store, run),
                progress ? std::to_string(progress->step) + "/" + std::to_string(progress->total_steps) : "-",
@@ -156,15 +156,12 @@ void watch(const CommandLine& line, const RunSelection& selection, const Termina
 
 int status_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line(
-      "status",
-      {"status [RUN...] [options]",
-       "Shows every run that is being worked on, with step, loss, the dev score that chooses its "
-       "checkpoints (the\n"
-       "newest and the best so far), speed and time left, and those whose process is gone; or the runs "
-       "that are named.",
-       {{"exp status -w", "look again every second until nothing is running"},
-        {"exp status \"quick*\"", "how some runs stand, whatever their state"}}});
+  CommandLine line("status", {"status [RUN...] [options]",
+                              "Shows every run that is being worked on, with step, loss, the dev score that "
+                              "chooses its checkpoints (the newest and the best so far), speed and time "
+                              "left, and those whose process is gone; or the runs that are named.",
+                              {{"exp status -w", "look again every second until nothing is running"},
+                               {"exp status \"quick*\"", "how some runs stand, whatever their state"}}});
   line.options()("watch,w", po::bool_switch(), "look again every second until nothing is running");
   line.options()("json", po::bool_switch(), "as JSON");
   add_run_arguments(line);

@@ -42,7 +42,7 @@ std::vector<RunRow> ask_runs(const CommandLine& line, Store& store, const std::v
     else if (silence.noticeable())
       std::cout << run.name
                 << " was asked to stop, which it does only after a step: " << silence_text(silence) << "; "
-                << suggestion(line, "stop " + run.name + " --kill") << " ends it now\n";
+                << suggestion(line, {"stop", run.name, "--kill"}) << " ends it now\n";
     else
       std::cout << run.name << " was asked to stop; it writes a checkpoint first\n";
   }
@@ -81,7 +81,7 @@ std::size_t name_idle(const std::vector<OpenSession>& sessions, const std::vecto
 
 void print_end(const CommandLine& line, const std::vector<RunRow>& runs, std::size_t asked) {
   if (asked > 0)
-    std::cout << "  next      " << suggestion(line, "status") << '\n';
+    std::cout << "  next      " << suggestion(line, {"status"}) << '\n';
   else if (runs.size() == 1)
     std::cout << runs.front().name << " is " << name_of(runs.front().state) << ", there is nothing to stop\n";
   else
@@ -143,16 +143,12 @@ int stop_verb(const Arguments& arguments) {
   CommandLine line(
       "stop",
       {"stop RUN...|--all [options]",
-       "Asks a running run to write a checkpoint and to end; the exp run that works on it goes on with its\n"
-       "next run. Where all runs of a sweep are meant, by its name or otherwise, every exp run that works "
-       "on\n"
+       "Asks a running run to write a checkpoint and to end; the exp run that works on it goes on with its "
+       "next run. Where all runs of a sweep are meant, by its name or otherwise, every exp run that works on "
        "the sweep starts no more of it; with --all every exp run on this database, also one that is still "
-       "planning.\n"
-       "The same exp run command later goes on with what was stopped. With --kill the worker is killed at "
-       "once,\n"
-       "for one that hangs in a step and would never write its checkpoint; the run is stopped all the same, "
-       "and\n"
-       "goes on from the checkpoint it has.",
+       "planning. The same exp run command later goes on with what was stopped. With --kill the worker is "
+       "killed at once, for one that hangs in a step and would never write its checkpoint; the run is "
+       "stopped all the same, and goes on from the checkpoint it has.",
        {{"exp stop quickstart", "stop the quickstart, wherever it is running"},
         {"exp stop quickstart --kill", "kill its worker: a step that never ends cannot be waited for"},
         {"exp stop \"quick*\" --where \"step > 0\"", "those of several that have trained a step"},

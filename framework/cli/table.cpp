@@ -7,6 +7,8 @@
 
 #include <encore/error.hpp>
 
+#include "document/escape.hpp"
+
 namespace encore {
 
 void Table::add(std::vector<Cell> row) {
@@ -66,13 +68,7 @@ std::string csv_record(const std::vector<std::string>& fields) {
   std::string record;
   for (const std::string& field : fields) {
     if (&field != &fields.front()) record += ',';
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
-      record += field;
-      continue;
-    }
-    record += '"';
-    for (char character : field) record += character == '"' ? std::string("\"\"") : std::string(1, character);
-    record += '"';
+    record += csv_field(field);
   }
   return record + "\r\n";
 }

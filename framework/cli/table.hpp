@@ -47,7 +47,7 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// One record of RFC 4180, with its line end.
+/// One record of RFC 4180, with its line end; each field as csv_field (document/escape.hpp) writes it.
 std::string csv_record(const std::vector<std::string>& fields);
 
 }  // namespace encore

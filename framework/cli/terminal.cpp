@@ -114,25 +114,6 @@ std::string cut_to_width(std::string_view text, int width, bool utf8) {
   return cut + (utf8 ? "…" : ".");
 }
 
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (char& character : clean)
-    if ((static_cast<unsigned char>(character) < 0x20 && character != '\t') || character == 0x7f)
-      character = '?';
-  return clean;
-}
-
-std::string printable_lines(std::string_view text) {
-  std::string clean;
-  for (;;) {
-    const std::size_t end = text.find('\n');
-    clean += printable(text.substr(0, end));
-    if (end == std::string_view::npos) return clean;
-    clean += '\n';
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::string styled(const Terminal& terminal, Style style, std::string_view text) {
   if (!terminal.color) return std::string(text);
   return std::string("\033[") + code_of(style) + "m" + std::string(text) + "\033[0m";
@@ -143,7 +124,7 @@ void print_heading(std::ostream& out, const Terminal& terminal, std::string_view
 }
 
 void LiveLines::set(int key, const std::string& text) {
-  if (terminal_.live) lines_[key] = text;
+  if (terminal_.live) lines_[key] = printable(text);
 }
 
 void LiveLines::remove(int key) {
@@ -178,7 +159,7 @@ void LiveLines::refresh() {
 
 void LiveLines::print(const std::string& text) {
   hide();
-  std::fprintf(stream_, "%s\n", text.c_str());
+  std::fprintf(stream_, "%s\n", printable_lines(text).c_str());
   std::fflush(stream_);
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/terminal_text.hpp"
+
 namespace encore {
 
 struct Terminal {
@@ -26,10 +28,6 @@ Terminal terminal_of(std::FILE* stream);
 int display_width(std::string_view text);
 /// The beginning that fits, with "…" (or ".") in place of what was cut.
 std::string cut_to_width(std::string_view text, int width, bool utf8);
-/// Control characters replaced by "?": what comes from files and names must not move the cursor.
-std::string printable(std::string_view text);
-/// The same for text of several lines, whose line ends stay.
-std::string printable_lines(std::string_view text);
 
 enum class Style { bold, dim, red, green, yellow, cyan };
 /// The text in that style, or as it is where there is no colour.

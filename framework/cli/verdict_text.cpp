@@ -30,12 +30,16 @@ double distance_at(const json& object, const std::string& key) {
   return value.is_number() ? value.get<double>() : 0.0;
 }
 
-/// "(2 threads, killed after step 7 and gone on from step 6)"
+/// "(openmp, 2 ranks with 1 thread each, killed after step 7 and gone on from step 6)"
 std::string how(const json& details) {
   const json options = at(details, "/options");
   std::string text = recorded_text(at(options, "/backend"));
+  const json ranks = at(options, "/ranks");
+  const bool has_ranks = ranks.is_number_integer();
+  if (has_ranks) text += ", " + ranks.dump() + (ranks == 1 ? " rank" : " ranks");
   if (const json threads = at(options, "/threads"); threads.is_number_integer())
-    text += ", " + threads.dump() + (threads == 1 ? " thread" : " threads");
+    text += (has_ranks ? " with " : ", ") + threads.dump() + (threads == 1 ? " thread" : " threads") +
+            (has_ranks ? " each" : "");
   if (const json from = at(options, "/from_checkpoint"); !from.is_null())
     text += ", from the checkpoint of step " + from.dump();
   if (const json from = at(details, "/went_on_from"); !from.is_null())
@@ -126,10 +130,11 @@ std::string verdict_details(const VerificationRow& verification) {
     out << "  the numeric environments are equal: the bits should be\n";
   else
     out << "  the numeric environments differ, so that nothing follows from it:\n";
+  const auto value = [](const json& of) { return of.is_null() ? "not recorded" : recorded_text(of); };
   if (fields.is_array())
     for (const json& field : fields)
-      out << "    " << recorded_text(at(field, "/field")) << ": " << recorded_text(at(field, "/run"))
-          << " in the run, " << recorded_text(at(field, "/verification")) << " in the verification\n";
+      out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run"))
+          << " in the run, " << value(at(field, "/verification")) << " in the verification\n";
   const json drift = at(details, "/drift");
   if (verification.outcome == "not comparable" && drift.is_object()) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())

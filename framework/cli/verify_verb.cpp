@@ -20,16 +20,12 @@ CommandLine make_verify_line() {
       "verify",
       {"verify RUN...|SEARCH|BUNDLE [options]",
        "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
-       "compares\n"
-       "the digests of parameters and optimizer state, bit by bit. The run itself is not touched; the "
-       "verdict\n"
-       "is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the numeric\n"
-       "environment is the same (different) or not (not comparable). Of several runs one is trained after "
-       "the "
-       "other. Of a search every decision is made again from what it had seen; nothing is trained.\n"
+       "compares the digests of parameters and optimizer state, bit by bit. The run itself is not touched; "
+       "the verdict is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the "
+       "numeric environment is the same (different) or not (not comparable). Of several runs one is trained "
+       "after the other. Of a search every decision is made again from what it had seen; nothing is trained. "
        "BUNDLE is a file of exp bundle, NAME.tar.zst, with runs of it behind it (without: all of them). It "
-       "is "
-       "unpacked\naside, each part is held against the others, and it is said what is missing here before "
+       "is unpacked aside, each part is held against the others, and it is said what is missing here before "
        "anything is trained.",
        {{"exp verify quickstart", "every step, as it was trained"},
         {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},

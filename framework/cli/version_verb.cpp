@@ -16,7 +16,7 @@ int version_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line("version",
                    {"version [--worker]",
-                    "Versions of the control program; with --worker also of the worker: backend, compiler,\n"
+                    "Versions of the control program; with --worker also of the worker: backend, compiler, "
                     "libraries, instruction set.",
                     {{"exp version --worker", "everything that may change the bits of a result"}}});
   line.options()("worker", po::bool_switch(), "ask the worker too (it starts, which takes a moment)");

@@ -13,10 +13,16 @@ namespace encore {
 
 namespace {
 
-/// What a worker that refused its work has said, without its name in front and the line end behind.
+/// What a worker that refused its work has said, without its name in front and the line end behind. Libraries
+/// may have printed before it.
 std::string message_of(const ProgramOutput& answer) {
-  const std::string prefix = "encore-worker: ";
-  std::string text = answer.errors.starts_with(prefix) ? answer.errors.substr(prefix.size()) : answer.errors;
+  const std::string_view prefix = "encore-worker: ";
+  std::string text = answer.errors;
+  const std::size_t last = text.rfind("\n" + std::string(prefix));
+  if (text.starts_with(prefix))
+    text.erase(0, prefix.size());
+  else if (last != std::string::npos)
+    text.erase(0, last + 1 + prefix.size());
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.empty() ? "the worker ended with " + answer.end.text() : text;
 }

@@ -72,10 +72,15 @@ namespace {
 std::optional<std::string> nearest_word(std::string_view name, const std::vector<std::string>& names) {
   constexpr std::size_t shortest_word = 4;  // below it a word fits too much by chance
   if (name.size() < shortest_word) return std::nullopt;
-  for (const std::string& candidate : searched(name, names))
-    if (candidate.find(name) != std::string::npos ||
-        (candidate.size() >= shortest_word && name.find(candidate) != std::string_view::npos))
-      return candidate;
+  // The longest one: "adamw_torch" has both "adam" and "adamw" in it, and means the second.
+  const std::string* within = nullptr;
+  for (const std::string& candidate : searched(name, names)) {
+    if (candidate.find(name) != std::string::npos) return candidate;
+    if (candidate.size() >= shortest_word && name.find(candidate) != std::string_view::npos &&
+        (within == nullptr || candidate.size() > within->size()))
+      within = &candidate;
+  }
+  if (within != nullptr) return *within;
   for (const std::string& candidate : searched(name, names))
     for (std::size_t begin = 0; begin < candidate.size();) {
       const std::size_t end = std::min(candidate.find_first_of("_.", begin), candidate.size());

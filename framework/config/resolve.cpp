@@ -28,12 +28,31 @@ bool is_layer_name(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, fits);
 }
 
+/// The parts of a dotted key.
+std::vector<std::string> split(const std::string& key) {
+  std::vector<std::string> path(1);
+  for (const char letter : key) {
+    if (letter == '.')
+      path.emplace_back();
+    else
+      path.back() += letter;
+  }
+  return path;
+}
+
 class Resolver {
  public:
   Resolver(const Value& root, const Catalogue& catalogue, Problems& problems)
       : root_(root), catalogue_(catalogue), problems_(problems), places_(root, catalogue) {}
 
   Resolved run() {
+    tables();
+    check_across_tables(root_, catalogue_, resolved_, problems_);
+    return std::move(resolved_);
+  }
+
+  /// All but what several tables have to agree on.
+  void tables() {
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
     const Value* from = root_.at({"model", "from"});
     const bool has_parent = from != nullptr && from->is_table();
@@ -46,8 +65,6 @@ class Resolver {
     }
     core_table("train", train_schema());
     distil();
-    check_across_tables(root_, catalogue_, resolved_, problems_);
-    return std::move(resolved_);
   }
 
  private:
@@ -76,17 +93,6 @@ class Resolver {
     const ManifestOffer* offer = nullptr;
     Origin type_origin;
   };
-
-  static std::vector<std::string> split(const std::string& key) {
-    std::vector<std::string> path(1);
-    for (const char letter : key) {
-      if (letter == '.')
-        path.emplace_back();
-      else
-        path.back() += letter;
-    }
-    return path;
-  }
 
   std::string known_types(Kind kind) const {
     const std::vector<std::string> names = catalogue_.names(kind);
@@ -327,6 +333,17 @@ class Resolver {
 
 Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& problems) {
   return Resolver(root, catalogue, problems).run();
+}
+
+void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems) {
+  Problems found;
+  Resolver(root, catalogue, found).tables();
+  for (const Problem& problem : found.all()) {
+    const bool is_of_parent =
+        problem.key.starts_with("model.from") || problem.key.starts_with("distil.teacher");
+    const Value* given = problem.key.empty() || is_of_parent ? nullptr : root.at(split(problem.key));
+    if (given != nullptr && !given->is_table()) problems.add({problem});
+  }
 }
 
 }  // namespace encore

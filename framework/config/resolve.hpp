@@ -1,6 +1,6 @@
 // One run's tables, checked and completed: the resolved experiment as JSON (the currency between the
-// programs), an origin for every option, and what a plan must know beside it. Place in the flow: document.hpp
-// -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
+// programs), an origin for every option, and what a plan must know beside it. Place in the flow:
+// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
 #pragma once
 
 #include <map>
@@ -39,5 +39,9 @@ struct Resolved {
 /// Checks the tables of one run; `root` is the whole document, its [sweep] and top-level options are not
 /// looked at. What was wrong is added to `problems`; the result is complete only if nothing was.
 Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& problems);
+
+/// The problems of resolve() that do not depend on what a parent would have brought, for a root whose
+/// model.from or distil.teacher cannot be used: those of single options that it gives.
+void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems);
 
 }  // namespace encore

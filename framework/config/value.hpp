@@ -1,6 +1,6 @@
 // Value: a tree of what a TOML file says, in the order of the file, each node with its origin.
-// Place in the flow: toml.hpp reads it, document.hpp merges base files and overrides, plan/ sets what a sweep
-// varies, resolve.hpp checks it against schemas and turns it into the resolved experiment.
+// Place in the flow: toml.hpp reads it, experiment_file.hpp merges base files and overrides, plan/ sets what
+// a sweep varies, resolve.hpp checks it against schemas and turns it into the resolved experiment.
 #pragma once
 
 #include <cstddef>

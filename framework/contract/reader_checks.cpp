@@ -3,6 +3,8 @@
 #include <optional>
 #include <set>
 
+#include <encore/lines.hpp>
+
 #include "contract/sample_records.hpp"
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -67,8 +69,9 @@ struct TextPart {
 std::vector<TextPart> parts_of(std::string_view text, Cut cut) {
   std::vector<TextPart> parts;
   std::int64_t line = 1, first_line = 1;
+  LineEnds ends(text);
   for (std::size_t begin = 0, at = 0; at < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::size_t place = ends.next(at), end = place + ends.length(place);
     const bool here = end == text.size() || cut == Cut::lines || is_blank(text.substr(at, end - at));
     at = end;
     if (!here) continue;

@@ -17,7 +17,8 @@ std::string load_file(const std::filesystem::path& path, const std::string& what
 /// The file, opened for reading it piece by piece; throws as load_file.
 InputFile open_file(const std::filesystem::path& path, const std::string& what);
 
-/// As load_file, and throws Error with path and line when a byte is not UTF-8. A byte order mark stays.
+/// As load_file, and throws Error with path and line when a byte is not UTF-8 or is NUL, or a line behind the
+/// first begins with a byte order mark. That in front of the text stays.
 std::string load_text(const std::filesystem::path& path, const std::string& what);
 
 /// Throws that Error for a text, or for a part of a file that begins with this line.

@@ -7,22 +7,35 @@
 namespace encore {
 namespace {
 
-/// The length of the well-formed sequence at `p`, or 0.
-std::size_t sequence_length(const unsigned char* p, std::size_t left) {
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+enum class Form : std::uint8_t { whole, cut_off, invalid };
+
+/// What bytes begin with: a character, the first bytes of one, or the maximal subpart of an ill-formed
+/// sequence.
+struct Sequence {
+  std::size_t length;
+  Form form;
+};
+
+/// `left`: bytes at `p`, at least 1.
+Sequence first_sequence(const unsigned char* p, std::size_t left) {
   const unsigned char lead = p[0];
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2 || lead > 0xF4) return 0;
+  if (lead < 0x80) return {1, Form::whole};
+  if (lead < 0xC2 || lead > 0xF4) return {1, Form::invalid};
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (left < length) return 0;
   unsigned char low = 0x80, high = 0xBF;
   if (lead == 0xE0) low = 0xA0;   // overlong
   if (lead == 0xED) high = 0x9F;  // surrogates
   if (lead == 0xF0) low = 0x90;   // overlong
   if (lead == 0xF4) high = 0x8F;  // above U+10FFFF
-  if (p[1] < low || p[1] > high) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if ((p[i] & 0xC0) != 0x80) return 0;
-  return length;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (i == left) return {i, Form::cut_off};
+    if (p[i] < low || p[i] > high) return {i, Form::invalid};
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {length, Form::whole};
 }
 
 }  // namespace
@@ -39,11 +52,49 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
         continue;
       }
     }
-    const std::size_t length = sequence_length(bytes + at, text.size() - at);
-    if (length == 0) return at;
-    at += length;
+    const Sequence sequence = first_sequence(bytes + at, text.size() - at);
+    if (sequence.form != Form::whole) return at;
+    at += sequence.length;
   }
   return std::nullopt;
+}
+
+std::string Utf8Decoder::add(std::string_view bytes) {
+  std::string whole;  // only where something waits; the bytes are decoded in place otherwise
+  if (!cut_off_.empty()) {
+    whole = cut_off_.append(bytes);
+    bytes = whole;
+    cut_off_.clear();
+  }
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t valid = find_invalid_utf8(bytes).value_or(bytes.size());
+    text += bytes.substr(0, valid);
+    bytes.remove_prefix(valid);
+    if (bytes.empty()) break;
+    const Sequence sequence =
+        first_sequence(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    if (sequence.form == Form::cut_off) {
+      cut_off_ = bytes;
+      break;
+    }
+    text += replacement;
+    bytes.remove_prefix(sequence.length);
+  }
+  return text;
+}
+
+std::string Utf8Decoder::finish() {
+  const bool waits = !cut_off_.empty();
+  cut_off_.clear();
+  return std::string(waits ? replacement : std::string_view());
+}
+
+std::string valid_utf8(std::string_view bytes) {
+  Utf8Decoder decoder;
+  std::string text = decoder.add(bytes);
+  return text += decoder.finish();
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

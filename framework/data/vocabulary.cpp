@@ -11,8 +11,10 @@
 
 #include <encore/base64.hpp>
 #include <encore/error.hpp>
+#include <encore/lines.hpp>
 
 #include "config/json_text.hpp"
+#include "config/json_values.hpp"
 #include "data/file.hpp"
 #include "data/sentencepiece_pieces.hpp"
 #include "data/utf8.hpp"
@@ -71,16 +73,10 @@ std::vector<std::string> merges_in(const nlohmann::json& list, const std::filesy
 /// The lines of a merges.txt below its header.
 std::vector<std::string> load_merges(const std::filesystem::path& path) {
   const std::string bytes = load_text(path, "list of merges");
-  std::string_view text = without_byte_order_mark(bytes);
   std::vector<std::string> merges;
-  for (bool first = true; !text.empty(); first = false) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || (first && line.starts_with("#version"))) continue;
-    merges.emplace_back(line);
-  }
+  for (Lines lines(without_byte_order_mark(bytes)); lines.next();)
+    if (!lines.line().empty() && !(lines.number() == 1 && lines.line().starts_with("#version")))
+      merges.emplace_back(lines.line());
   return merges;
 }
 
@@ -122,9 +118,11 @@ std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, 
 std::int64_t count_in(const std::filesystem::path& path, const char* name, std::int64_t otherwise) {
   if (!is_there(path)) return otherwise;
   nlohmann::json json;
+  const std::string text = load_text(path, "configuration");
   try {
-    json = parse_json(load_text(path, "configuration"));
-  } catch (const JsonError& error) {
+    require_few_json_values(text);
+    json = parse_json(text);
+  } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
   const auto found = json.is_object() ? json.find(name) : json.end();
@@ -168,8 +166,9 @@ std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& pat
 std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::string_view text) {
   nlohmann::json json;
   try {
+    require_few_json_values(text);
     json = parse_json(text);
-  } catch (const JsonError& error) {
+  } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
   if (json.is_object() && !json.contains("model") && path.filename() == vocab_json_file)
@@ -214,11 +213,8 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
   std::vector<std::string> pieces;
   std::unordered_map<std::string_view, std::size_t> lines;
   const auto place = [&](std::size_t line) { return path.string() + ":" + std::to_string(line) + ": "; };
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view piece = text.substr(at, end - at);
-    if (piece.ends_with('\r')) piece.remove_suffix(1);
-    at = end + 1;
+  for (Lines read(text); read.next();) {
+    const std::string_view piece = read.line();
     const std::size_t line = pieces.size() + 1;
     if (piece.empty()) throw Error(place(line) + "an empty line in a vocabulary; every line is one piece");
     const auto [first, inserted] = lines.emplace(piece, line);

@@ -11,8 +11,8 @@ std::string mpi_library() {
 
 std::unique_ptr<Communicator> join_ranks(int ranks) {
   throw Error("--ranks " + std::to_string(ranks) +
-              ": this worker was built without MPI; install Open MPI (Debian's packages are libopenmpi-dev "
-              "and openmpi-bin) and build again (./exp setup), or train without --ranks");
+              ": this worker was built without MPI; build it again with ./exp build --mpi, or train without "
+              "--ranks");
 }
 
 }  // namespace encore

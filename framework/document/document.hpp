@@ -1,6 +1,6 @@
 // Document: what a report says, apart from how it looks: sections with paragraphs, tables, lists, listings
 // and figures, as plain values. Place in the flow: report/ fills one from the database; html.hpp,
-// markdown.hpp, latex.hpp, tables.hpp (CSV, JSON) each write the same document. Nothing in here is escaped:
+// markdown.hpp, latex.hpp, csv.hpp, json.hpp each write the same document. Nothing in here is escaped:
 // every writer escapes for its own format, so a name with <script>, \input or | in it is only a name.
 #pragma once
 

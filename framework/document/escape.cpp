@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <system_error>
 
 #include "document/text.hpp"
 
@@ -105,10 +107,22 @@ std::string markdown_fence(std::string_view text) {
   return std::string(std::max<std::size_t>(3, longest_run(text, '`') + 1), '`');
 }
 
-std::string csv_text(std::string_view text) {
-  std::string field = clean_lines(text);
-  if (!field.empty() && std::string_view("=+-@\t").find(field.front()) != std::string_view::npos)
-    field.insert(0, 1, '\'');
+namespace {
+
+/// Whether a table program reads all of the text as a number, "nan" and "inf" included.
+bool is_number(std::string_view text) {
+  double number = 0.0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return end == text.data() + text.size() && failure != std::errc::invalid_argument;
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  std::string field(text);
+  const bool is_formula =
+      !field.empty() && std::string_view("=+-@\t\r").find(field.front()) != std::string_view::npos;
+  if (is_formula && !is_number(field)) field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char letter : field) {
@@ -116,6 +130,10 @@ std::string csv_text(std::string_view text) {
     quoted += letter;
   }
   return quoted + '"';
+}
+
+std::string csv_text(std::string_view text) {
+  return csv_field(clean_lines(text));
 }
 
 std::string anchor_text(std::string_view text) {

@@ -25,7 +25,10 @@ std::string markdown_fence(std::string_view text);
 /// \codepoint{1F600}, long words get places to break, \wbr{}; reports/report.tex says what these two are.
 std::string latex_text(std::string_view text);
 
-/// A field of RFC 4180. Text that a spreadsheet would take for a formula gets a ' in front.
+/// A field of RFC 4180. Text that a spreadsheet would take for a formula, which begins with = + - @, a tab or
+/// a carriage return and is no number, gets a ' in front.
+std::string csv_field(std::string_view text);
+/// The same of text of a document, whose control characters are taken out.
 std::string csv_text(std::string_view text);
 
 /// What may stand in an id, a file name and a label: letters, digits, - and _; other bytes are "-".

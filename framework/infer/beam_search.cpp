@@ -23,16 +23,16 @@ double BeamSearch::score(double log_probability, std::size_t pieces) const {
   return log_probability / std::pow(static_cast<double>(given_ + pieces), length_penalty_);
 }
 
-void BeamSearch::advance(std::span<const std::vector<Candidate>> of) {
+void BeamSearch::advance(std::span<const std::vector<NextPiece>> of) {
   ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each text that goes on has candidates");
   struct Continuation {
     std::size_t text = 0;
-    Candidate next;
+    NextPiece next;
     double log_probability = 0.0;
   };
   std::vector<Continuation> all;
   for (std::size_t text = 0; text < of.size(); ++text)
-    for (const Candidate& next : of[text])
+    for (const NextPiece& next : of[text])
       all.push_back({text, next, live_[text].log_probability + next.log_probability});
   std::ranges::stable_sort(all, std::ranges::greater(), &Continuation::log_probability);
 

@@ -16,7 +16,7 @@
 namespace encore {
 
 /// A piece that may come next, and its logarithm of the probability.
-struct Candidate {
+struct NextPiece {
   std::int32_t piece = 0;
   double log_probability = 0.0;
 };
@@ -42,7 +42,7 @@ class BeamSearch {
   /// of: for each of live() its best pieces, the best first. Of all of them the best `beam` count: those with
   /// the piece `end` end a text; in their place come the next best. Where two are equal the text that is the
   /// better one so far comes first, then the order of its candidates.
-  void advance(std::span<const std::vector<Candidate>> of);
+  void advance(std::span<const std::vector<NextPiece>> of);
   /// That one of live() comes to its end here: at a string that ends texts.
   void end(std::size_t text);
 

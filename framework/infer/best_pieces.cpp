@@ -9,7 +9,7 @@
 
 namespace encore {
 
-std::vector<std::vector<Candidate>> BestPieces::of(Tensor logits) {
+std::vector<std::vector<NextPiece>> BestPieces::of(Tensor logits) {
   const std::int64_t rows = logits.extent(0), count = std::min(count_, logits.extent(1));
   const DType sums = sum_type(logits.dtype);
   Tensor pieces(nullptr, DType::int32, {rows, count});
@@ -26,7 +26,7 @@ std::vector<std::vector<Candidate>> BestPieces::of(Tensor logits) {
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(pieces.size()));
   copy_to_host(device_, pieces, numbers.data());
   const std::vector<double> values = doubles_of(device_, largest), of_rows = doubles_of(device_, log_sums);
-  std::vector<std::vector<Candidate>> all(static_cast<std::size_t>(rows));
+  std::vector<std::vector<NextPiece>> all(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::size_t row = i / static_cast<std::size_t>(count);
     all[row].push_back({numbers[i], values[i] - of_rows[row]});

@@ -19,7 +19,7 @@ class BestPieces {
   BestPieces(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// For each row of logits (rows, V), the best first. Waits for the device.
-  std::vector<std::vector<Candidate>> of(Tensor logits);
+  std::vector<std::vector<NextPiece>> of(Tensor logits);
 
  private:
   const Device& device_;

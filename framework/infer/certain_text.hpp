@@ -1,6 +1,6 @@
-// CertainText: what of a growing text can be shown already: a character whose bytes are not all there, and
-// what may be the beginning of a string that ends the text, wait. Place in the flow: Generator::Seen -> here
-// -> the worker's generate and serve.
+// CertainText: what of a growing text can be shown already: what may be the beginning of a string that ends
+// the text waits. (A character whose bytes are not all there is not in the text: infer/decoded_text.hpp.)
+// Place in the flow: Generator::Seen -> here -> the worker's generate and serve.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace encore {
 
 class CertainText {
  public:
-  /// `stops`: Decoding::stop, which outlives it.
+  /// `stops`: Decoding::stop, none of them empty, which outlives it.
   explicit CertainText(const std::vector<std::string>& stops) : stops_(stops) {}
 
   /// What `said`, the text so far, has more that is certain than at the last call. Valid as long as `said`.
@@ -32,8 +32,7 @@ class CertainText {
   }
   /// Bytes at the end that may still change.
   std::size_t uncertain(std::string_view said) const {
-    constexpr std::string_view replacement = "\xEF\xBF\xBD";  // how a piece of a character is shown
-    std::size_t last = said.ends_with(replacement) ? replacement.size() : 0;
+    std::size_t last = 0;
     for (const std::string& stop : stops_)
       for (std::size_t size = std::min(stop.size() - 1, said.size()); size > last; --size)
         if (said.ends_with(std::string_view(stop).substr(0, size))) last = size;

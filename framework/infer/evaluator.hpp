@@ -1,6 +1,6 @@
 // Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, where the
-// task wants them, the texts that it writes (generator.hpp). Place in the flow: trainer.cpp scores dev and
-// test with it, the worker's evaluate and predict too.
+// task wants them, the texts that it writes (generator.hpp). Place in the flow: train/trainer.cpp scores dev
+// and test with it, the worker's evaluate and predict too.
 #pragma once
 
 #include <cstddef>

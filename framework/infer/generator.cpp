@@ -2,9 +2,12 @@
 #include "infer/generator.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <encore/error.hpp>
 
@@ -26,13 +29,42 @@ std::vector<std::size_t> by_length(const ExampleSet& set) {
   return order;
 }
 
+/// The white space of Unicode.
+bool is_blank(std::string_view text) {
+  constexpr std::string_view spaces[] = {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085",
+                                         "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+                                         "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A", "\u2028",
+                                         "\u2029", "\u202F", "\u205F", "\u3000"};
+  while (!text.empty()) {
+    const auto* space =
+        std::ranges::find_if(spaces, [&](std::string_view one) { return text.starts_with(one); });
+    if (space == std::end(spaces)) return false;
+    text.remove_prefix(space->size());
+  }
+  return true;
+}
+
 }  // namespace
+
+/// Nothing but white space and special pieces; an unknown piece stands for something.
+bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
+  if (!model_.needs().target) return false;
+  const std::span<const std::int32_t> pieces = set.ids(sequence);
+  const std::optional<std::int32_t> unknown = tokenizer_.find(Special::unknown);
+  return !(unknown && std::ranges::find(pieces, *unknown) != pieces.end()) &&
+         is_blank(tokenizer_.decode(pieces));
+}
 
 std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, const Decoding& decoding,
                                                        const Seen& seen, const Written& written) {
   if (const std::string wrong = contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
   std::vector<std::vector<GeneratedText>> all(set.sequence_count());
-  const std::vector<std::size_t> order = by_length(set);
+  std::vector<std::size_t> order = by_length(set);
+  const std::size_t blank = std::erase_if(order, [&](std::size_t sequence) {
+    if (!has_blank_source(set, sequence)) return false;
+    all[sequence].assign(static_cast<std::size_t>(decoding.texts), {.pieces = {}, .text = {}, .ended = true});
+    return true;
+  });
   const std::int64_t times = parallel_texts(decoding);
   for (std::size_t first = 0, count = 0; first < order.size(); first += count) {
     std::int64_t longest = 0;
@@ -45,7 +77,7 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
     TextWriter writer(model_, tokenizer_, set, decoding, seen, members);
     writer.run();
     for (std::size_t i = 0; i < members.size(); ++i) all[members[i]] = writer.texts(i);
-    if (written) written(first + count);
+    if (written) written(blank + first + count);
   }
   return all;
 }

@@ -54,15 +54,15 @@ void penalize_repetitions(std::span<const std::int32_t> text, double penalty, st
   }
 }
 
-std::vector<Candidate> most_probable(std::span<const float> logits, std::int64_t count) {
+std::vector<NextPiece> most_probable(std::span<const float> logits, std::int64_t count) {
   const double log_of_all = log_sum(logits);
-  std::vector<Candidate> best;
+  std::vector<NextPiece> best;
   for (const std::int32_t piece : ordered(logits, static_cast<std::size_t>(count)))
     best.push_back({piece, logits[static_cast<std::size_t>(piece)] - log_of_all});
   return best;
 }
 
-Candidate draw_piece(std::span<const float> logits, const Decoding& decoding, double number) {
+NextPiece draw_piece(std::span<const float> logits, const Decoding& decoding, double number) {
   ENCORE_REQUIRE(decoding.temperature > 0.0, "pieces are drawn with a temperature above 0");
   const std::size_t most = decoding.top_k > 0 ? static_cast<std::size_t>(decoding.top_k) : logits.size();
   const bool cut = most < logits.size() || decoding.top_p < 1.0;

@@ -20,10 +20,10 @@ void penalize_repetitions(std::span<const std::int32_t> text, double penalty, st
 
 /// The `count` most probable pieces of softmax(logits), the best first, of equal ones the smaller number
 /// first.
-std::vector<Candidate> most_probable(std::span<const float> logits, std::int64_t count);
+std::vector<NextPiece> most_probable(std::span<const float> logits, std::int64_t count);
 
 /// A piece drawn by `number` from softmax(logits / temperature) as Decoding::top_k and top_p cut it; its
 /// probability is that of softmax(logits).
-Candidate draw_piece(std::span<const float> logits, const Decoding& decoding, double number);
+NextPiece draw_piece(std::span<const float> logits, const Decoding& decoding, double number);
 
 }  // namespace encore

@@ -4,25 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <utility>
 
 #include <encore/error.hpp>
 
+#include "infer/decoded_text.hpp"
 #include "infer/next_piece.hpp"
 
 namespace encore {
-namespace {
-
-/// `text` up to the first of the strings; whether there is one.
-bool cut_at_stop(std::string& text, const std::vector<std::string>& stops) {
-  std::size_t first = std::string::npos;
-  for (const std::string& stop : stops) first = std::min(first, text.find(stop));
-  if (first == std::string::npos) return false;
-  text.resize(first);
-  return true;
-}
-
-}  // namespace
 
 std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence) {
@@ -118,32 +107,32 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 // --- search ---
 
 /// Of each row of the feed; padding keeps its share and is passed over.
-std::vector<std::vector<Candidate>> TextWriter::candidates() {
+std::vector<std::vector<NextPiece>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
-  std::vector<std::vector<Candidate>> all;
+  std::vector<std::vector<NextPiece>> all;
   if (decoding_.repetition_penalty == 1.0)
     all = best_.of(feed_.logits());
   else
     for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count + 1));
-  for (std::vector<Candidate>& row : all) {
-    std::erase_if(row, [&](const Candidate& candidate) { return !is_written(candidate.piece); });
+  for (std::vector<NextPiece>& row : all) {
+    std::erase_if(row, [&](const NextPiece& candidate) { return !is_written(candidate.piece); });
     if (std::ssize(row) > count) row.resize(static_cast<std::size_t>(count));
   }
   return all;
 }
 
 void TextWriter::search() {
-  std::vector<std::vector<Candidate>> rows = candidates();
+  std::vector<std::vector<NextPiece>> rows = candidates();
   if (times_ > 1) feed_.repeat();
   std::vector<std::size_t> places;  // of the rows
   for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) places.push_back(place(prompt, 0));
-  std::vector<std::vector<Candidate>> by_place(place(prompts_.size(), 0));
+  std::vector<std::vector<NextPiece>> by_place(place(prompts_.size(), 0));
   while (!places.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i) by_place[places[i]] = std::move(rows[i]);
     copies_.clear();
     for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
       if (prompts_[prompt].search->done()) continue;
-      std::vector<std::vector<Candidate>> of;
+      std::vector<std::vector<NextPiece>> of;
       for (const std::size_t slot : prompts_[prompt].slots)
         of.push_back(std::move(by_place[place(prompt, slot)]));
       advance(prompt, of);
@@ -160,7 +149,7 @@ void TextWriter::search() {
   }
 }
 
-void TextWriter::advance(std::size_t number, std::span<const std::vector<Candidate>> of) {
+void TextWriter::advance(std::size_t number, std::span<const std::vector<NextPiece>> of) {
   BeamSearch& search = *prompts_[number].search;
   search.advance(of);
   if (seen_ && decoding_.beam == 1 && !search.live().empty()) show(number, 0, search.live().front().pieces);
@@ -169,10 +158,9 @@ void TextWriter::advance(std::size_t number, std::span<const std::vector<Candida
 }
 
 void TextWriter::end_at_stops(BeamSearch& search) const {
-  for (std::size_t k = search.live().size(); k-- > 0 && !decoding_.stop.empty() && !search.done();) {
-    std::string text = tokenizer_.decode(search.live()[k].pieces);
-    if (cut_at_stop(text, decoding_.stop)) search.end(k);
-  }
+  if (decoding_.stop.empty()) return;
+  for (std::size_t k = search.live().size(); k-- > 0 && !search.done();)
+    if (decoded_so_far(tokenizer_, search.live()[k].pieces, decoding_.stop).stopped) search.end(k);
 }
 
 /// Texts keep the slot of their parent where they can, so that little has to be copied.
@@ -220,7 +208,7 @@ void TextWriter::draw() {
 void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const float> logits) {
   Drawn& drawn = prompts_[number].drawn[text];
   GeneratedText& written = drawn.text;
-  const Candidate next = draw_piece(
+  const NextPiece next = draw_piece(
       logits, decoding_, draw_number(decoding_.seed, static_cast<std::int64_t>(text), drawn.pieces));
   drawn.log_probability += next.log_probability;
   ++drawn.pieces;
@@ -228,8 +216,8 @@ void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const
   if (!written.ended) {
     written.pieces.push_back(next.piece);
     if (seen_) show(number, text, written.pieces);
-    std::string said = decoding_.stop.empty() ? std::string() : tokenizer_.decode(written.pieces);
-    written.ended = cut_at_stop(said, decoding_.stop);
+    written.ended =
+        !decoding_.stop.empty() && decoded_so_far(tokenizer_, written.pieces, decoding_.stop).stopped;
   }
   if (written.ended || drawn.pieces >= prompts_[number].most_pieces)
     feed_.end(place(number, text));
@@ -240,9 +228,7 @@ void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const
 // --- what comes out ---
 
 void TextWriter::show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const {
-  std::string said = tokenizer_.decode(pieces);
-  cut_at_stop(said, decoding_.stop);
-  seen_(prompts_[prompt].sequence, text, said);
+  seen_(prompts_[prompt].sequence, text, decoded_so_far(tokenizer_, pieces, decoding_.stop).text);
 }
 
 std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
@@ -256,8 +242,9 @@ std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
         std::pow(static_cast<double>(drawn.pieces + decoding_.given - 1), decoding_.length_penalty);
   }
   for (GeneratedText& text : texts) {
-    text.text = tokenizer_.decode(text.pieces);
-    cut_at_stop(text.text, decoding_.stop);
+    DecodedText decoded = decoded_whole(tokenizer_, text.pieces, decoding_.stop);
+    text.text = std::move(decoded.text);
+    text.ended = text.ended || decoded.stopped;
   }
   return texts;
 }

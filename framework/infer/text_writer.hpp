@@ -64,12 +64,12 @@ class TextWriter {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
   bool is_written(std::int32_t piece) const { return piece != padding_ || piece == end_; }
-  std::vector<std::vector<Candidate>> candidates();
+  std::vector<std::vector<NextPiece>> candidates();
   std::vector<std::vector<float>> logits();
   std::vector<std::vector<float>> logits_to_draw();
 
   void search();
-  void advance(std::size_t prompt, std::span<const std::vector<Candidate>> of);
+  void advance(std::size_t prompt, std::span<const std::vector<NextPiece>> of);
   void end_at_stops(BeamSearch& search) const;
   void assign_slots(std::size_t prompt);
   void draw();

@@ -22,12 +22,12 @@ bool overlap(const Ticks& a, const Ticks& b) {
 }
 
 /// When it holds its content: before it is idle and after.
-std::array<Ticks, 2> alive(const Interval& interval) {
+std::array<Ticks, 2> alive(const BufferLifetime& interval) {
   if (interval.idle.last < interval.idle.first) return {Ticks{interval.first, interval.last}, Ticks()};
   return {Ticks{interval.first, interval.idle.first - 1}, Ticks{interval.idle.last + 1, interval.last}};
 }
 
-bool overlap(const Interval& a, const Interval& b) {
+bool overlap(const BufferLifetime& a, const BufferLifetime& b) {
   if (!overlap(Ticks{a.first, a.last}, Ticks{b.first, b.last})) return false;
   for (const Ticks& of_a : alive(a))
     for (const Ticks& of_b : alive(b))
@@ -37,7 +37,7 @@ bool overlap(const Interval& a, const Interval& b) {
 
 /// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read off in
 /// one pass.
-MemoryLayout place_in_order(std::span<const Interval> intervals, const std::vector<std::size_t>& order,
+MemoryLayout place_in_order(std::span<const BufferLifetime> intervals, const std::vector<std::size_t>& order,
                             std::size_t alignment) {
   MemoryLayout layout;
   layout.offsets.assign(intervals.size(), 0);
@@ -78,9 +78,9 @@ std::vector<std::size_t> descending(std::size_t count, const std::function<std::
 
 }  // namespace
 
-MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignment) {
+MemoryLayout plan_memory(std::span<const BufferLifetime> intervals, std::size_t alignment) {
   ENCORE_REQUIRE(alignment > 0, "an alignment is at least one byte");
-  for (const Interval& interval : intervals)
+  for (const BufferLifetime& interval : intervals)
     ENCORE_REQUIRE(interval.first <= interval.last &&
                        (interval.idle.last < interval.idle.first ||
                         (interval.first < interval.idle.first && interval.idle.last < interval.last)),
@@ -102,9 +102,9 @@ MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignm
   return best;
 }
 
-std::size_t live_peak(std::span<const Interval> intervals, std::size_t alignment) {
+std::size_t live_peak(std::span<const BufferLifetime> intervals, std::size_t alignment) {
   std::map<int, std::pair<std::size_t, std::size_t>> changes;  // tick -> bytes that appear, bytes that vanish
-  for (const Interval& interval : intervals)
+  for (const BufferLifetime& interval : intervals)
     for (const Ticks& ticks : alive(interval)) {
       if (ticks.last < ticks.first) continue;
       changes[ticks.first].first += round_up(interval.bytes, alignment);

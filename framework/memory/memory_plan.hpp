@@ -17,7 +17,7 @@ struct Ticks {
 
 /// A tensor that must hold its content from tick `first` to tick `last`, both included, except in the ticks
 /// of `idle`: then others may have its place.
-struct Interval {
+struct BufferLifetime {
   int first = 0;
   int last = 0;
   std::size_t bytes = 0;
@@ -32,9 +32,9 @@ struct MemoryLayout {
 /// Offsets such that no two intervals that are alive at one tick overlap. Places greedily, each interval into
 /// the smallest gap that holds it, in several orders (Pisarchyk and Lee 2020 compare them), and keeps the
 /// smallest layout.
-MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignment);
+MemoryLayout plan_memory(std::span<const BufferLifetime> intervals, std::size_t alignment);
 
 /// The largest number of bytes alive at one tick: no layout can be smaller.
-std::size_t live_peak(std::span<const Interval> intervals, std::size_t alignment);
+std::size_t live_peak(std::span<const BufferLifetime> intervals, std::size_t alignment);
 
 }  // namespace encore

@@ -327,7 +327,7 @@ Tensor PlanTensor::in(const BatchSize& batch, std::byte* arena) const {
 
 void StepPlan::place(const BatchSize& size) {
   largest = size;
-  std::vector<Interval> intervals;
+  std::vector<BufferLifetime> intervals;
   for (PlanTensor& tensor : tensors) {
     ENCORE_REQUIRE(tensor.shape.size() <= Tensor::max_rank, tensor.path + " has more than four extents");
     if (const double bytes = bytes_of(tensor, size); bytes > most_addressable_bytes)

@@ -63,6 +63,8 @@ NamePattern parse_name(const std::string& text, const Place& place, Problems& pr
                  "the name \"" + shortened(text) +
                      "\" is part of the names of runs, which people type: only letters, digits "
                      "and . _ + - may stand in it, and no - in front");
+  if (literal == text && text == "all")
+    problems.add(place, "name", "no run can be called \"all\": where runs are named, it means all of them");
   return pattern;
 }
 

@@ -91,6 +91,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   Problems beside;  // what is missing because model.from or distil.teacher cannot be used
   Problems& found = from_is_usable_ ? own : beside;
   Resolved resolved = resolve(root, catalogue_, found);
+  if (!from_is_usable_) check_given_options(assigned_, catalogue_, own);
   note_names(resolved);
   // An excluded point may be wrong: that may be why it is excluded.
   if (is_excluded(resolved.config, problems)) {

@@ -2,8 +2,8 @@
 #include "pretrained/byte_bpe_files.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include <encore/piece_cuts.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/value.hpp"
@@ -146,21 +146,14 @@ std::string vocab_json(std::span<const std::string> pieces) {
 std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials) {
   const std::size_t count = piece_count(lines);
   if (count < lines.size()) return vocabulary_text(lines.subspan(count));
-  std::unordered_map<std::string_view, bool> pieces;
-  for (std::size_t i = 0; i < count; ++i)
-    pieces.emplace(lines[i], std::ranges::find(specials, static_cast<std::int32_t>(i)) == specials.end());
-  const auto is_part = [&](std::string_view text) {
-    const auto found = pieces.find(text);
-    return found != pieces.end() && found->second;
-  };
+  std::vector<std::string> pieces(lines.begin(), lines.end());
+  for (const std::int32_t special : specials)
+    if (special >= 0 && static_cast<std::size_t>(special) < count)
+      pieces[static_cast<std::size_t>(special)].clear();
   std::string text = std::string(merges_header) + "\n";
-  for (const std::string& piece : lines) {
-    if (!pieces.at(piece)) continue;
-    const std::string_view all = piece;
-    for (std::size_t cut = 1; cut < all.size(); ++cut)
-      if (is_part(all.substr(0, cut)) && is_part(all.substr(cut)))
-        text += piece.substr(0, cut) + " " + piece.substr(cut) + "\n";
-  }
+  for (const PieceCut& cut : cuts_of(pieces))
+    text +=
+        pieces[static_cast<std::size_t>(cut.left)] + " " + pieces[static_cast<std::size_t>(cut.right)] + "\n";
   return text;
 }
 

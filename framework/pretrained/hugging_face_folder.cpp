@@ -7,6 +7,7 @@
 
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
+#include "config/json_values.hpp"
 #include "config/limits.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/byte_bpe_files.hpp"
@@ -183,8 +184,9 @@ nlohmann::json read_json_object(const fs::path& file) {
   const std::string text = read_file(file, most_json_bytes);
   nlohmann::json json;
   try {
+    require_few_json_values(text);
     json = parse_json(text);
-  } catch (const JsonError& error) {
+  } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());
   }
   if (!json.is_object()) throw Error(file.string() + ": a JSON object is expected");

@@ -10,11 +10,19 @@
 
 #include <encore/error.hpp>
 
+#include "base/random_digits.hpp"
+
 namespace encore {
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), aside_(path_) {
-  aside_ += aside_suffix;
-  file_ = open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC);
+std::filesystem::path aside_name(const std::filesystem::path& path) {
+  constexpr std::size_t digits = 12;
+  std::filesystem::path aside = path;
+  aside += "." + random_digits(digits) + std::string(aside_suffix);
+  return aside;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), aside_(aside_name(path_)) {
+  file_ = open_file(aside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
 AtomicFile::~AtomicFile() {

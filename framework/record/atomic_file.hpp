@@ -1,6 +1,8 @@
 // AtomicFile: a file that is either there complete or not at all, whatever is killed or pulled in between.
-// Written aside in the same folder, fsynced, renamed, the folder fsynced. Specifications and checkpoints use
-// it.
+// Written aside in the same folder, fsynced, renamed, the folder fsynced. Everything that is written aside
+// uses it or aside_name(): the name aside is drawn at random and must be new, so that in a folder that others
+// can write nobody can have put a link there, and two writers of one file do not meet: the last one to finish
+// wins.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +18,13 @@ namespace encore {
 /// Ends every name that is still being written; such a file may be removed when its writer is gone.
 inline constexpr std::string_view aside_suffix = ".part";
 
+/// A name in the same folder under which a file or folder is written before it gets its own:
+/// "labels.txt.0123456789ab.part". Make it with O_EXCL or mkdir, which follow no link.
+std::filesystem::path aside_name(const std::filesystem::path& path);
+
 class AtomicFile {
  public:
-  /// Opens `path` + ".part". Throws Error when the folder is missing or cannot be written.
+  /// Opens a new file under an aside_name(). Throws Error when the folder is missing or cannot be written.
   explicit AtomicFile(std::filesystem::path path);
   /// Removes what was written unless committed.
   ~AtomicFile();

@@ -4,12 +4,16 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <set>
+#include <limits>
+#include <sstream>
 #include <tuple>
 
 #include <encore/error.hpp>
+
+#include "record/control_groups.hpp"
 
 namespace encore {
 namespace {
@@ -20,50 +24,31 @@ int topology_of(const std::filesystem::path& root, int cpu, const char* what) {
   return in >> number ? number : -1;
 }
 
-/// quota / period, rounded up; 0 where it sets no limit.
-int cpus_of(double quota, double period) {
-  return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
-}
-
-int granted_by(const std::filesystem::path& folder) {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream in(folder / "cpu.max"); in >> quota >> period)  // version 2; "max" is no number
-    return cpus_of(std::strtod(quota.c_str(), nullptr), period);
-  double microseconds = 0;
-  std::ifstream first(folder / "cpu.cfs_quota_us"), second(folder / "cpu.cfs_period_us");  // version 1
-  return first >> microseconds && second >> period ? cpus_of(microseconds, period) : 0;
-}
-
-/// The fewest CPUs that a control group of this process or one around it grants; 0 where none sets a limit.
+/// The fewest CPUs that a control group of this process or one around it grants, rounded up; 0 where none
+/// sets a limit.
 int granted_by_control_groups(const std::filesystem::path& root) {
-  int fewest = 0;
-  const auto take = [&](std::filesystem::path folder, const std::filesystem::path& top) {
-    for (;; folder = folder.parent_path()) {
-      const int granted = granted_by(folder);
-      if (granted > 0 && (fewest == 0 || granted < fewest)) fewest = granted;
-      if (folder == top || !folder.has_relative_path()) return;
-    }
-  };
-  const std::filesystem::path groups = root / "sys/fs/cgroup";
-  std::ifstream lines(root / "proc/self/cgroup");
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t path_begin = line.rfind(':') + 1;
-    const std::string path =
-        path_begin < line.size() ? line.substr(path_begin + 1) : "";  // without its slash
-    if (line.starts_with("0::")) take((groups / path).lexically_normal(), groups);
-    if (line.find(":cpu,") != std::string::npos || line.find(",cpu:") != std::string::npos ||
-        line.find(":cpu:") != std::string::npos)
-      take((groups / "cpu" / path).lexically_normal(), groups / "cpu");
-  }
-  // Within a container its own group is often the root of what can be seen.
-  take(groups, groups);
-  return fewest;
+  const std::optional<GroupLimit> limit = cpu_limit(root);
+  return limit ? static_cast<int>(std::ceil(limit->amount - 1e-9)) : 0;
 }
 
-int number_of(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? 0 : std::max(0, std::atoi(text));
+/// The value of a variable that counts threads, of a list ("8,2": nested levels) the first number; 0: not
+/// set.
+int count_in(const char* variable, long long most) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') return 0;
+  std::istringstream items(value);
+  int first = 0;
+  for (std::string item; std::getline(items, item, ',');) {
+    const auto begin = item.find_first_not_of(" \t"), end = item.find_last_not_of(" \t");
+    const std::string digits = begin == std::string::npos ? "" : item.substr(begin, end - begin + 1);
+    const bool number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+    const long long count = number ? std::strtoll(digits.c_str(), nullptr, 10) : 0;  // too large: the largest
+    if (count < 1 || count > most)
+      throw Error(std::string(variable) + " is \"" + value + "\": expected a whole number from 1 to " +
+                  std::to_string(most) + "; set it to the number of threads, or unset it");
+    if (first == 0) first = static_cast<int>(count);
+  }
+  return first;
 }
 
 }  // namespace
@@ -107,7 +92,8 @@ Cores usable_cores(const std::filesystem::path& root) {
 }
 
 OpenMpWishes openmp_wishes() {
-  OpenMpWishes wishes{number_of("OMP_NUM_THREADS"), number_of("OMP_THREAD_LIMIT"), false};
+  OpenMpWishes wishes{count_in("OMP_NUM_THREADS", most_threads),
+                      count_in("OMP_THREAD_LIMIT", std::numeric_limits<int>::max()), false};
   for (const char* variable : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
     wishes.pinning = wishes.pinning || std::getenv(variable) != nullptr;
   return wishes;

@@ -151,6 +151,8 @@ void list(auto& field, A<Wrote> auto& event) {
 void list(auto& field, A<Concluded> auto& event) {
   field("best_step", event.best_step);
   field("measures", event.measures);
+  field.optional("ties", event.ties);
+  field.optional("undefined", event.undefined);
 }
 
 void list(auto& field, A<Ended> auto& event) {

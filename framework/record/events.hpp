@@ -176,6 +176,8 @@ struct Concluded {
   static constexpr const char* type = "result";
   std::int64_t best_step = 0;
   MeasuredValues measures;
+  std::string ties = {};   ///< "loss": the rule between equal scores (Ties); empty: the earliest checkpoint
+  bool undefined = false;  ///< the development set leaves the selecting metric nothing to count
   bool operator==(const Concluded&) const = default;
 };
 

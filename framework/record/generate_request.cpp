@@ -11,13 +11,11 @@
 namespace encore {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::int64_t most_texts = 32;  // followed at a time; kernels::largest_channels gives twice as many
 
 /// "0.5", "2"
 std::string number(double value) {
-  return Json(value).dump();
+  return nlohmann::json(value).dump();
 }
 
 /// Calls visit(name, member) for every wish that is one number.
@@ -106,17 +104,17 @@ Decoding DecodingWishes::over(Decoding decoding) const {
 }
 
 std::string GenerateRequest::text() const {
-  Json wishes = {{"stop", decoding.stop}};
+  nlohmann::json wishes = {{"stop", decoding.stop}};
   visit_wishes(decoding, [&](const char* name, const auto& wish) {
     if (wish) wishes[name] = *wish;
   });
-  return Json{{"prompts", prompts}, {"decoding", wishes}, {"json", json}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::json{{"prompts", prompts}, {"decoding", wishes}, {"json", json}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 GenerateRequest GenerateRequest::parse(const std::string& text) try {
-  const Json json = parse_json(text);
-  const Json& wishes = json.at("decoding");
+  const nlohmann::json json = parse_json(text);
+  const nlohmann::json& wishes = json.at("decoding");
   GenerateRequest request{.prompts = json.at("prompts").get<std::vector<std::string>>(),
                           .json = json.at("json").get<bool>()};
   visit_wishes(request.decoding, [&](const char* name, auto& wish) {

@@ -16,6 +16,8 @@ std::string progress_to_text(const Progress& progress) {
                          {"epochs_without_better", progress.epochs_without_better},
                          {"improved_in_epoch", progress.improved_in_epoch}};
   if (progress.best_value) json["best_value"] = *progress.best_value;
+  if (progress.best_loss) json["best_loss"] = *progress.best_loss;
+  if (progress.lowest_loss) json["lowest_loss"] = *progress.lowest_loss;
   if (const auto& scale = progress.loss_scale)
     json["loss_scale"] = {{"factor", scale->factor}, {"steps", scale->steps}, {"left_out", scale->left_out}};
   return json.dump();
@@ -31,7 +33,12 @@ Progress progress_from_text(const std::string& text) {
     json.at("best_step").get_to(progress.best_step);
     json.at("epochs_without_better").get_to(progress.epochs_without_better);
     json.at("improved_in_epoch").get_to(progress.improved_in_epoch);
-    if (json.contains("best_value")) progress.best_value = json.at("best_value").get<double>();
+    const auto read = [&](const char* name, std::optional<double>& to) {
+      if (json.contains(name)) to = json.at(name).get<double>();
+    };
+    read("best_value", progress.best_value);
+    read("best_loss", progress.best_loss);
+    read("lowest_loss", progress.lowest_loss);
     if (json.contains("loss_scale")) {
       const nlohmann::json& scale = json.at("loss_scale");
       progress.loss_scale = LossScale{scale.at("factor").get<double>(), scale.at("steps").get<std::int64_t>(),

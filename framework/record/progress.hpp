@@ -22,10 +22,12 @@ struct Progress {
   std::int64_t epoch = 0;            ///< epochs done
   std::int64_t batch = 0;            ///< batches done of the epoch that has begun
   std::int64_t best_step = 0;        ///< checkpoint with the best score; 0 before the first evaluation
-  std::optional<double> best_value;  ///< of the metric that `train.select` names
+  std::optional<double> best_value;  ///< of the metric that `train.select` names; empty: undefined so far
   std::int64_t epochs_without_better = 0;
   bool improved_in_epoch = false;  ///< a better score was found since the epoch began
   std::optional<LossScale> loss_scale = {};
+  std::optional<double> best_loss = {};    ///< dev/loss at best_step; only with Ties::loss
+  std::optional<double> lowest_loss = {};  ///< of all evaluations; only with Ties::loss
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };

@@ -7,6 +7,8 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.hpp"
+
 namespace encore {
 
 namespace {
@@ -66,6 +68,10 @@ void require_run_folder(const std::filesystem::path& folder) {
 bool is_own_folder(const std::filesystem::path& path) {
   std::error_code failure;
   return std::filesystem::is_directory(std::filesystem::symlink_status(path, failure));
+}
+
+bool is_sound_run_name(const std::string& name) {
+  return !name.empty() && name.front() != '-' && printable(name) == name;
 }
 
 }  // namespace encore

@@ -30,4 +30,8 @@ void require_run_folder(const std::filesystem::path& folder);
 /// A folder itself, not a symbolic link to one: what is removed is looked for in such folders only.
 bool is_own_folder(const std::filesystem::path& path);
 
+/// Whether a run can have the name. Names are printed and typed, so one from elsewhere must hold no character
+/// that a terminal takes for a command (base/terminal_text.hpp) and must not begin like an option.
+bool is_sound_run_name(const std::string& name);
+
 }  // namespace encore

@@ -16,9 +16,9 @@
 #include <encore/error.hpp>
 
 #include "config/input_file.hpp"
-#include "config/json_text.hpp"
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
+#include "record/safetensors_header.hpp"
 
 namespace encore {
 
@@ -30,22 +30,6 @@ constexpr std::size_t data_alignment = 64;
 constexpr std::uint64_t header_limit = 100'000'000;
 /// What is read of a large tensor at once.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
-constexpr const char* metadata_name = "__metadata__";
-
-struct DTypeName {
-  StoredType dtype;
-  const char* name;
-};
-constexpr DTypeName dtype_names[] = {{StoredType::float32, "F32"},   {StoredType::float64, "F64"},
-                                     {StoredType::bfloat16, "BF16"}, {StoredType::float16, "F16"},
-                                     {StoredType::int32, "I32"},     {StoredType::int64, "I64"},
-                                     {StoredType::int8, "I8"}};
-
-const char* format_name(StoredType dtype) {
-  for (const DTypeName& entry : dtype_names)
-    if (entry.dtype == dtype) return entry.name;
-  return "";
-}
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "(";
@@ -61,24 +45,6 @@ std::optional<std::uint64_t> size_in_bytes(StoredType dtype, const std::vector<s
   }
   return static_cast<std::uint64_t>(size);
 }
-
-/// A parser callback that refuses a name given twice in one object: which of the two would count?
-class NoDuplicates {
- public:
-  bool operator()(int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    if (event == nlohmann::json::parse_event_t::object_start) names_.emplace_back();
-    if (event == nlohmann::json::parse_event_t::object_end && !names_.empty()) names_.pop_back();
-    if (event == nlohmann::json::parse_event_t::key && !names_.empty()) {
-      if (const auto name = parsed.get<std::string>(); !names_.back().insert(name).second) {
-        throw Error("the header names \"" + name + "\" twice");
-      }
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> names_;
-};
 
 std::string make_header(const std::vector<const TensorSlice*>& tensors, const TensorMetadata& metadata) {
   // An ordered object keeps the tensors in the order of their data.
@@ -197,26 +163,21 @@ void Safetensors::check() {
   if (length > mapping_.size() - length_bytes) throw Error("the header is longer than the file");
   const char* const text = reinterpret_cast<const char*>(mapping_.data() + length_bytes);
   if (length == 0 || *text != '{') throw Error("the header does not begin with {");
-  nlohmann::json header;
-  NoDuplicates no_duplicates;
-  require_shallow_json({text, length});
-  try {
-    header = nlohmann::json::parse(text, text + length, std::ref(no_duplicates));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("the header is not JSON: ") + error.what());
-  }
+  SafetensorsHeader header = parse_safetensors_header({text, length});
   const std::span<const std::byte> data = mapping_.subspan(length_bytes + length);
-  for (const auto& [name, description] : header.items()) {
-    if (name != metadata_name) {
-      check_tensor(name, &description, data);
-      continue;
-    }
-    if (!description.is_object()) throw Error("the metadata are no object");
-    for (const auto& [key, value] : description.items()) {
-      if (!value.is_string()) throw Error("metadata \"" + key + "\" is no text");
-      metadata_[key] = value.get<std::string>();
-    }
+  for (auto& [name, tensor] : header.tensors) {
+    const std::string where = "tensor \"" + name.substr(0, 100) + "\": ";
+    if (tensor.begin > tensor.end || tensor.end > data.size()) throw Error(where + "lies outside the file");
+    const std::uint64_t size = tensor.end - tensor.begin;
+    if (size_in_bytes(tensor.dtype, tensor.shape) != size)
+      throw Error(where + "shape " + shape_text(tensor.shape) + " does not fill its " + std::to_string(size) +
+                  " bytes");
+    tensors_.emplace_hint(tensors_.end(), name,
+                          Entry{.dtype = tensor.dtype,
+                                .shape = std::move(tensor.shape),
+                                .bytes = data.subspan(tensor.begin, size)});
   }
+  metadata_ = std::move(header.metadata);
 
   std::vector<std::span<const std::byte>> pieces;
   for (const auto& [name, entry] : tensors_) pieces.push_back(entry.bytes);
@@ -230,42 +191,6 @@ void Safetensors::check() {
     expected = piece.data() + piece.size();
   }
   if (expected != data.data() + data.size()) throw Error("the file is longer than its tensors");
-}
-
-void Safetensors::check_tensor(const std::string& name, const void* json, std::span<const std::byte> data) {
-  const auto& description = *static_cast<const nlohmann::json*>(json);
-  const std::string where = "tensor \"" + name + "\": ";
-  if (!description.is_object() || description.size() != 3 || !description.contains("dtype") ||
-      !description.contains("shape") || !description.contains("data_offsets")) {
-    throw Error(where + "must have dtype, shape and data_offsets, nothing else");
-  }
-  const auto is_count = [](const nlohmann::json& number) {
-    return number.is_number_unsigned() && number.get<std::uint64_t>() <= INT64_MAX;
-  };
-  Entry entry;
-  const nlohmann::json& dtype = description["dtype"];
-  const auto* const known = std::find_if(std::begin(dtype_names), std::end(dtype_names),
-                                         [&](const auto& entry) { return dtype == entry.name; });
-  if (known == std::end(dtype_names)) throw Error(where + "dtype " + dtype.dump() + " is not known");
-  entry.dtype = known->dtype;
-  const nlohmann::json& shape = description["shape"];
-  if (!shape.is_array() || !std::all_of(shape.begin(), shape.end(), is_count))
-    throw Error(where + "not a shape");
-  entry.shape = shape.get<std::vector<std::int64_t>>();
-  const nlohmann::json& offsets = description["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !is_count(offsets[0]) || !is_count(offsets[1])) {
-    throw Error(where + "data_offsets are not two numbers");
-  }
-  const auto begin = offsets[0].get<std::uint64_t>();
-  const auto end = offsets[1].get<std::uint64_t>();
-  if (begin > end || end > data.size()) throw Error(where + "lies outside the file");
-  const std::optional<std::uint64_t> expected = size_in_bytes(entry.dtype, entry.shape);
-  if (!expected || *expected != end - begin) {
-    throw Error(where + "shape " + shape_text(entry.shape) + " does not fill its " +
-                std::to_string(end - begin) + " bytes");
-  }
-  entry.bytes = data.subspan(begin, end - begin);
-  tensors_.emplace(name, std::move(entry));
 }
 
 const Safetensors::Entry& Safetensors::tensor(const std::string& name) const {

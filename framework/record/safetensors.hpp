@@ -99,7 +99,6 @@ class Safetensors {
   void visit_mapped(std::span<const std::byte> bytes,
                     const std::function<void(std::span<const std::byte> piece)>& visit) const;
   void check();
-  void check_tensor(const std::string& name, const void* description, std::span<const std::byte> data);
 
   std::filesystem::path path_;
   std::span<const std::byte> mapping_;

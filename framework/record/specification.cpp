@@ -49,20 +49,26 @@ class Members {
 
 }  // namespace
 
+const char* name_of(Ties ties) {
+  return ties == Ties::loss ? "loss" : "";
+}
+
 nlohmann::json Specification::to_json() const {
   nlohmann::json files = nlohmann::json::object();
   for (const auto& [role, file] : data) files[role] = {{"path", file.path}, {"sha256", file.sha256}};
-  return {{"format", specification_format},
-          {"run", run},
-          {"name", name},
-          {"seed", seed},
-          {"question", question},
-          {"group", group},
-          {"backend", backend},
-          {"config", config},
-          {"origin", origins_to_json(origin)},
-          {"data", files},
-          {"plugin_folders", plugin_folders}};
+  nlohmann::json json = {{"format", specification_format},
+                         {"run", run},
+                         {"name", name},
+                         {"seed", seed},
+                         {"question", question},
+                         {"group", group},
+                         {"backend", backend},
+                         {"config", config},
+                         {"origin", origins_to_json(origin)},
+                         {"data", files},
+                         {"plugin_folders", plugin_folders}};
+  if (ties != Ties::first) json["ties"] = name_of(ties);
+  return json;
 }
 
 std::string numbered_file(const std::string& role, std::size_t index) {
@@ -117,6 +123,12 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
     result.data[role] = {file_members.text("path"), file_members.text("sha256")};
   }
   result.plugin_folders = members.get<std::vector<std::string>>("plugin_folders", "a list of texts");
+  if (json.contains("ties")) {
+    if (members.text("ties") != name_of(Ties::loss))
+      throw Error(where + ": member \"ties\" must be \"" + name_of(Ties::loss) + "\" or missing, found " +
+                  json["ties"].dump());
+    result.ties = Ties::loss;
+  }
   return result;
 }
 

@@ -38,13 +38,24 @@ inline constexpr const char* added_role = "more";
 /// Throws Error, naming file and role ("train"), when the content is another than the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
 
+/// Which checkpoint is kept where several have the best value of the metric that `train.select` names, or
+/// none of them has a value (best_checkpoint.hpp).
+enum class Ties : std::uint8_t {
+  first,  ///< the earliest: the rule of specifications that name none, as runs of earlier versions have them
+  loss,   ///< that of the lowest dev/loss; of equal ones the latest
+};
+
+/// As the specification and the run's result write it: "loss"; empty for Ties::first.
+const char* name_of(Ties ties);
+
 struct Specification {
   std::string run;  ///< id, given by the store
   std::string name;
   std::uint64_t seed = 1;
-  std::string question;  ///< SHA-256 of the canonical experiment
-  std::string group;     ///< the same without the seed
-  std::string backend;   ///< "openmp", "cuda", "hip"
+  std::string question;     ///< SHA-256 of the canonical experiment
+  std::string group;        ///< the same without the seed
+  std::string backend;      ///< "openmp", "cuda", "hip"
+  Ties ties = Ties::first;  ///< no part of the question: a run that is complete is not trained again for it
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
   Origins origin;                ///< by dotted key

@@ -164,17 +164,20 @@ bool SpoolReader::is_owned(const SpoolOwner& found) {
   return true;
 }
 
-std::optional<SpoolGap> SpoolReader::skip_damage() {
+std::optional<SpoolGap> SpoolReader::skip_damage(std::uint64_t within) {
   // A damaged length may look like a frame that is cut.
   if ((end_ != SpoolEnd::damaged && end_ != SpoolEnd::torn) || !file_) return std::nullopt;
+  struct stat status {};
+  if (::fstat(file_->descriptor(), &status) != 0) return std::nullopt;
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t most_work =
+      within < file_bytes ? std::min(16 * within, 8 * file_bytes) : 8 * file_bytes;
   SpoolGap gap{offset_, 0, sequence_ + 1, 0};
-  while (fill(spool_frame_head_bytes + spool_record_head_bytes)) {
-    if (const auto sequence = sequence_of_whole_frame()) {
+  while (offset_ - gap.first_byte < within && fill(spool_frame_head_bytes + spool_record_head_bytes)) {
+    if (const auto sequence = sequence_of_whole_frame(file_bytes, most_work)) {
       gap.end_byte = offset_;
       gap.last_record = *sequence - 1;
-      sequence_ = gap.last_record;
-      if (attempt_ == 0) attempt_ = std::max(owner_.attempt, 1);  // the head itself is damaged
-      stop(SpoolEnd::clean, "");
+      continue_behind(gap);
       return gap;
     }
     ++begin_;
@@ -185,8 +188,19 @@ std::optional<SpoolGap> SpoolReader::skip_damage() {
   return std::nullopt;
 }
 
+void SpoolReader::continue_behind(const SpoolGap& gap) {
+  if (offset_ != gap.end_byte) begin_ = filled_ = 0;
+  offset_ = gap.end_byte;
+  sequence_ = gap.last_record;
+  if (attempt_ == 0) attempt_ = std::max(owner_.attempt, 1);  // the head itself is damaged
+  stop(SpoolEnd::clean, "");
+}
+
 /// Of the frame at the place of reading, if what lies there is one that comes later than what was read.
-std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame() {
+/// Nothing is read or hashed for a length that the file has no room for, or a number that no record of it can
+/// have.
+std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t file_bytes,
+                                                                  std::uint64_t most_work) {
   const std::byte* at = buffer_.data() + begin_;
   const auto length = take<std::uint32_t>(at);
   const auto checksum = take<std::uint32_t>(at);
@@ -194,9 +208,18 @@ std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame() {
   const auto kind = take<std::uint8_t>(at);
   if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_)
     return std::nullopt;
+  if (offset_ + spool_frame_head_bytes + length > file_bytes) return std::nullopt;
+  // Records have these bytes at least; a part that is missing may have held as many again as the longest
+  // file.
+  constexpr std::uint64_t missing_records = std::uint64_t{1} << 40;
+  if (sequence - sequence_ >
+      file_bytes / (spool_frame_head_bytes + spool_record_head_bytes) + missing_records)
+    return std::nullopt;
   if (kind < static_cast<std::uint8_t>(SpoolKind::metric) ||
       kind > static_cast<std::uint8_t>(SpoolKind::event))
     return std::nullopt;
+  if (searched_ + length > most_work) return std::nullopt;
+  searched_ += length;
   if (!fill(spool_frame_head_bytes + length)) return std::nullopt;
   const std::byte* payload = buffer_.data() + begin_ + spool_frame_head_bytes;
   return crc32({payload, length}) == checksum ? std::optional(sequence) : std::nullopt;

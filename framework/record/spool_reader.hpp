@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,8 +56,14 @@ class SpoolReader {
   bool next(SpoolRecord& record);
 
   /// At damage: continues at the next whole record, if there is one. Only for a spool that is not written any
-  /// more: elsewhere the damage may be what has not arrived yet.
-  std::optional<SpoolGap> skip_damage();
+  /// more: elsewhere the damage may be what has not arrived yet. What lies there may be anything, so the
+  /// search is limited: it looks at `within` bytes, and what a reader hashes in all its searches is at most
+  /// eight times the file, and sixteen times `within`; where that does not suffice it finds nothing.
+  std::optional<SpoolGap> skip_damage(std::uint64_t within = std::numeric_limits<std::uint64_t>::max());
+  /// Continues behind damage that another reader of the same spool has found at this place.
+  void continue_behind(const SpoolGap& gap);
+  /// Bytes that searches have hashed, or moved to hash them.
+  std::uint64_t searched_bytes() const { return searched_; }
 
   /// Where the last record returned ends: what to store to go on later.
   std::uint64_t offset() const { return offset_; }
@@ -76,7 +83,7 @@ class SpoolReader {
   bool decode(const std::byte* payload, std::size_t size, SpoolRecord& record);
   bool stop(SpoolEnd end, const std::string& reason);
   bool is_owned(const SpoolOwner& found);
-  std::optional<std::uint64_t> sequence_of_whole_frame();
+  std::optional<std::uint64_t> sequence_of_whole_frame(std::uint64_t file_bytes, std::uint64_t most_work);
 
   std::filesystem::path path_;
   SpoolOwner owner_;
@@ -86,6 +93,7 @@ class SpoolReader {
   std::size_t filled_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t sequence_ = 0;
+  std::uint64_t searched_ = 0;
   int attempt_ = 0;
   std::uint32_t format_ = 0;
   SpoolEnd end_ = SpoolEnd::clean;

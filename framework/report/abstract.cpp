@@ -3,7 +3,9 @@
 #include <cmath>
 #include <set>
 
+#include "record/specification.hpp"
 #include "report/compute.hpp"
+#include "report/model_origin.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -44,48 +46,132 @@ std::string asked_text(const Material& material) {
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
-/// "2 layers of width 128", of a setting that all runs share; empty where they differ in it.
-std::string common_text(const Material& material, const std::string& key) {
-  const nlohmann::json first = material.setting(material.runs.front(), key);
-  for (const RunRow& run : material.runs)
-    if (material.setting(run, key) != first) return "";
-  return setting_text(first);
+using Runs = std::vector<const RunRow*>;
+
+/// The value of a setting that all these runs share; null where they differ in it.
+nlohmann::json common_value(const Material& material, const Runs& runs, const std::string& key) {
+  const nlohmann::json first = material.setting(*runs.front(), key);
+  for (const RunRow* run : runs)
+    if (material.setting(*run, key) != first) return nullptr;
+  return first;
 }
 
-/// What a worker reported of the size of a set: "1,200 examples of train.conll"; empty where none did.
-std::string set_text(const Material& material, const std::string& role) {
+std::string common_text(const Material& material, const Runs& runs, const std::string& key) {
+  return setting_text(common_value(material, runs, key));
+}
+
+/// Whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added to it.
+bool is_of_set(const DatasetRow& file, const std::string& set) {
+  return file.role == set || file.role.starts_with(set + ".") ||
+         (set == "train" &&
+          (file.role == added_role || file.role.starts_with(added_role + std::string("."))));
+}
+
+/// What the workers reported of the size of a set: "1,200 examples of train.conll"; empty where one of them
+/// did not, or where the runs differ in it.
+std::string set_text(const Material& material, const Runs& runs, const std::string& set) {
+  constexpr std::size_t most = 4;
   std::set<std::string> texts;
-  for (const RunRow& run : material.runs) {
-    const SetFacts* facts = material.facts(run, role);
-    const auto files = material.datasets.find(run.number);
+  for (const RunRow* run : runs) {
+    const SetFacts* facts = material.facts(*run, set);
+    const auto files = material.datasets.find(run->number);
     if (facts == nullptr || files == material.datasets.end()) return "";
-    const bool has_own = std::ranges::find(files->second, role, &DatasetRow::role) != files->second.end();
+    const bool has_own =
+        std::ranges::any_of(files->second, [&](const DatasetRow& file) { return is_of_set(file, set); });
+    std::vector<std::string> names;
     for (const DatasetRow& file : files->second)
-      if (file.role == (has_own ? role : "train"))  // or a share of it
-        texts.insert(thousands(facts->examples) + " examples of " + setting_text(file.path));
+      if (is_of_set(file, has_own ? set : "train"))  // or a share of it
+        names.push_back(setting_text(file.path));
+    if (names.empty()) return "";
+    texts.insert(counted(static_cast<std::size_t>(facts->examples), "example") + " of " +
+                 (names.size() > most ? counted(names.size(), "file") : listed(names)));
   }
   return texts.size() == 1 ? *texts.begin() : "";
 }
 
-/// What was trained, for those who know nothing of it yet; empty where no worker told.
-std::string trained_text(const Material& material) {
-  const std::string train = set_text(material, "train"), test = set_text(material, "test");
-  if (train.empty()) return "";
+/// "2 layers (attention, feed_forward)": of the table `model` or `model.decoder`; as much of it as all share.
+std::string stack_text(const Material& material, const Runs& runs, const std::string& table) {
+  const nlohmann::json layers = common_value(material, runs, table + ".layers");
+  if (!layers.is_number_integer() || layers.get<std::int64_t>() < 0) return "";
+  std::string types;
+  if (const nlohmann::json block = common_value(material, runs, table + ".block"); block.is_array())
+    for (const nlohmann::json& name : block) {
+      const std::string type = common_text(material, runs, "model.layer." + setting_text(name) + ".type");
+      if (type.empty()) return counted(layers.get<std::size_t>(), "layer");
+      types += (types.empty() ? "" : ", ") + type;
+    }
+  return counted(layers.get<std::size_t>(), "layer") + (types.empty() ? "" : " (" + types + ")");
+}
+
+/// "an encoder of 2 layers (self_attention, feed_forward) and width 128 (343,000 parameters)"
+std::string model_text(const Material& material, const Runs& runs, const std::string& kind) {
+  const bool has_decoder = kind.find(" with a decoder") != std::string::npos;
+  const std::string stack = stack_text(material, runs, "model"),
+                    decoder = has_decoder ? stack_text(material, runs, "model.decoder") : "",
+                    width = common_text(material, runs, "model.width");
+  std::string text = kind == "decoder" ? "a decoder" : "an encoder";
+  if (!stack.empty()) text += " of " + stack;
+  if (has_decoder) text += " with a decoder" + (decoder.empty() ? "" : " of " + decoder);
+  if (!width.empty())
+    text += (has_decoder ? ", both of width " : stack.empty() ? " of width " : " and width ") + width;
   std::set<std::int64_t> sizes;
-  for (const RunRow& run : material.runs)
-    if (const Started* started = material.started(run); started != nullptr && started->parameters)
+  for (const RunRow* run : runs)
+    if (const Started* started = material.started(*run); started != nullptr && started->parameters)
       sizes.insert(*started->parameters);
-  const std::string layers = common_text(material, "model.layers"),
-                    width = common_text(material, "model.width");
-  std::string model = "a Transformer encoder";
-  if (!layers.empty() && !width.empty())
-    model += " of " + layers + (layers == "1" ? " layer" : " layers") + " and width " + width;
   if (!sizes.empty())
-    model += " (" + thousands(*sizes.begin()) +
-             (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters)";
-  const std::string task = common_text(material, "task.type");
-  return "Trained: " + model + (task.empty() ? "" : " for the task " + task) + ", from random weights, on " +
-         train + (test.empty() ? "" : "; scored on " + test) + ".";
+    text += " (" + thousands(*sizes.begin()) + (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") +
+            " parameters)";
+  return text;
+}
+
+/// Runs whose models come about in the same way, except for the names of what they start from.
+struct OriginGroup {
+  std::vector<ModelOrigin> origins;
+  Runs runs;
+};
+
+std::string group_text(const Material& material, const OriginGroup& group, bool is_all) {
+  const ModelOrigin& origin = group.origins.front();
+  const std::string train = set_text(material, group.runs, "train"),
+                    test = set_text(material, group.runs, "test"),
+                    task = common_text(material, group.runs, "task.type");
+  const bool is_scored =
+      std::ranges::all_of(group.runs, [](const RunRow* run) { return run->state == RunState::completed; });
+  std::string text = origin.is_trained ? "Trained" : "Taken over without training";
+  if (!is_all) text += " (" + counted(group.runs.size(), "run") + ")";
+  text += ": " + model_text(material, group.runs, origin.kind) +
+          (task.empty() ? "" : " for the task " + task) + (origin.is_trained ? ", from " : ", with ") +
+          start_text(group.origins);
+  for (const std::string& more : further_texts(group.origins)) text += ", " + more;
+  if (origin.is_trained && !train.empty()) text += ", on " + train;
+  if (!test.empty()) text += (is_scored ? "; scored on " : "; the test set has ") + test;
+  return text + ".";
+}
+
+/// What was trained, for readers who know nothing of it yet; a sentence for each way in which a model came
+/// about. Runs whose worker never reported a start are left out: nothing was trained yet.
+std::vector<std::string> trained_texts(const Material& material) {
+  constexpr std::size_t most = 4;
+  std::vector<OriginGroup> groups;
+  for (const RunRow& run : material.runs) {
+    if (material.started(run) == nullptr) continue;
+    ModelOrigin origin =
+        model_origin(material.store, run, [&](const std::string& key) { return material.setting(run, key); });
+    auto group = std::ranges::find_if(
+        groups, [&](const OriginGroup& one) { return one.origins.front().same_but_for_names(origin); });
+    if (group == groups.end()) group = groups.insert(group, OriginGroup{});
+    group->origins.push_back(std::move(origin));
+    group->runs.push_back(&run);
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater(),
+                           [](const OriginGroup& group) { return group.runs.size(); });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(most, groups.size()); ++i)
+    texts.push_back(group_text(material, groups[i], groups.size() == 1));
+  if (groups.size() > most)
+    texts.push_back("Models of " + counted(groups.size() - most, "more kind") +
+                    " were trained: exp show RUN describes each.");
+  return texts;
 }
 
 std::string run_text(const Material& material) {
@@ -106,11 +192,12 @@ std::string run_text(const Material& material) {
 std::string interval_text(const Question& question, const Candidate& candidate) {
   const Metric& metric = question.comparison.options.metric;
   const Unit unit = unit_of(metric);
-  std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
+  const MeanDigits digits(metric, candidate.mean, candidate.deviation);
+  std::string text = digits.text(candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
     return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
-           " % interval by Student's t: " + metric_text(metric, candidate.t->low) + " to " +
-           metric_text(metric, candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
+           " % interval by Student's t: " + digits.text(candidate.t->low) + " to " +
+           digits.text(candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
          (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
 }
@@ -194,32 +281,33 @@ std::string left_out_text(const Material& material) {
 
 std::vector<Block> abstract_blocks(const Material& material) {
   std::vector<Block> blocks = {Paragraph{asked_text(material)}};
-  if (const std::string trained = trained_text(material); !trained.empty())
-    blocks.push_back(Paragraph{trained});
+  for (const std::string& trained : trained_texts(material)) blocks.push_back(Paragraph{trained});
   blocks.push_back(Paragraph{run_text(material)});
   for (const Question& question : material.questions) blocks.push_back(Paragraph{answer_text(question)});
   blocks.push_back(Paragraph{verified_text(material)});
   std::set<std::string> dirty;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
-      if (!attempt.diff.empty()) dirty.insert(attempt.commit_hash);
+      if (!attempt.diff.empty() || (attempt.source && !attempt.source->diff.empty()))
+        dirty.insert(attempt.commit_hash);
   if (!dirty.empty())
     blocks.push_back(
-        Notice{Text({{"The source had changes that were not committed; what they were is attached in "},
+        Notice{Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
+                      "committed; what they were is attached in "},
                      reference("Code", "code"),
                      {"."}})});
   return blocks;
 }
 
 std::vector<std::pair<std::string, std::string>> title_facts(const Material& material) {
-  std::set<std::string> backends, commits;
+  std::set<std::string> backends, sources;
   double first = 0.0, last = 0.0;
   for (const RunRow& run : material.runs) backends.insert(run.backend);
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts) {
       if (attempt.finished) last = std::max(last, *attempt.finished);
       first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
-      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash.substr(0, 12));
+      if (attempt.source) sources.insert(source_text(*attempt.source));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
       {"runs",
@@ -229,8 +317,9 @@ std::vector<std::pair<std::string, std::string>> title_facts(const Material& mat
       {"backend", listed({backends.begin(), backends.end()})}};
   if (first > 0.0) facts.emplace_back("first started", utc_text(first));
   if (last > 0.0) facts.emplace_back("last ended", utc_text(last));
-  if (!commits.empty())
-    facts.emplace_back("commit", commits.size() == 1 ? *commits.begin() : counted(commits.size(), "commit"));
+  if (!sources.empty())
+    facts.emplace_back("source of Encore",
+                       sources.size() == 1 ? *sources.begin() : counted(sources.size(), "state"));
   if (const std::string out = left_out_text(material); !out.empty()) facts.emplace_back("left out", out);
   return facts;
 }

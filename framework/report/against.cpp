@@ -42,8 +42,10 @@ ValueSets facts_of(const Material& material) {
           if (!value.is_structured()) add(section, name, setting_text(value));
     for (const PluginRow& plugin : told->plugins)
       add("plugins", plugin.name, plugin.version + " " + plugin.sha256.substr(0, 12));
-    add("code", "commit", told->commit_hash.empty() ? "not recorded" : told->commit_hash.substr(0, 12));
-    add("code", "uncommitted changes", told->diff.empty() ? "none" : "some");
+    add("code", "source of Encore", told->source ? source_text(*told->source) : "not recorded");
+    add("code", "commit of the experiment's repository",
+        told->commit_hash.empty() ? "in none" : told->commit_hash.substr(0, 12));
+    add("code", "uncommitted changes in it", told->diff.empty() ? "none" : "some");
   }
   return values;
 }

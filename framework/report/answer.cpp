@@ -37,9 +37,9 @@ TableCell runs_cell(const Candidate& candidate) {
           static_cast<double>(with)};
 }
 
-TableCell interval_cell(const Metric& metric, const Candidate& candidate) {
+TableCell interval_cell(const MeanDigits& digits, const Candidate& candidate) {
   if (!candidate.t) return {};
-  return metric_text(metric, candidate.t->low) + " to " + metric_text(metric, candidate.t->high);
+  return digits.text(candidate.t->low) + " to " + digits.text(candidate.t->high);
 }
 
 /// The test between the best mean and another candidate.
@@ -150,11 +150,12 @@ std::vector<TableBlock> answer_tables(const Material& material, const Question& 
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t index = question.order[i];
     const Candidate& candidate = question.comparison.candidates[index];
+    const MeanDigits digits(options.metric, candidate.mean, candidate.deviation);
     std::vector<TableCell> row = {question.letter(index)};
     if (inline_key) add_values(question, index, row);
     row.insert(row.end(),
-               {runs_cell(candidate), value_cell(options.metric, candidate.mean),
-                value_cell(options.metric, candidate.deviation), interval_cell(options.metric, candidate)});
+               {runs_cell(candidate), value_cell(options.metric, digits, candidate.mean),
+                value_cell(options.metric, digits, candidate.deviation), interval_cell(digits, candidate)});
     row[row.size() - 3].best = question.best(index);
     if (tested) add_test(question, index, row);
     table.rows.push_back(std::move(row));

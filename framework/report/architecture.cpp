@@ -9,26 +9,30 @@ namespace {
 
 class Drawer {
  public:
-  Drawer(const Material& material, const RunRow& run) : material_(material), run_(run) {
-    if (const Started* started = material.started(run)) layers_ = started->parameter_layers;
+  Drawer(const Material& material, const RunRow& run)
+      : material_(material), run_(run), started_(material.started(run)) {
+    if (started_ != nullptr) layers_ = started_->parameter_layers;
   }
 
   FlowChart draw(const nlohmann::json& block) {
-    box(text("tokenizer.type"), "pieces of words, with [CLS] and [SEP]", Tone::faint);
+    const nlohmann::json decoder = material_.setting(run_, "model.decoder.block");
+    const bool has_decoder = decoder.is_array() && !decoder.empty();
+    box(text("tokenizer.type"),
+        started_ == nullptr || !started_->vocabulary_size
+            ? ""
+            : counted(static_cast<std::size_t>(*started_->vocabulary_size), "piece"),
+        Tone::faint);
     box("embedding",
         with_parameters("width " + text("model.width") + ", " + text("model.positions") + " positions",
                         "embedding"),
         Tone::first);
-    const std::size_t first = chart_.boxes.size();
-    for (const nlohmann::json& name : block) sub_layer(setting_text(name));
-    const nlohmann::json layers = material_.setting(run_, "model.layers");
-    chart_.groups.push_back({"encoder", first, chart_.boxes.size() - 1,
-                             layers.is_number_integer() ? layers.get<std::size_t>() : 1});
-    const nlohmann::json final_norm = material_.setting(run_, "model.final_norm");
-    if (final_norm.is_boolean() ? final_norm.get<bool>() : text("model.norm_position") == "pre")
-      box(text("model.norm"), with_parameters("", "encoder.norm"), Tone::third);
+    const bool alone = !has_decoder && material_.setting(run_, "model.causal") == nlohmann::json(true);
+    stack(block, "model", "encoder", alone ? "decoder" : "encoder");
+    if (has_decoder) stack(decoder, "model.decoder", "decoder", "decoder");
     box(text("model.head.type") + " head", with_parameters("", "head"), Tone::second);
-    box(text("task.type"), "a label for each word", Tone::faint);
+    box(text("task.type"),
+        started_ == nullptr || started_->labels.empty() ? "" : counted(started_->labels.size(), "label"),
+        Tone::faint);
     return std::move(chart_);
   }
 
@@ -57,13 +61,26 @@ class Drawer {
     return text;
   }
 
+  /// The blocks that the settings below `table` describe, whose parameters are below `path`.
+  void stack(const nlohmann::json& block, const std::string& table, const std::string& path,
+             const std::string& title) {
+    const std::size_t first = chart_.boxes.size();
+    for (const nlohmann::json& name : block) sub_layer(setting_text(name), path);
+    const nlohmann::json layers = material_.setting(run_, table + ".layers");
+    chart_.groups.push_back(
+        {title, first, chart_.boxes.size() - 1, layers.is_number_integer() ? layers.get<std::size_t>() : 1});
+    const nlohmann::json final_norm = material_.setting(run_, "model.final_norm");
+    if (final_norm.is_boolean() ? final_norm.get<bool>() : text("model.norm_position") == "pre")
+      box(text("model.norm"), with_parameters("", path + ".norm"), Tone::third);
+  }
+
   /// norm(x + dropout(layer(x))), or x + dropout(layer(norm(x))).
-  void sub_layer(const std::string& name) {
+  void sub_layer(const std::string& name, const std::string& path) {
     const bool pre = this->text("model.norm_position") == "pre";
     const std::size_t trunk = chart_.boxes.size() - 1;
     if (pre) box(this->text("model.norm"), "", Tone::third);
     box(name,
-        with_parameters(this->text("model.layer." + name + ".type") + options(name), "encoder.0." + name) +
+        with_parameters(this->text("model.layer." + name + ".type") + options(name), path + ".0." + name) +
             " (with its norm)",
         Tone::first);
     box(pre ? "add" : "add, " + this->text("model.norm"), "dropout " + this->text("model.dropout"),
@@ -73,6 +90,7 @@ class Drawer {
 
   const Material& material_;
   const RunRow& run_;
+  const Started* started_;                      ///< null: no worker reported a start
   std::map<std::string, std::int64_t> layers_;  ///< parameters
   FlowChart chart_;
 };

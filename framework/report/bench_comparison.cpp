@@ -65,6 +65,7 @@ std::vector<std::string> what_changed(const BenchCase& before, const BenchCase& 
   compare("Kokkos", before.environment, now.environment, "kokkos");
   compare("matrix products", before.environment, now.environment, "gemm");
   compare("code of the kernels", before.environment, now.environment, "kernels");
+  compare("code of the worker", before.environment, now.environment, "worker");
   return changes;
 }
 

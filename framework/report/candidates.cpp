@@ -10,6 +10,7 @@
 #include "config/nearest.hpp"
 #include "report/difference.hpp"
 #include "report/pooling.hpp"
+#include "store/searches.hpp"
 
 namespace encore {
 
@@ -36,7 +37,7 @@ std::string name_without_seed(const RunRow& run) {
 /// The value of a completed run: of its result, which is that of the best checkpoint, else the last that was
 /// measured.
 Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
-  Replicate replicate{run, std::nullopt, "", environments_of(store, run)};
+  Replicate replicate{.run = run, .missing = "", .environments = environments_of(store, run)};
   if (run.state != RunState::completed) {
     replicate.missing = std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
     return replicate;
@@ -119,6 +120,35 @@ void make_names_unique(std::vector<Candidate>& candidates) {
   extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
 }
 
+/// The value of a seed by which a search chose its setting is lucky; where there are fresh seeds they alone
+/// count.
+void leave_out_chosen(const std::map<std::int64_t, std::string>& choosers, std::vector<Candidate>& candidates,
+                      std::vector<std::string>& notices) {
+  const auto chooser_of = [&](const Replicate& replicate) {
+    const auto found = choosers.find(replicate.run.number);
+    return found == choosers.end() ? "" : found->second;
+  };
+  for (Candidate& candidate : candidates) {
+    const auto fresh = std::ranges::count_if(candidate.runs, [&](const Replicate& replicate) {
+      return replicate.value && choosers.contains(replicate.run.number) && chooser_of(replicate).empty();
+    });
+    if (fresh == 0) continue;
+    std::vector<std::string> left_out;
+    for (Replicate& replicate : candidate.runs) {
+      const std::string chooser = chooser_of(replicate);
+      if (!replicate.value || chooser.empty()) continue;
+      replicate.is_chosen = true;
+      replicate.value.reset();
+      replicate.missing =
+          "search " + chooser + " chose the setting by this seed, and fresh seeds stand for it";
+      left_out.push_back(replicate.run.name);
+    }
+    if (!left_out.empty())
+      notices.push_back(candidate.name + ": its mean is over seeds that no search has seen; " +
+                        joined(left_out) + ", by which a search chose the setting, does not count");
+  }
+}
+
 }  // namespace
 
 void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric) {
@@ -170,6 +200,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   }
   if (!options.by_run) name_environments(candidates, notices);
   make_names_unique(candidates);
+  leave_out_chosen(choosers_of_runs(store), candidates, notices);
   for (Candidate& candidate : candidates) {
     std::stable_sort(candidate.runs.begin(), candidate.runs.end(),
                      [](const Replicate& a, const Replicate& b) { return a.run.seed < b.run.seed; });
@@ -206,6 +237,7 @@ std::vector<double> values_of(const Candidate& candidate, const std::string& mea
   std::vector<double> values;
   for (const Replicate& replicate : candidate.runs) {
     if (replicate.run.state != RunState::completed || !replicate.run.result.is_object()) continue;
+    if (replicate.is_chosen) continue;
     const nlohmann::json measures = replicate.run.result.value("measures", nlohmann::json::object());
     if (measures.contains(measure) && measures[measure].is_number())
       values.push_back(measures[measure].get<double>());

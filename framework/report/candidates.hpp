@@ -22,9 +22,10 @@ struct CandidateOptions {
 /// One run of a candidate, with its value of the metric or the reason why it has none.
 struct Replicate {
   RunRow run;
-  std::optional<double> value;
+  std::optional<double> value = {};
   std::string missing;
   std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
+  bool is_chosen = false;  ///< a search chose the setting by this seed, and fresh seeds stand for it
 };
 
 struct Candidate {
@@ -41,7 +42,8 @@ struct Candidate {
 void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
 
 /// In the order of the runs. Of the repeats of one run one counts; `notices` names them, and the candidates
-/// that are apart for their plugin files or numeric environments only.
+/// that are apart for their plugin files or numeric environments only. Where a search has trained fresh seeds
+/// of a setting, the seeds by whose scores it chose the setting do not count: their mean would be too good.
 std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 
@@ -49,7 +51,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
 /// than the first.
 void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices);
 
-/// Of all complete runs of a candidate that have the measure, as "test/f1".
+/// Of all complete runs of a candidate that count and have the measure, as "test/f1".
 std::vector<double> values_of(const Candidate& candidate, const std::string& measure);
 
 }  // namespace encore

@@ -7,6 +7,7 @@
 
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
+#include "report/model_origin.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -232,23 +233,28 @@ std::optional<ChecklistFact> size_fact(const Material& material) {
 }
 
 std::optional<ChecklistFact> code_fact(const Material& material) {
-  std::set<std::string> commits;
+  std::set<std::string> sources, commits;
   std::size_t changed = 0, none = 0;
   for (const AttemptRow* attempt : all_attempts(material)) {
-    if (attempt->commit_hash.empty())
-      ++none;
+    if (attempt->source)
+      sources.insert(source_text(*attempt->source));
     else
-      commits.insert(attempt->commit_hash.substr(0, 12));
-    if (!attempt->diff.empty()) ++changed;
+      ++none;
+    if (!attempt->commit_hash.empty()) commits.insert(attempt->commit_hash.substr(0, 12));
+    if (!attempt->diff.empty() || (attempt->source && !attempt->source->diff.empty())) ++changed;
   }
-  if (commits.empty()) return std::nullopt;
-  std::string text = "Started from " + std::string(commits.size() == 1 ? "commit " : "commits ") +
-                     some_of({commits.begin(), commits.end()});
+  if (sources.empty() && commits.empty()) return std::nullopt;
+  std::string text;
+  if (!sources.empty()) text = "Encore was built from " + some_of({sources.begin(), sources.end()});
+  if (none > 0 && !sources.empty()) text += "; of " + counted(none, "attempt") + " its source is not known";
+  if (sources.empty()) text = "The source of Encore is not known";
+  if (!commits.empty())
+    text += "; the repository of the experiment is at " +
+            std::string(commits.size() == 1 ? "commit " : "commits ") +
+            some_of({commits.begin(), commits.end()});
   if (changed > 0)
-    text += ", " + counted(changed, "attempt") +
-            " with changes that were not committed and are recorded as a diff";
-  if (none > 0) text += "; of " + counted(none, "attempt") + " no commit is known";
-  return ChecklistFact{text + ".", {"section code", "table code"}};
+    text += "; of " + counted(changed, "attempt") + " changes that were not committed are recorded as a diff";
+  return ChecklistFact{text + ".", {"section code", "tables source, code"}};
 }
 
 std::optional<ChecklistFact> software_fact(const Material& material) {
@@ -307,18 +313,32 @@ std::optional<ChecklistFact> proof_fact(const Material& material) {
 }
 
 std::optional<ChecklistFact> start_fact(const Material& material) {
-  std::vector<std::string> from = values_of(material, "model.from");
-  for (const char* key : {"model.from.run", "model.from.experiment"})
-    for (const std::string& value : values_of(material, key)) from.push_back(value);
-  std::string taught;
-  std::vector<std::string> teachers = values_of(material, "distil.teacher.run");
-  for (const std::string& value : values_of(material, "distil.teacher.experiment")) teachers.push_back(value);
-  if (!teachers.empty()) taught = " They learn from the scores of " + some_of(teachers) + " too.";
-  if (from.empty())
-    return ChecklistFact{"All models start from random weights; none was pretrained." + taught,
-                         {"setting model.from"}};
-  return ChecklistFact{"Models start from the weights of " + some_of(from) + ", known by SHA-256." + taught,
-                       {"setting model.from", "table run_dataset"}};
+  std::vector<std::vector<ModelOrigin>> groups;
+  for (const RunRow& run : material.runs) {
+    ModelOrigin origin =
+        model_origin(material.store, run, [&](const std::string& key) { return material.setting(run, key); });
+    auto group = std::ranges::find_if(
+        groups, [&](const std::vector<ModelOrigin>& one) { return one.front().same_but_for_names(origin); });
+    if (group == groups.end()) group = groups.insert(group, std::vector<ModelOrigin>());
+    group->push_back(std::move(origin));
+  }
+  bool all_random = true;
+  std::vector<std::string> texts;
+  for (const std::vector<ModelOrigin>& group : groups) {
+    const ModelOrigin& origin = group.front();
+    all_random = all_random && origin.source.empty();
+    std::string text = counted(group.size(), "run") +
+                       (group.size() == 1 ? (origin.is_trained ? " starts from " : " takes over ")
+                                          : (origin.is_trained ? " start from " : " take over ")) +
+                       start_text(group) + (origin.is_trained ? "" : " without training");
+    for (const std::string& more : further_texts(group)) text += ", " + more;
+    texts.push_back(std::move(text));
+  }
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : "; ") + one;
+  if (all_random) return ChecklistFact{text + "; no model was pretrained.", {"setting model.from"}};
+  return ChecklistFact{text + "; weights that were taken over are known by SHA-256.",
+                       {"setting model.from", "table run_dataset", "table event"}};
 }
 
 std::optional<ChecklistFact> log_fact(const Material& material) {

@@ -59,10 +59,12 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
   for (const Metric& member : families.members) {
     values = values_of(candidate, split + "/" + member_name(member.meaning, key));
     runs = std::max(runs, values.size());
-    cells.push_back(value_cell(member, mean_of(values)));
+    const MeanDigits digits(member, mean_of(values), deviation_of(values));
+    cells.push_back(value_cell(member, digits, mean_of(values)));
+    if (&member == &families.members.back())
+      cells.push_back(value_cell(member, digits, deviation_of(values)));
   }
   cells[1] = count_cell(static_cast<std::int64_t>(runs));
-  cells.push_back(value_cell(families.members.back(), deviation_of(values)));
   return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 

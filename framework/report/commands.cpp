@@ -18,23 +18,15 @@ namespace {
 /// Experiment files shown whole.
 constexpr std::size_t most_files = 6;
 
-std::string quoted(const std::string& text) {
-  const bool plain =
-      !text.empty() &&
-      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") ==
-          std::string::npos;
-  return plain ? text : shell_word(text);
-}
-
 // --- commands ---
 
 /// `exp run sweep.toml --backend openmp -S train.epochs=2`
 std::string run_command(const SweepRow& sweep, const std::string& backend) {
-  std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend);
-  for (const std::string& set : sweep.overrides) line += " -S " + quoted(set);
-  for (const std::string& axis : sweep.grid) line += " --grid " + quoted(axis);
-  if (!sweep.seeds.empty()) line += " --seeds " + quoted(sweep.seeds);
-  return line + "\n";
+  std::vector<std::string> words = {"exp", "run", sweep.file, "--backend", backend};
+  for (const std::string& set : sweep.overrides) words.insert(words.end(), {"-S", set});
+  for (const std::string& axis : sweep.grid) words.insert(words.end(), {"--grid", axis});
+  if (!sweep.seeds.empty()) words.insert(words.end(), {"--seeds", sweep.seeds});
+  return shell_command(words) + "\n";
 }
 
 // --- runs that others start or learn from ---
@@ -130,10 +122,11 @@ Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
-      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash);
+      if (attempt.source) commits.insert(attempt.source->commit);
   for (const RunRow& run : material.runs) backends.insert(run.backend);
   std::string text;
-  if (commits.size() == 1) text += "git checkout " + *commits.begin() + "\n";
+  if (commits.size() == 1 && is_commit_hash(*commits.begin()))
+    text += shell_command({"git", "checkout", *commits.begin()}) + "  # in a clone of Encore\n";
   text += parent_commands(material);
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.file.empty()) continue;
@@ -143,7 +136,7 @@ Listing command_listing(const Material& material, std::size_t most_verified) {
     }
   }
   for (std::size_t i = 0; i < std::min(most_verified, material.runs.size()); ++i)
-    text += "exp verify " + quoted(material.runs[i].name) + "\n";
+    text += shell_command({"exp", "verify", material.runs[i].name}) + "\n";
   if (material.runs.size() > most_verified)
     text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
   return {"sh", text, "Commands"};

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "document/number.hpp"
 #include "report/example_tests.hpp"
 #include "report/foreign_values.hpp"
+#include "report/selection_notice.hpp"
 
 namespace encore {
 
@@ -197,8 +199,9 @@ Comparison comparison_of(Store& store, const std::vector<RunRow>& runs, const Co
   require_metric(store, runs, options.metric.name);
   Comparison comparison = collect_candidates(store, runs, options);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
-    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) pairs.emplace_back(i, j);
+  const std::vector<std::size_t> order = best_first(comparison);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = i + 1; j < order.size(); ++j) pairs.emplace_back(order[i], order[j]);
   test_pairs(store, comparison, pairs);
   comparison.ranking = ranking_of(comparison);
   return comparison;
@@ -226,7 +229,20 @@ Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, con
   comparison.candidates = candidates_of(
       store, runs, {options.metric.name, options.by_run, options.pool, options.alpha}, comparison.notices);
   note_environments(comparison.candidates, comparison.notices);
+  note_selection(store, comparison.candidates, comparison.notices);
   return comparison;
+}
+
+std::vector<std::size_t> best_first(const Comparison& comparison) {
+  std::vector<std::size_t> order(comparison.candidates.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const bool lower = comparison.options.metric.lower_is_better();
+  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
+    const double a = comparison.candidates[i].mean, b = comparison.candidates[j].mean;
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
+    return lower ? a < b : a > b;
+  });
+  return order;
 }
 
 void test_pairs(Store& store, Comparison& comparison,
@@ -265,6 +281,28 @@ std::string metric_text(const Metric& metric, double value) {
   std::snprintf(text, sizeof text, metric.is_fraction() ? "%.2f" : "%.4g",
                 metric.is_fraction() ? 100.0 * value : value);
   return text;
+}
+
+namespace {
+
+/// Decimals with which a number has so many digits from its first one on; nothing for 0 and NaN.
+std::optional<int> decimals_of(double value, int digits) {
+  if (!std::isfinite(value) || value == 0.0) return std::nullopt;
+  return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
+}
+
+}  // namespace
+
+MeanDigits::MeanDigits(const Metric& metric, double mean, double deviation) : metric_(metric) {
+  constexpr int most_decimals = 9;
+  constexpr double most_value = 1e9;
+  if (metric.is_fraction() || std::isnan(deviation) || !(std::abs(mean) < most_value)) return;
+  const int decimals = std::max(decimals_of(mean, 4).value_or(0), decimals_of(deviation, 2).value_or(0));
+  if (decimals <= most_decimals) decimals_ = std::max(0, decimals);
+}
+
+std::string MeanDigits::text(double value) const {
+  return decimals_ && std::isfinite(value) ? fixed_text(value, *decimals_) : metric_text(metric_, value);
 }
 
 }  // namespace encore

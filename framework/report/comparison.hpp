@@ -1,6 +1,6 @@
 // Comparison: what can be said of each pair of candidates (candidates.hpp). It refuses more than it says:
-// without enough seeds nothing is ranked. Place in the flow: `exp compare` selects runs (selection.hpp), asks
-// here, prints; the formulas are in statistics.hpp.
+// without enough seeds nothing is ranked. Place in the flow: `exp compare` selects runs
+// (store/selection.hpp), asks here, prints; the formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>
@@ -68,15 +68,33 @@ struct Comparison {
 /// The candidates, and what must be known of them; no pair is tested.
 Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
+/// The candidates from the best mean to the worst, those without a value last: the order in which every table
+/// shows them and gives them letters.
+std::vector<std::size_t> best_first(const Comparison& comparison);
+
 /// Fills `pairs` with the tests of these candidates. Where more pairs were possible than are tested, `family`
 /// is their number: choosing which to test after seeing the scores is a choice among all of them.
 void test_pairs(Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
 
-/// All pairs of all candidates. Throws Error as require_metric does.
+/// All pairs of all candidates, the better one of a pair first. Throws Error as require_metric does.
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
 /// The value as people read it: percent points of a fraction, else four digits.
 std::string metric_text(const Metric& metric, double value);
+
+/// With how many digits a mean, its standard deviation and the ends of its interval are written: all with the
+/// same decimals, enough for four digits of the mean and two of the deviation; those of a fraction have two
+/// decimals in percent, as everywhere. A deviation therefore never has more decimals than its mean.
+class MeanDigits {
+ public:
+  /// `deviation`: NaN where there is none.
+  MeanDigits(const Metric& metric, double mean, double deviation);
+  std::string text(double value) const;
+
+ private:
+  Metric metric_;
+  std::optional<int> decimals_ = {};  ///< none: numbers of such a size are written with a power of ten
+};
 
 }  // namespace encore

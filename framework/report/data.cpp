@@ -97,8 +97,8 @@ TableBlock size_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-sizes";
   table.caption =
-      "Sizes as the model sees them: tokens are pieces with [CLS] and [SEP]; what is longer than "
-      "data.max_length is cut, and what should be found in it is scored as missed.";
+      "Sizes as the model sees them: tokens are those of the tokenizer and the markers that the task adds; "
+      "what is longer than data.max_length is cut.";
   table.columns = {{"set", "", false},          {"file", "", false},         {"examples", "", true},
                    {"tokens", "", true},        {"longest", "tokens", true}, {"max_length", "tokens", true},
                    {"unknown pieces", "", true}};

@@ -92,6 +92,10 @@ void add_attempt(Facts& facts, const AttemptRow& attempt) {
   add_members(facts, "host", attempt.host);
   for (const PluginRow& plugin : attempt.plugins)
     facts.push_back({"plugins", plugin.name, plugin.version + " (" + plugin.sha256 + ")", ""});
+  const SourceVersion source = attempt.source.value_or(SourceVersion{});
+  facts.push_back({"source of Encore", "commit", source.commit, ""});
+  facts.push_back({"source of Encore", "uncommitted changes", source.diff, ""});
+  facts.push_back({"source of Encore", "SHA-256 without git", source.sha256, ""});
   facts.push_back({"code", "commit", attempt.commit_hash, ""});
   facts.push_back({"code", "uncommitted changes", attempt.diff, ""});
 }
@@ -152,7 +156,10 @@ std::vector<std::string> environment_differences(const json& a, const json& b) {
   std::vector<std::string> found;
   if (!a.is_object() || !b.is_object()) return found;
   const auto compare = [&](const std::string& what, const json& one, const json& other) {
-    if (one != other) found.push_back(what + " is " + one.dump() + " and " + other.dump());
+    const auto text = [](const json& value) {
+      return value.is_null() ? std::string("not recorded") : value.dump();
+    };
+    if (one != other) found.push_back(what + " is " + text(one) + " and " + text(other));
   };
   for (const auto& [name, value] : a.items())
     if (name != "plugins") compare(name, value, b.value(name, json()));

@@ -114,41 +114,60 @@ nlohmann::json object_or_null(const nlohmann::json& value) {
 
 // --- code ---
 
-Section code_section(const Material& material) {
-  Section section{"code", "Code"};
-  const std::vector<Told> codes = distinct(material, [](const AttemptRow& attempt) {
-    return attempt.commit_hash.empty() && attempt.diff.empty()
-               ? nlohmann::json()
-               : nlohmann::json{{"commit", attempt.commit_hash}, {"diff", attempt.diff}};
-  });
-  if (codes.empty()) {
-    section.blocks.push_back(
-        Notice{"The commit was not recorded: exp was started where git knows no source."});
-    return section;
-  }
+/// A table of states with their diffs behind it, under the id `what`.
+void add_states(const std::vector<Told>& states, const std::string& what, const std::string& caption,
+                const std::string& table_name, std::vector<Block>& blocks) {
+  if (states.empty()) return;
   TableBlock table;
-  table.id = "code-states";
-  table.caption = "The source from which attempts were started.";
-  table.columns = {{"commit", "", false}, {"uncommitted changes", "lines", true}, {"attempts", "", true}};
-  for (const Told& code : codes) {
-    const std::string diff = code.value["diff"];
+  table.id = what;
+  table.caption = caption;
+  table.columns = {{"state", "", false}, {"uncommitted changes", "lines", true}, {"attempts", "", true}};
+  for (const Told& state : states) {
+    const std::string diff = state.value["diff"];
     table.rows.push_back(
-        {code_cell(code.value["commit"]),
+        {code_cell(state.value["state"]),
          diff.empty() ? TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
-         count_cell(static_cast<std::int64_t>(code.attempts))});
+         count_cell(static_cast<std::int64_t>(state.attempts))});
   }
-  section.blocks.push_back(std::move(table));
-  for (const Told& code : codes) {
-    const std::string diff = code.value["diff"], commit = code.value["commit"];
+  blocks.push_back(std::move(table));
+  for (const Told& state : states) {
+    const std::string diff = state.value["diff"];
     if (diff.empty()) continue;
-    section.blocks.push_back(
-        Notice{"Changes on top of " + (commit.empty() ? "no commit" : commit) + " that were not committed" +
+    blocks.push_back(
+        Notice{"Changes on top of " + state.value["state"].get<std::string>() + " that were not committed" +
                (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
                                               thousands(static_cast<std::int64_t>(diff.size())) +
-                                              " characters, the database (table code) has all:"
+                                              " characters, the database (table " + table_name + ") has all:"
                                         : ":")});
-    section.blocks.push_back(Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
+    blocks.push_back(Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
   }
+}
+
+Section code_section(const Material& material) {
+  Section section{"code", "Code"};
+  const auto sources = distinct(material, [](const AttemptRow& attempt) {
+    if (!attempt.source) return nlohmann::json();
+    const SourceVersion& source = *attempt.source;
+    return nlohmann::json{
+        {"state",
+         source.commit.empty() ? "folder " + source.archive + ", SHA-256 " + source.sha256 : source.commit},
+        {"diff", source.diff}};
+  });
+  const auto repositories = distinct(material, [](const AttemptRow& attempt) {
+    return attempt.commit_hash.empty()
+               ? nlohmann::json()
+               : nlohmann::json{{"state", attempt.commit_hash}, {"diff", attempt.diff}};
+  });
+  if (sources.empty())
+    section.blocks.push_back(Notice{
+        "The source of Encore was not recorded: by an earlier version, or by a build that has no record "
+        "of it."});
+  add_states(sources, "encore-sources", "The source of Encore that the programs were built from.", "source",
+             section.blocks);
+  if (repositories.empty())
+    section.blocks.push_back(Notice{"The experiment file lies in no repository that git knows."});
+  add_states(repositories, "code-states", "The repository in which the experiment file lies.", "code",
+             section.blocks);
   return section;
 }
 

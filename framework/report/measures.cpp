@@ -23,8 +23,9 @@ std::vector<Metric> metrics_of(const Material& material, const Question& questio
 
 /// "91.18 ± 0.25"; sorted and exported by the mean.
 TableCell mean_cell(const Metric& measure, const std::vector<double>& values) {
-  TableCell cell = value_cell(measure, mean_of(values));
-  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + metric_text(measure, deviation_of(values));
+  const MeanDigits digits(measure, mean_of(values), deviation_of(values));
+  TableCell cell = value_cell(measure, digits, mean_of(values));
+  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + digits.text(deviation_of(values));
   return cell;
 }
 
@@ -64,10 +65,11 @@ TableBlock long_table(const Material& material, const Question& question) {
       for (const Metric& metric : metrics_of(material, question, split)) {
         const std::vector<double> values = values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
-        table.rows.push_back({question.letter(index), metric.name,
-                              count_cell(static_cast<std::int64_t>(values.size())),
-                              value_cell(metric, mean_of(values)), value_cell(metric, deviation_of(values)),
-                              unit_of(metric).name});
+        const double mean = mean_of(values), deviation = deviation_of(values);
+        const MeanDigits digits(metric, mean, deviation);
+        table.rows.push_back(
+            {question.letter(index), metric.name, count_cell(static_cast<std::int64_t>(values.size())),
+             value_cell(metric, digits, mean), value_cell(metric, digits, deviation), unit_of(metric).name});
       }
   return table;
 }

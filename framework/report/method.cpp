@@ -159,8 +159,9 @@ Section training_section(const Material& material) {
             {batch + ", " + text("train.batching") + ", gradient shards " + text("train.gradient_shards") +
              "; " + length + ", patience " + text("train.patience") + " (0: off)."}}),
       Text({strong("Loss: "),
-            {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
-             "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),
+            {"that of the " + text("model.head.type") + " head, label smoothing " +
+             text("train.label_smoothing") + "; gradient clipped to norm " + text("train.clip_norm") +
+             " (0: not)."}}),
       Text({strong("Numbers: "),
             {text("train.precision") + loss_scale +
              "; random numbers from counters, keyed by seed, "

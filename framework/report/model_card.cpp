@@ -1,10 +1,13 @@
 #include "report/model_card.hpp"
+#include "base/shell_word.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "document/escape.hpp"
+#include "report/comparison.hpp"
+#include "report/model_origin.hpp"
 #include "report/pooling.hpp"
 #include "report/statistics.hpp"
 #include "report/wording.hpp"
@@ -25,10 +28,6 @@ std::string in_code(const std::string& text) {
   return markdown_code(text, true);
 }
 
-std::string shown(const Metric& metric, double value) {
-  return markdown_text(value_cell(metric, value).text.plain());
-}
-
 /// The measures that this run has, the leading one first.
 std::vector<Metric> metrics_of(Store& store, const RunRow& run) {
   const Metrics all = read_metrics(store.database(), {run});
@@ -44,9 +43,10 @@ std::string score_row(const Metric& metric, const RunRow& run, const std::vector
   const Unit unit = unit_of(metric);
   const std::string name = in_code(metric.name) + (unit.name.empty() ? "" : ", " + markdown_text(unit.name));
   const std::optional<Interval> interval = t_interval(values);
-  return row_of(
-      {name, shown(metric, *result_measure(run, metric.name)), shown(metric, mean_of(values)),
-       interval ? shown(metric, interval->low) + " .. " + shown(metric, interval->high) : "\u2013"});
+  const MeanDigits digits(metric, mean_of(values), deviation_of(values));
+  const auto shown = [&](double value) { return markdown_text(digits.text(value)); };
+  return row_of({name, shown(*result_measure(run, metric.name)), shown(mean_of(values)),
+                 interval ? shown(interval->low) + " .. " + shown(interval->high) : "\u2013"});
 }
 
 std::string scores(Store& store, const RunRow& run, const std::vector<RunRow>& replicates) {
@@ -75,24 +75,24 @@ std::string data(Store& store, const RunRow& run) {
   return text + "\n";
 }
 
-std::string commit_of(Store& store, const RunRow& run) {
-  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
-  return attempts.empty() || attempts.back().commit_hash.empty()
-             ? ""
-             : attempts.back().commit_hash + (attempts.back().diff.empty() ? "" : ", and changes to it");
+std::string with_changes(const std::string& state, const std::string& diff) {
+  return state.empty() || diff.empty() ? state : state + ", and changes to it";
 }
 
-/// Whether a shell takes the name for itself.
-bool is_plain(const std::string& name) {
-  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=") ==
-         std::string::npos;
+/// Of Encore.
+std::string source_of(const AttemptRow& attempt) {
+  if (!attempt.source) return "";
+  const SourceVersion& source = *attempt.source;
+  return source.commit.empty() ? "folder " + source.archive + ", SHA-256 " + source.sha256
+                               : with_changes("commit " + source.commit, source.diff);
 }
 
 std::string proof(Store& store, const RunRow& run, const CardModel& model) {
   std::string text =
       "## How to verify\n\nWho has the database of the experiment and the data trains the model again, and "
-      "compares every parameter, with\n\n```sh\nexp verify " +
-      (is_plain(run.name) ? run.name : run.id) + "\n```\n\n";
+      "compares every parameter, with\n\n```sh\n" +
+      shell_command({"exp", "verify", shell_argument(run.name) == run.name ? run.name : run.id}) +
+      "\n```\n\n";
   const auto fact = [&](const std::string& name, const std::string& value) {
     if (!value.empty()) text += row_of({name, in_code(value)});
   };
@@ -104,10 +104,15 @@ std::string proof(Store& store, const RunRow& run, const CardModel& model) {
   fact("the same without the seed", run.group);
   fact("SHA-256 of " + model.weights_file, model.weights_sha256);
   fact("backend", run.backend);
-  fact("commit", commit_of(store, run));
+  if (const std::vector<AttemptRow> attempts = store.read_attempts(run.number); !attempts.empty()) {
+    fact("source of Encore", source_of(attempts.back()));
+    fact("commit of the experiment's repository",
+         with_changes(attempts.back().commit_hash, attempts.back().diff));
+  }
   std::vector<std::string> verdicts;
   for (const VerificationRow& verification : store.read_verifications(run.number))
-    verdicts.push_back(verification.outcome + " (" + utc_text(verification.time) + ")");
+    verdicts.push_back(verification.outcome + " (" + utc_text(verification.time) +
+                       (verification.origin ? ", as " + verification.origin->name + " says)" : ")"));
   text += "\n";
   return verdicts.empty() ? text + "It has not been verified yet.\n\n"
                           : text + "Verified so far: " + markdown_text(listed(verdicts)) + ".\n\n";
@@ -133,6 +138,22 @@ std::string use(const CardModel& model) {
   return "## Use\n\n```python\nfrom transformers import AutoTokenizer, " + model.architecture +
          "\n\ntokenizer = AutoTokenizer.from_pretrained(DIR)\nmodel = " + model.architecture +
          ".from_pretrained(DIR)\n```\n";
+}
+
+/// "It is an encoder. Encore trained it, starting from random weights.", as the recorded settings say.
+std::string origin_text(Store& store, const RunRow& run) {
+  const std::vector<ParamRow> params = store.read_params(run.number);
+  const ModelOrigin origin = model_origin(store, run, [&](const std::string& key) {
+    const auto found = std::ranges::find(params, key, &ParamRow::key);
+    return found == params.end() ? nlohmann::json() : found->value;
+  });
+  const std::vector<ModelOrigin> one = {origin};
+  std::string text = std::string(origin.is_trained ? "Encore trained it, starting from "
+                                                   : "Encore took it over without training, with ") +
+                     start_text(one);
+  for (const std::string& more : further_texts(one)) text += ", " + more;
+  return "It is " + std::string(origin.kind == "decoder" ? "a decoder" : "an " + origin.kind) + ". " + text +
+         ".";
 }
 
 }  // namespace
@@ -165,10 +186,11 @@ std::string model_card(Store& store, const RunRow& run, const CardModel& model) 
   const std::vector<RunRow> replicates = replicates_of(store, run);
   return "---\nlibrary_name: " + model.library + "\npipeline_tag: " + model.pipeline +
          "\ntags:\n- encore\n---\n\n# " + markdown_text(run.name) + "\n\nA " +
-         markdown_code(model.architecture, false) + " with " + thousands(model.parameters) +
-         " parameters, trained with Encore. What follows is from the database of the experiment.\n\n" +
-         rounding(model) + scores(store, run, replicates) + data(store, run) + proof(store, run, model) +
-         settings(store, run) + use(model);
+         markdown_code(model.architecture, false) + " with " + thousands(model.parameters) + " parameters. " +
+         markdown_text(origin_text(store, run)) +
+         " What follows is from the database of the experiment.\n\n" + rounding(model) +
+         scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
+         use(model);
 }
 
 }  // namespace encore

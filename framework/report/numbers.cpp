@@ -10,17 +10,18 @@ namespace {
 std::vector<TableCell> candidate_row(const Material& material, const Question& question, std::size_t index) {
   const Candidate& candidate = question.comparison.candidates[index];
   const Metric& metric = question.comparison.options.metric;
+  const MeanDigits digits(metric, candidate.mean, candidate.deviation);
   const auto low = [&](const std::optional<Interval>& interval) {
-    return value_cell(metric, interval ? std::optional(interval->low) : std::nullopt);
+    return interval ? value_cell(metric, digits, interval->low) : TableCell();
   };
   const auto high = [&](const std::optional<Interval>& interval) {
-    return value_cell(metric, interval ? std::optional(interval->high) : std::nullopt);
+    return interval ? value_cell(metric, digits, interval->high) : TableCell();
   };
   std::vector<TableCell> row = {question.letter(index),
                                 count_cell(static_cast<std::int64_t>(candidate.runs.size())),
                                 count_cell(static_cast<std::int64_t>(candidate.values.size())),
-                                value_cell(metric, candidate.mean),
-                                value_cell(metric, candidate.deviation),
+                                value_cell(metric, digits, candidate.mean),
+                                value_cell(metric, digits, candidate.deviation),
                                 low(candidate.t),
                                 high(candidate.t),
                                 low(candidate.bootstrap),

@@ -97,18 +97,6 @@ std::vector<std::string> short_names(Question& question) {
 
 // --- tests ---
 
-std::vector<std::size_t> order_of(const Comparison& comparison) {
-  std::vector<std::size_t> order(comparison.candidates.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const bool lower = comparison.options.metric.lower_is_better();
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
-    const double a = comparison.candidates[i].mean, b = comparison.candidates[j].mean;
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
-    return lower ? a < b : a > b;
-  });
-  return order;
-}
-
 void test(Store& store, Question& question) {
   Comparison& comparison = question.comparison;
   const std::size_t count = question.scored();
@@ -148,7 +136,7 @@ std::vector<Question> questions_of(const Material& material) {
     question.title = material.metric.name + (name.empty() ? "" : " on " + name) +
                      (shared ? " (" + content.substr(0, 8) + ")" : "");
     question.comparison = collect_candidates(material.store, question.runs, options);
-    question.order = order_of(question.comparison);
+    question.order = best_first(question.comparison);
     question.names = short_names(question);
     question.key = make_key(question.comparison.candidates, question.order, question.names, material.runs,
                             material.factors, lettered);

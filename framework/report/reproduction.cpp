@@ -108,9 +108,9 @@ Section missing_section(const Material& material) {
   };
   ItemList list;
   for (const std::string& text :
-       {lacking(material, "The commit of the source",
+       {lacking(material, "The source of Encore",
                 [&](const RunRow& run) {
-                  return any(run, [](const AttemptRow& attempt) { return attempt.commit_hash.empty(); });
+                  return any(run, [](const AttemptRow& attempt) { return !attempt.source; });
                 }),
         lacking(material, "The numeric environment",
                 [&](const RunRow& run) {

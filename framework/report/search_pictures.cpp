@@ -22,8 +22,13 @@ using Found = search::Importance;
 constexpr std::size_t most_slices = 6;
 constexpr std::size_t most_axes = 7;  // of parallel coordinates, without the score
 constexpr std::size_t most_trials_drawn = 1000;
+/// A share of the variance in percent. An estimate below 0 is noise about a share that is small.
+double share_percent(double share) {
+  return std::max(0.0, 100.0 * share);
+}
+
 TableCell percent_cell(double share) {
-  return {number_text(100.0 * share), 100.0 * share};
+  return {number_text(share_percent(share)), share_percent(share)};
 }
 
 // --- importance ---
@@ -34,9 +39,9 @@ Figure importance_figure(const SearchSubject& subject, const Found& found) {
   figure.alternative = "Bars. ";
   for (const std::size_t variable : found.order()) {
     const search::Share& share = found.alone()[variable];
-    chart.bars.push_back(
-        {subject.labels[variable], 100.0 * share.share, 100.0 * share.low, 100.0 * share.high});
-    figure.alternative += subject.labels[variable] + ": " + number_text(100.0 * share.share) + " %. ";
+    chart.bars.push_back({subject.labels[variable], share_percent(share.share), share_percent(share.low),
+                          share_percent(share.high)});
+    figure.alternative += subject.labels[variable] + ": " + number_text(share_percent(share.share)) + " %. ";
   }
   figure.id = "figure-importance-" + subject.id;
   figure.caption = subject.title() + ": how much of the variance of " + subject.metric.name +
@@ -53,7 +58,7 @@ TableBlock importance_table(const SearchSubject& subject, const Found& found) {
                   "(functional analysis of "
                   "variance over a forest of 64 regression trees; Hutter et al. 2014). From, to: the middle "
                   "95 % of the trees, "
-                  "each of which saw the trials drawn with replacement.";
+                  "each of which saw the trials drawn with replacement. An estimate below 0 is written as 0.";
   table.columns = {
       {"variables", "", false}, {"explained", "%", true}, {"from", "%", true}, {"to", "%", true}};
   const auto add = [&](const std::string& name, const search::Share& share) {

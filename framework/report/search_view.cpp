@@ -20,7 +20,7 @@ namespace {
 
 std::vector<bool> excluded_trials(const SearchRecord& record) {
   std::vector<bool> excluded;
-  for (const TrialRow& trial : record.trials) excluded.push_back(trial.problem == search::excluded_problem);
+  for (const TrialRow& trial : record.trials) excluded.push_back(trial.excluded);
   return excluded;
 }
 

@@ -71,17 +71,23 @@ std::vector<Importance> importances(const Material& material, const Scored& scor
   return all;
 }
 
+/// A difference of two estimates: where chance alone would explain more, nothing is left.
+double adjusted_percent(const MainEffect& effect) {
+  return std::max(0.0, 100.0 * effect.adjusted);
+}
+
 TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
   TableBlock table;
   table.id = "importance-" + question.id;
-  table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
-                  " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
-                  "over its values of n "
-                  "times the squared distance of their mean from the mean of all, over the total sum of "
-                  "squares). Adjusted: less "
-                  "what chance alone would explain. On a balanced grid these are the first-order terms of a "
-                  "functional analysis "
-                  "of variance; otherwise shares overlap.";
+  table.caption =
+      question.title + ": how much of the variance of the score over " + counted(runs, "run") +
+      " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
+      "over its values of n "
+      "times the squared distance of their mean from the mean of all, over the total sum of "
+      "squares). Adjusted: less "
+      "what chance alone would explain, at least 0. On a balanced grid these are the first-order terms of a "
+      "functional analysis "
+      "of variance; otherwise shares overlap.";
   table.columns = {{"parameter", "", false}, {"values", "", true},    {"runs", "", true},
                    {"explained", "%", true}, {"adjusted", "%", true}, {"F", "", true},
                    {"p", "", true}};
@@ -91,7 +97,7 @@ TableBlock importance_table(const Question& question, const std::vector<Importan
          count_cell(static_cast<std::int64_t>(one.effect.levels)),
          count_cell(static_cast<std::int64_t>(one.effect.values)),
          {number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
-         {number_text(100.0 * one.effect.adjusted), 100.0 * one.effect.adjusted},
+         {number_text(adjusted_percent(one.effect)), adjusted_percent(one.effect)},
          one.effect.f ? number_cell(*one.effect.f) : TableCell(),
          one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
   table.notes.push_back(

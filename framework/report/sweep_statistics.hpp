@@ -1,6 +1,6 @@
 // Statistics over the trials of a sweep: how much of a score's variance one parameter explains, and how good
-// the best of n trials is to be expected. Pure functions. Place in the flow: importance.cpp and trials.cpp
-// ask; tests/unit/report/make_statistics.py holds the same formulas in numpy and scipy.
+// the best of n trials is to be expected. Pure functions. Place in the flow: plan/search/importance.cpp and
+// trials.cpp ask; tests/unit/report/make_statistics.py holds the same formulas in numpy and scipy.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 
 #include "report/compute.hpp"
 #include "report/sections.hpp"
+#include "report/selection_notice.hpp"
 #include "report/sweep_statistics.hpp"
 #include "report/wording.hpp"
 
@@ -93,6 +94,8 @@ TableBlock run_table(const Material& material) {
       value = "a repeat that does not count";
     else if (replicate->second->value)
       value = value_cell(material.metric, replicate->second->value);
+    else if (replicate->second->is_chosen)
+      value = "does not count: a search chose by it";
     else
       value = run.state == RunState::completed ? "not finite" : "";
     const nlohmann::json step =
@@ -123,8 +126,8 @@ Paragraph rule(const Material& material) {
   } else {
     text += std::string("the checkpoint with the ") +
             (material.select.starts_with("max") ? "highest" : "lowest") + " " +
-            material.select.substr(blank == std::string::npos ? 0 : blank + 1) +
-            " was chosen, the earliest of equals (train.select = \"" + material.select + "\")";
+            material.select.substr(blank == std::string::npos ? 0 : blank + 1) + " was chosen, " +
+            ties_text(material.runs) + " (train.select = \"" + material.select + "\")";
   }
   return {text +
           "; the test set was scored once, with that checkpoint. Among the runs of a candidate nothing was "

@@ -109,6 +109,11 @@ TableCell value_cell(const Metric& metric, double value) {
   return {metric_text(metric, value), unit_of(metric).factor * value};
 }
 
+TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value) {
+  if (std::isnan(value)) return {};
+  return {digits.text(value), unit_of(metric).factor * value};
+}
+
 TableCell value_cell(const Metric& metric, std::optional<double> value) {
   return value ? value_cell(metric, *value) : TableCell();
 }

@@ -15,6 +15,8 @@
 
 namespace encore {
 
+class MeanDigits;
+
 /// "2026-01-31 23:59:59 UTC"
 std::string utc_text(double time);
 /// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other
@@ -46,6 +48,8 @@ std::string unit_of_differences(const Metric& metric);
 
 TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
 TableCell value_cell(const Metric& metric, std::optional<double> value);
+/// Of a mean, or of what is written with the digits of one.
+TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value);
 TableCell count_cell(std::int64_t count);
 TableCell number_cell(double number);
 TableCell seconds_cell(double seconds);        ///< of a column in seconds

@@ -3,6 +3,7 @@
 
 #include <encore/error.hpp>
 
+#include "record/source_record.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
@@ -31,11 +32,7 @@ CodeState read_code_state(const std::filesystem::path& folder) try {
   if (state.commit.empty()) return state;
   state.changed = !git(state.folder, {"status", "--porcelain", "--untracked-files=no"}).empty();
   if (!state.changed) return state;
-  state.diff = git(state.folder, {"diff", "--no-color", "--no-ext-diff", "HEAD"});
-  if (state.diff.size() > code_diff_limit) {
-    state.diff.resize(code_diff_limit);
-    state.diff += "\n[cut here: the diff is larger]\n";
-  }
+  state.diff = limited_diff(git(state.folder, {"diff", "--no-color", "--no-ext-diff", "HEAD"}));
   return state;
 } catch (const Error&) {
   return {};

@@ -1,5 +1,6 @@
-// CodeState: the commit and the uncommitted changes of the folder an experiment file lies in; stored with
-// every attempt, so that a result can be traced to what its author had written.
+// CodeState: the commit and the uncommitted changes of the repository an experiment file lies in; stored with
+// every attempt, so that a result can be traced to what its author had written. Encore's own source is
+// another matter: record/source_record.hpp.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +14,6 @@ struct CodeState {
   bool changed = false;  ///< whether anything differs from the commit
   std::string diff;      ///< `git diff HEAD` of the whole work tree, cut at code_diff_limit
 };
-
-inline constexpr std::size_t code_diff_limit = 1u << 20;
 
 /// Everything empty where there is no git or no repository; never throws for that.
 CodeState read_code_state(const std::filesystem::path& folder);

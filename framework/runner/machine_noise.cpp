@@ -38,16 +38,6 @@ std::optional<ProcessTicks> read_process(const std::filesystem::path& stat_file)
 
 }  // namespace
 
-std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file) {
-  std::ifstream in(stat_file);
-  std::string name;
-  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, hard = 0, soft = 0, steal = 0;
-  if (!(in >> name >> user >> nice >> system >> idle >> wait >> hard >> soft >> steal) || name != "cpu")
-    return std::nullopt;
-  const double busy = user + nice + system + hard + soft;
-  return CpuTicks{busy, steal, busy + idle + wait + steal};
-}
-
 NoiseMeter::NoiseMeter(std::filesystem::path proc) : proc_(std::move(proc)) {
   std::ifstream in(proc_ / "loadavg");
   if (double load = 0.0; in >> load) load_before_ = load;

@@ -8,16 +8,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+#include "record/cpu_ticks.hpp"
 
-/// The line "cpu" of /proc/stat in clock ticks: since the start, over all cores.
-struct CpuTicks {
-  double busy = 0.0;  ///< without stolen time
-  double steal = 0.0;
-  double all = 0.0;
-};
-/// Nothing where the file does not say.
-std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file);
+namespace encore {
 
 class NoiseMeter {
  public:

@@ -8,6 +8,8 @@
 
 #include <encore/error.hpp>
 
+#include "record/thread_adaptation.hpp"
+
 namespace encore {
 
 namespace {
@@ -89,12 +91,20 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
     if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
         static_cast<std::size_t>(threads) == own.by_core().size())
       pin_to_cores(own, place);
+    // Who gives a number gets it; one thread has none to do without.
+    if (wanted.threads == 0 && threads > 1 && wanted.backend == "openmp")
+      place.variables[thread_adaptation_variable] =
+          name_of(place.variables.contains("OMP_PLACES") ? ThreadAdaptation::threads_and_pins
+                                                         : ThreadAdaptation::threads);
     if (!wanted.devices.empty()) place.variables[device_variable(wanted.backend)] = wanted.devices[index];
   }
   return places;
 }
 
 std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes) {
+  if (const std::size_t count = cores.by_core().size(); count > 0 && wishes.threads > static_cast<int>(count))
+    return "OMP_NUM_THREADS asks for more threads than the " + std::to_string(count) +
+           (count == 1 ? " core" : " cores") + " that this process may use";
   if (wishes.pinning) return "OMP_PROC_BIND, OMP_PLACES or their like is set and decides";
   if (cores.granted > 0 && static_cast<std::size_t>(cores.granted) < cores.numbers.size())
     return "a control group grants " + std::to_string(cores.granted) + " of " +

@@ -1,17 +1,36 @@
 // See prepare_work.hpp.
 #include "runner/prepare_work.hpp"
 
+#include <encore/error.hpp>
+
 #include "record/checkpoint.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/stop_request.hpp"
 
 namespace encore {
 
+namespace {
+
+/// A run that resumes from a checkpoint keeps the rule that it began with. Where the file is missing or
+/// damaged the planned rule is taken, as everything else is that is written there now.
+Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
+  if (task.from_start || list_checkpoints(folder).empty()) return task.specification.ties;
+  try {
+    return Specification::load(folder).ties;
+  } catch (const Error&) {
+    return task.specification.ties;
+  }
+}
+
+}  // namespace
+
 WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, WorkerPlace& place) {
   const std::filesystem::path folder = store.run_folder(lease.run_id);
   forget_stop_requests_before(folder, lease.ordinal);
   if (task.from_start) prune_checkpoints(folder, {});
-  task.specification.save(folder);
+  Specification specification = task.specification;
+  specification.ties = ties_of(task, folder);
+  specification.save(folder);
   if (!task.plugin_change.is_null()) store.add_event(lease, "plugin_change", task.plugin_change);
   if (!task.parent.is_null()) store.add_event(lease, parent_event, task.parent);
   if (!task.teacher.is_null()) store.add_event(lease, teacher_event, task.teacher);

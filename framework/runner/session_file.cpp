@@ -88,7 +88,9 @@ void remove_dead(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (entry.path().extension() == aside_suffix) {
-      if (!is_alive(fs::path(entry.path()).replace_extension())) fs::remove(entry.path(), ignored);
+      fs::path session = entry.path();  // "12-34.json.0123456789ab.part"
+      while (session.has_extension() && session.extension() != session_end) session.replace_extension();
+      if (!is_alive(session)) fs::remove(entry.path(), ignored);
       continue;
     }
     const fs::path session = fs::path(entry.path()).replace_extension(session_end);

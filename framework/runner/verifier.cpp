@@ -12,6 +12,7 @@
 #include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
+#include "record/thread_adaptation.hpp"
 #include "runner/drift.hpp"
 #include "runner/field_differences.hpp"
 #include "runner/score_comparison.hpp"
@@ -207,8 +208,9 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     const auto step = distance_step(difference->step);
     return !step || std::filesystem::exists(folder / checkpoint_path(*step));
   };
-  WorkerProcess worker(task_.worker, arguments, folder / worker_log,
-                       {.ranks = task_.ranks, .rank_launcher = task_.rank_launcher});
+  WorkerPlace place{.ranks = task_.ranks, .rank_launcher = task_.rank_launcher};
+  if (task_.threads == 0) place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
+  WorkerProcess worker(task_.worker, arguments, folder / worker_log, place);
   SpoolFollower follower(folder / spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
   bool enough = false;
@@ -263,6 +265,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                         {"kill_at", or_null(task_.kill_at)},
                         {"threads", or_null(watch.threads)},
                         {"backend", task_.specification.backend}};
+  if (task_.ranks > 1) details["options"]["ranks"] = task_.ranks;
   if (watch.went_on_from) details["went_on_from"] = *watch.went_on_from;
   details["compared"] = {{"digests", comparison_.size()},
                          {"agreeing", comparison_.agreeing()},

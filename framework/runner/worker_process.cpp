@@ -17,6 +17,8 @@
 
 #include <encore/error.hpp>
 
+#include "runner/brief_waiting.hpp"
+
 extern char** environ;
 
 namespace encore {
@@ -80,8 +82,9 @@ class CoresOfChild {
   bool changed_ = false;
 };
 
-/// This process's variables, with these added or in the place of their namesakes.
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& more) {
+/// This process's variables, with these added or in the place of their namesakes, and how threads wait.
+std::vector<std::string> environment_with(std::map<std::string, std::string> more) {
+  more.merge(brief_waiting());
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

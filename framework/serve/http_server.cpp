@@ -4,16 +4,21 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/dynamic_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <encore/error.hpp>
 
 #include "serve/http_connection.hpp"
@@ -70,6 +75,54 @@ std::string whole_text(const HttpAnswer& answer, bool keeps_open, bool with_body
          (with_body ? answer.body : "");
 }
 
+/// The host of a field Host, without its port and the brackets of an IPv6 address; nothing where it is none
+/// (RFC 9110, 7.2).
+std::optional<std::string> host_in(const std::string& field) {
+  std::size_t end = field.find(':');
+  std::string host = field.substr(0, end);
+  if (field.starts_with('[')) {
+    const std::size_t bracket = field.find(']');
+    if (bracket == std::string::npos) return std::nullopt;
+    end = bracket + 1;
+    host = field.substr(1, bracket - 1);
+    error_code failed;
+    asio::ip::make_address_v6(host, failed);
+    if (failed || (end < field.size() && field[end] != ':')) return std::nullopt;
+  } else if (host.empty() || !std::ranges::all_of(host, [](unsigned char letter) {
+               return std::isalnum(letter) != 0 || letter == '-' || letter == '.' || letter == '_';
+             })) {
+    return std::nullopt;
+  }
+  if (end >= field.size()) return host;
+  const std::string port = field.substr(end + 1);
+  constexpr std::size_t most_digits = 5;
+  const bool is_port = !port.empty() && port.size() <= most_digits &&
+                       port.find_first_not_of("0123456789") == std::string::npos;
+  return is_port ? std::optional(host) : std::nullopt;
+}
+
+/// What is wrong with a head that the parser takes; "" where nothing is.
+template <class Message>
+std::string problem_of_head(const Message& message) {
+  const auto count = [&](http::field name) {
+    const auto range = message.equal_range(name);
+    return std::distance(range.first, range.second);
+  };
+  const auto hosts = count(http::field::host);
+  if (hosts > 1) return "the request has " + std::to_string(hosts) + " fields Host; one is expected";
+  if (hosts == 0 && message.version() >= 11) return "the request has no field Host";
+  if (hosts == 1 && !host_in(std::string(message[http::field::host])))
+    return "the field Host is no name or address with a port, such as localhost:8080";
+  if (count(http::field::origin) > 1) return "the request has several fields Origin; one is expected";
+  if (count(http::field::authorization) > 1)
+    return "the request has several fields Authorization; one is expected";
+  const auto codings = count(http::field::transfer_encoding);
+  if (codings > 1 || (codings == 1 && (message.version() < 11 ||
+                                       !beast::iequals(message[http::field::transfer_encoding], "chunked"))))
+    return "the only Transfer-Encoding that is read is chunked, in HTTP/1.1";
+  return "";
+}
+
 std::string chunk_text(const std::string& part) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", part.size());
@@ -115,27 +168,37 @@ ReadFailure read_failure(const error_code& failed, const HttpLimits& limits, boo
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
-  using Parser = http::request_parser<http::string_body>;
+  /// A body in blocks that are taken as it comes: a string would be reserved at the length that a head says.
+  using Parser = http::request_parser<http::dynamic_body>;
 
-  State(asio::io_context& loop_, const HttpLimits& limits_, HttpHandler handler_, ErrorBody error_body_)
+  State(asio::io_context& loop_, const HttpLimits& limits_, HttpGate gate_, HttpHandler handler_,
+        ErrorBody error_body_)
       : loop(loop_),
         limits(limits_),
+        gate(std::move(gate_)),
         handler(std::move(handler_)),
         error_body(std::move(error_body_)),
         acceptor(loop_),
         pause(loop_) {}
 
-  /// Counts the bytes of a body as long as it is there.
+  /// Counts the bytes of a body that have come, as long as it is there.
   class BodyRoom {
    public:
-    BodyRoom(State& state, std::size_t bytes) : state_(state), bytes_(bytes) { state_.body_bytes += bytes_; }
+    explicit BodyRoom(State& state) : state_(state) {}
     ~BodyRoom() { state_.body_bytes -= bytes_; }
     BodyRoom(const BodyRoom&) = delete;
     BodyRoom& operator=(const BodyRoom&) = delete;
 
+    /// False: all bodies together are too large with it.
+    bool take(std::size_t bytes) {
+      state_.body_bytes += bytes - bytes_;
+      bytes_ = bytes;
+      return state_.body_bytes <= state_.limits.all_body_bytes;
+    }
+
    private:
     State& state_;
-    std::size_t bytes_;
+    std::size_t bytes_ = 0;
   };
 
   asio::awaitable<void> accept_all() {
@@ -203,36 +266,53 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     co_await http::async_read_header(connection.socket, buffer, parser, into(failed));
     if (failed) co_return co_await say_failure(connection, failed);
 
-    const auto length = parser.content_length();
-    const std::size_t bytes = parser.is_done() ? 0
-                              : length         ? static_cast<std::size_t>(*length)
-                                               : limits.body_bytes;
-    if (body_bytes + bytes > limits.all_body_bytes) {
-      const std::string reason = "too many requests are being received; come again later";
-      co_await send_error(connection, 503, reason);
-      co_return false;
+    HttpRequest request;
+    if (std::optional<HttpAnswer> refusal = judge(parser.get(), request)) {
+      const bool keeps_open = parser.is_done() && parser.get().keep_alive() && !draining;
+      const std::string whole = whole_text(*refusal, keeps_open, parser.get().method() != http::verb::head);
+      co_await send(connection, whole, failed);
+      co_return !failed && keeps_open;
     }
-    const BodyRoom room(*this, bytes);
+    BodyRoom room(*this);
     if (parser.get()[http::field::expect] == "100-continue" && !parser.is_done()) {
       const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await send(connection, go_on, failed);
     }
     connection.expires_after(limits.receiving);
-    if (!failed) co_await http::async_read(connection.socket, buffer, parser, into(failed));
+    while (!failed && !parser.is_done()) {
+      co_await http::async_read_some(connection.socket, buffer, parser, into(failed));
+      if (room.take(parser.get().body().size())) continue;
+      const std::string reason = "too many requests are being received; come again later";
+      co_await send_error(connection, 503, reason);
+      co_return false;
+    }
     if (failed) co_return co_await say_failure(connection, failed);
-    co_return co_await answer(connection, parser);
+    request.body = beast::buffers_to_string(parser.get().body().data());
+    parser.get().body().clear();
+    co_return co_await answer(connection, parser, std::move(request));
   }
 
-  asio::awaitable<bool> answer(Connection& connection, Parser& parser) {
-    auto& message = parser.get();
+  /// What refuses a request before its body is read; nothing where it may come. Fills all of `request` but
+  /// the body.
+  template <class Message>
+  std::optional<HttpAnswer> judge(const Message& message, HttpRequest& request) {
+    if (const std::string problem = problem_of_head(message); !problem.empty())
+      return HttpAnswer{.status = 400, .body = error_body(400, problem)};
     const auto field = [&](http::field name) { return std::string(message[name]); };
-    HttpRequest request{.method = std::string(message.method_string()),
-                        .path = std::string(message.target()),
-                        .body = std::move(message.body()),
-                        .content_type = field(http::field::content_type),
-                        .authorization = field(http::field::authorization),
-                        .host = field(http::field::host)};
+    request = {.method = std::string(message.method_string()),
+               .path = std::string(message.target()),
+               .body = {},
+               .content_type = field(http::field::content_type),
+               .authorization = field(http::field::authorization),
+               .host = host_in(field(http::field::host)).value_or(""),
+               .origin = field(http::field::origin),
+               .asked = field(http::field::host)};
     request.path = request.path.substr(0, request.path.find('?'));
+    return gate(request);
+  }
+
+  asio::awaitable<bool> answer(Connection& connection, Parser& parser, HttpRequest request) {
+    const auto& message = parser.get();
     const bool wants_open = message.keep_alive();
     const auto reply = std::make_shared<Reply>(connection.socket.get_executor());
     connection.expires_never();
@@ -299,6 +379,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
 
   asio::io_context& loop;
   const HttpLimits limits;
+  HttpGate gate;
   HttpHandler handler;
   ErrorBody error_body;
   tcp::acceptor acceptor;
@@ -311,8 +392,9 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
 };
 
 HttpServer::HttpServer(asio::io_context& loop, const std::string& host, std::uint16_t port,
-                       const HttpLimits& limits, HttpHandler handler, ErrorBody error_body)
-    : state_(std::make_shared<State>(loop, limits, std::move(handler), std::move(error_body))) {
+                       const HttpLimits& limits, HttpGate gate, HttpHandler handler, ErrorBody error_body)
+    : state_(
+          std::make_shared<State>(loop, limits, std::move(gate), std::move(handler), std::move(error_body))) {
   const tcp::endpoint place(address_of(host), port);
   error_code failed;
   tcp::acceptor& acceptor = state_->acceptor;

@@ -1,13 +1,14 @@
 // HttpServer: HTTP/1.1 over TCP with limits for everything that a client can make large or slow: connections,
 // heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a handler
-// gets whole requests and answers now or later. Place in the flow: service.cpp is the handler. Everything
-// happens on the thread of the loop.
+// gets whole requests, whose heads a gate has let in, and answers now or later. Place in the flow:
+// service.cpp is the handler. Everything happens on the thread of the loop.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,8 @@ struct HttpLimits {
   std::size_t connections = 1024;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{1} << 20;
-  std::size_t all_body_bytes = std::size_t{64}
-                               << 20;  ///< of the requests that are being received or answered
+  std::size_t all_body_bytes =
+      std::size_t{64} << 20;  ///< that have come, of the requests that are being received or answered
   std::chrono::milliseconds idle = std::chrono::seconds(60);       ///< between two requests of a connection
   std::chrono::milliseconds receiving = std::chrono::seconds(10);  ///< a head, and then a body
   std::chrono::milliseconds sending = std::chrono::seconds(20);    ///< an answer, or a part of one
@@ -29,7 +30,10 @@ struct HttpLimits {
 
 struct HttpRequest {
   std::string method, path, body;
-  std::string content_type, authorization, host;  ///< fields of the head; "" where it has none
+  std::string content_type, authorization;  ///< fields of the head; "" where it has none
+  std::string host;    ///< without a port and brackets; "" where a client of HTTP/1.0 names none
+  std::string origin;  ///< of the page that asks, "http://localhost:8080"; "" where no page does
+  std::string asked;   ///< the field Host as it came
 };
 
 struct HttpAnswer {
@@ -53,6 +57,9 @@ class HttpReply {
   virtual void when_gone(std::function<void()> gone) = 0;
 };
 
+/// Judges a request by its head, before its body is read: an answer that refuses it, or nothing. `request`
+/// has no body.
+using HttpGate = std::function<std::optional<HttpAnswer>(const HttpRequest& request)>;
 using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<HttpReply> reply)>;
 
 class HttpServer {
@@ -62,7 +69,7 @@ class HttpServer {
 
   /// Listens at once. Throws Error where the address is none or cannot be had. port 0: any that is free.
   HttpServer(boost::asio::io_context& loop, const std::string& host, std::uint16_t port,
-             const HttpLimits& limits, HttpHandler handler, ErrorBody error_body);
+             const HttpLimits& limits, HttpGate gate, HttpHandler handler, ErrorBody error_body);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -34,13 +34,13 @@ std::string line(const std::string& name, const std::string& labels, std::uint64
 
 }  // namespace
 
-void Histogram::add(double value) {
+void BucketHistogram::add(double value) {
   const auto bound = std::ranges::lower_bound(bounds_, value);
   ++counts_[static_cast<std::size_t>(bound - bounds_.begin())];
   sum_ += value;
 }
 
-std::string Histogram::text(const std::string& name, const std::string& labels) const {
+std::string BucketHistogram::text(const std::string& name, const std::string& labels) const {
   const std::string before = labels.empty() ? "" : labels + ",";
   std::string text;
   std::uint64_t count = 0;

@@ -13,9 +13,10 @@
 namespace encore {
 
 /// Counts values below or at each of some bounds.
-class Histogram {
+class BucketHistogram {
  public:
-  explicit Histogram(std::vector<double> bounds) : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
+  explicit BucketHistogram(std::vector<double> bounds)
+      : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
 
   void add(double value);
   /// "NAME_bucket{LABELS,le="0.1"} 7" and so on, with the sum and the count; `labels` may be empty.
@@ -38,15 +39,16 @@ struct ModelMetrics {
   std::uint64_t ends = 0;     ///< workers that ended unasked
   std::size_t waiting = 0;    ///< texts in the queue
   std::size_t workers = 0;    ///< that are ready
-  Histogram batch_texts{{1, 2, 4, 8, 16, 32, 64, 128}};
-  Histogram wait_seconds{{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}};  ///< in the queue
+  BucketHistogram batch_texts{{1, 2, 4, 8, 16, 32, 64, 128}};
+  BucketHistogram wait_seconds{
+      {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}};  ///< in the queue
 };
 
 struct ServeMetrics {
   /// Of requests by route and status.
   std::map<std::pair<std::string, int>, std::uint64_t> requests = {};
   /// From the whole request to its answer, by route.
-  std::map<std::string, Histogram> seconds = {};
+  std::map<std::string, BucketHistogram> seconds = {};
   std::map<std::string, ModelMetrics> models = {};
   std::size_t connections = 0;            ///< open
   std::uint64_t refused_connections = 0;  ///< beyond the limit

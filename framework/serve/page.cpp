@@ -66,11 +66,12 @@ const ask = async () => {
 at('model').addEventListener('change', show_routes);
 at('token').addEventListener('change', load);
 at('ask').addEventListener('click', ask);
-// A link may bring its question: /#ask=TEXT
-const linked = async () => {
+// A link may bring its question: /#ask=TEXT. Anyone may have made it, so a person asks.
+const linked = () => {
   if (!location.hash.startsWith('#ask=')) return;
   at('text').value = decodeURIComponent(location.hash.slice(5));
-  await ask();
+  at('state').textContent = 'this text came with the link; Ask sends it to the model';
+  at('ask').focus();
 };
 load().then(linked).catch(error => { at('state').textContent = 'no answer: ' + error.message; });
 )js";
@@ -96,8 +97,8 @@ std::string page_html() {
 }  // namespace
 
 const ServePage& serve_page() {
-  static const ServePage page = {page_html(),
-                                 content_policy(page_style, page_script) + "; connect-src 'self'"};
+  static const ServePage page = {
+      page_html(), content_policy(page_style, page_script) + "; connect-src 'self'; frame-ancestors 'none'"};
   return page;
 }
 

@@ -69,10 +69,12 @@ struct ErrorStatus {
 const std::vector<ErrorStatus>& error_statuses() {
   static const std::vector<ErrorStatus> list = {
       {400,
-       "the body is no JSON, has a wrong or unknown member, or a text that the model cannot take; the "
-       "message says which and why"},
+       "the request has no field Host or several, or another Transfer-Encoding than chunked; the body is no "
+       "JSON, has a wrong or unknown member, or a text that the model cannot take; the message says which "
+       "and "
+       "why"},
       {401, "the token is missing or wrong"},
-      {403, "the Host field names another machine, on a server for this machine alone"},
+      {403, "Host names another machine, or Origin another page, on a server for this machine alone"},
       {404, "there is no such route or model, or nothing is known of the request"},
       {405, "the route takes another method, named in Allow"},
       {408, "the request did not come to its end in time"},

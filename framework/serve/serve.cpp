@@ -44,6 +44,7 @@ class Serving {
              .body_bytes = options.body_bytes,
              .all_body_bytes = std::max(HttpLimits().all_body_bytes, options.body_bytes),
              .receiving = options.receiving},
+            [this](const HttpRequest& request) { return service_.judge(request); },
             [this](HttpRequest request, std::shared_ptr<HttpReply> reply) {
               service_.handle(std::move(request), std::move(reply));
             },

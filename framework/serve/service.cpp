@@ -39,12 +39,6 @@ bool equal_tokens(const std::string& given, const std::string& token) {
 
 constexpr std::size_t session_digits = 8;
 
-/// "localhost:8080" to "localhost".
-std::string host_alone(const std::string& host) {
-  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.find(':'));
-}
-
 bool is_json(const std::string& content_type) {
   return boost::beast::iequals(content_type.substr(0, content_type.find_first_of("; \t")),
                                "application/json");
@@ -134,13 +128,28 @@ bool Service::ready() const {
   return std::ranges::all_of(pools_, [](const auto& pool) { return pool->ready(); });
 }
 
+std::optional<HttpAnswer> Service::judge(const HttpRequest& request) {
+  Call call;
+  call.arrived = ServeClock::now();
+  try {
+    const Route& route = route_of(request);
+    call.route = &route;
+    allow(request, route);
+    if (!route.fields.empty() && !is_json(request.content_type))
+      throw Refusal(415, "the body must be JSON: Content-Type: application/json");
+    return std::nullopt;
+  } catch (const Refusal& refusal) {
+    count(call, refusal.status());
+    return answer_of(refusal);
+  }
+}
+
 void Service::handle(HttpRequest request, std::shared_ptr<HttpReply> reply) {
   const auto call = std::make_shared<Call>(Call{
       .reply = std::move(reply), .arrived = ServeClock::now(), .id = "cmpl-" + std::to_string(++requests_)});
   try {
     const Route& route = route_of(request);
     call->route = &route;
-    allow(request, route);
     if (route.fields.empty()) return answer(*call, answer_now(route));
     ask(call, request);
   } catch (const Refusal& refusal) {
@@ -151,12 +160,17 @@ void Service::handle(HttpRequest request, std::shared_ptr<HttpReply> reply) {
 }
 
 void Service::allow(const HttpRequest& request, const Route& route) const {
-  // A page of somebody else, whose name was made to mean this machine, must not read what is served here.
-  const std::string host = host_alone(request.host);
-  if (loopback_ && options_.token.empty() && host != "localhost" && host != "127.0.0.1" && host != "::1" &&
-      host != options_.host && !host.empty())
-    throw Refusal(
-        403, "this server is for this machine alone, as localhost or 127.0.0.1, not as \"" + host + "\"");
+  if (loopback_ && options_.token.empty()) {
+    // A page of somebody else, whose name was made to mean this machine, must not read what is served here.
+    const std::string& host = request.host;
+    if (!boost::beast::iequals(host, "localhost") && host != "127.0.0.1" && host != "::1" &&
+        host != options_.host && !host.empty())
+      throw Refusal(
+          403, "this server is for this machine alone, as localhost or 127.0.0.1, not as \"" + host + "\"");
+    // Nor must it ask, even where a browser would not let it read the answer.
+    if (!request.origin.empty() && request.origin != "http://" + request.asked)
+      throw Refusal(403, "a page of \"" + request.origin + "\" asks, and only the page of this server may");
+  }
   if (route.open || options_.token.empty()) return;
   const std::string scheme = "Bearer ";
   if (!boost::beast::iequals(request.authorization.substr(0, scheme.size()), scheme))
@@ -187,7 +201,8 @@ HttpAnswer Service::answer_now(const Route& route) const {
     case RouteWork::page:
       answer.body = serve_page().html;
       answer.fields = {{"Content-Security-Policy", serve_page().policy},
-                       {"X-Content-Type-Options", "nosniff"}};
+                       {"X-Content-Type-Options", "nosniff"},
+                       {"X-Frame-Options", "DENY"}};
       break;
     default:
       answer.body = openapi_document(options_.version);
@@ -242,8 +257,6 @@ ModelPool& Service::pool_of(const std::string& model) {
 }
 
 void Service::ask(const CallPointer& call, const HttpRequest& request) {
-  if (!is_json(request.content_type))
-    throw Refusal(415, "the body must be JSON: Content-Type: application/json");
   if (call->route->work == RouteWork::feedback) return take_feedback(*call, request);
   call->request = parse_request(*call->route, request.body,
                                 {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
@@ -364,13 +377,17 @@ void Service::answer(const Call& call, HttpAnswer answer) {
   forget_idle_later();
 }
 
-void Service::refuse(const Call& call, const Refusal& refusal) {
+HttpAnswer Service::answer_of(const Refusal& refusal) {
   HttpAnswer answer{.status = refusal.status(),
                     .body = error_body(refusal.status(), refusal.what()),
                     .fields = refusal.fields()};
   if (refusal.status() == 429 || refusal.status() == 503)
     answer.fields.push_back({"Retry-After", retry_after});
-  this->answer(call, std::move(answer));
+  return answer;
+}
+
+void Service::refuse(const Call& call, const Refusal& refusal) {
+  answer(call, answer_of(refusal));
 }
 
 }  // namespace encore

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Service {
   bool loaded() const {
     return std::ranges::all_of(pools_, [](const auto& pool) { return pool->model().has_value(); });
   }
+  /// The answer to a request that is refused by its head: route, host, token and type; nothing where its body
+  /// may come.
+  std::optional<HttpAnswer> judge(const HttpRequest& request);
+  /// A request that judge() let in.
   void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
   /// From now on it is not ready; requests that come are still answered.
   void begin_drain() { draining_ = true; }
@@ -72,6 +77,7 @@ class Service {
   void count(const Call& call, int status);
   void answer(const Call& call, HttpAnswer answer);
   void refuse(const Call& call, const Refusal& refusal);
+  static HttpAnswer answer_of(const Refusal& refusal);
   ModelPool& pool_of(const std::string& model);
   using Pools = std::vector<std::shared_ptr<ModelPool>>;
   Pools make_pools(const std::vector<ServedRun>& runs);

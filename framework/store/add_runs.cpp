@@ -12,6 +12,8 @@ namespace encore {
 namespace {
 
 constexpr std::size_t id_digits = 10;
+/// Rows in one transaction: others want to write too.
+constexpr std::size_t most_at_once = 500;
 
 /// Calls `visit(key, value)` for every leaf of the resolved tables.
 template <class Visit>
@@ -90,7 +92,6 @@ AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
 }
 
 std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
-  constexpr std::size_t most_at_once = 500;  // others want to write too
   std::vector<AddedRun> added;
   // Each setting is a row whose type and source the schema checks against lists of names, which SQLite builds
   // anew for each row: three quarters of the time. The names bound here are those.
@@ -147,22 +148,40 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
   return {read_run(run), true};
 }
 
-void Store::describe(std::int64_t run, const Specification& specification) {
+bool Store::is_described(std::int64_t run, const std::string& key, const nlohmann::json& value) {
   Statement& find =
       database_->cached("SELECT 1 FROM param WHERE run = ? AND key = ? AND value IS ? AND type = ?");
-  for_each_leaf(specification.config, "", [&](const std::string& key, const nlohmann::json& value) {
-    if (!only_describes(key)) return;
-    find.reset();
-    find.bind(1, run);
-    find.bind(2, key);
-    bind_value(find, 3, 4, value);
-    const bool recorded = find.step();
-    find.reset();
-    if (recorded) return;
+  find.reset();
+  find.bind(1, run);
+  find.bind(2, key);
+  bind_value(find, 3, 4, value);
+  const bool recorded = find.step();
+  find.reset();
+  return recorded;
+}
+
+void Store::describe(std::span<const RunToDescribe> runs) {
+  struct Change {
+    std::int64_t run;
+    std::string key;
+    nlohmann::json value;
+    const Specification* specification;
+  };
+  std::vector<Change> changes;
+  for (const auto& [run, specification] : runs)
+    for_each_leaf(
+        specification->config, "",
+        [&, run = run, specification = specification](const std::string& key, const nlohmann::json& value) {
+          if (only_describes(key) && !is_described(run, key, value))
+            changes.push_back({run, key, value, specification});
+        });
+  for (std::size_t begin = 0; begin < changes.size(); begin += most_at_once) {
     Transaction transaction(*database_);
-    set_param(run, key, value, specification.origin);
+    for (const Change& change :
+         std::span(changes).subspan(begin, std::min(most_at_once, changes.size() - begin)))
+      set_param(change.run, change.key, change.value, change.specification->origin);
     transaction.commit();
-  });
+  }
 }
 
 void Store::add_params(std::int64_t run, const Specification& specification) {

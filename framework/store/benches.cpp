@@ -1,5 +1,6 @@
 // See benches.hpp.
 #include "store/benches.hpp"
+#include "store/source_rows.hpp"
 
 #include <algorithm>
 
@@ -12,11 +13,11 @@ using nlohmann::json;
 
 namespace {
 
-/// The row of `table` with this description.
-std::int64_t described(Database& database, const std::string& table, const json& description) {
+/// The row of the host with this description.
+std::int64_t host_row(Database& database, const json& description) {
   const std::string text = description.dump();
-  database.cached("INSERT OR IGNORE INTO " + table + " (description) VALUES (?)").run(text);
-  Statement& find = database.cached("SELECT number FROM " + table + " WHERE description = ?");
+  database.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(text);
+  Statement& find = database.cached("SELECT number FROM host WHERE description = ?");
   find.with(text).step();
   const std::int64_t number = find.integer(0);
   find.reset();
@@ -36,8 +37,8 @@ void add_case(Database& database, std::int64_t bench, const BenchCase& one) {
       .cached(
           "INSERT INTO bench_case (bench, name, machine, settings, host, build, environment, facts) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), described(database, "host", one.host),
-           described(database, "build", one.build), one.environment.dump(), one.facts.dump());
+      .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), host_row(database, one.host),
+           add_build(database, one.build.dump()), one.environment.dump(), one.facts.dump());
   const std::int64_t number = database.last_row();
   Statement& sample =
       database.cached("INSERT INTO bench_sample (bench_case, quantity, round, seconds) VALUES (?, ?, ?, ?)");

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -115,6 +116,8 @@ class Database {
   void require_in_place() const;
   const std::filesystem::path& path() const { return path_; }
   sqlite3* handle() const { return handle_; }
+  /// The tables whose rows the guard lets statements change (foreign_schema.hpp); empty while there is none.
+  std::set<std::string>& guarded_names() { return guarded_names_; }
   /// Throws DatabaseError for SQLite's current error, saying what was tried, who holds a lock, and what to
   /// do.
   [[noreturn]] void fail(int code, const std::string& action) const;
@@ -122,6 +125,7 @@ class Database {
  private:
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
+  std::set<std::string> guarded_names_;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
 };
 

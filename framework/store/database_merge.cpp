@@ -38,7 +38,9 @@ class Merging {
       : store_(store),
         theirs_(other, OpenMode::read),
         rows_(store.path(), theirs_.database()),
-        options_(options) {}
+        options_(options) {
+    if (options.origin) rows_.set_origin(*options.origin);
+  }
 
   DatabaseMerge run() {
     DatabaseMerge merge;
@@ -102,6 +104,8 @@ class Merging {
   MergedRun decide(const RunRow& theirs) {
     const std::optional<RunMark> other = rows_.mark_of("other", theirs.id);
     if (!other) return left_out(theirs, "it was removed there meanwhile");
+    if (!is_sound_run_name(theirs.name))
+      return left_out(theirs, "its name holds control characters, begins with - or is empty", true);
     const std::optional<RunMark> here = rows_.mark_of("main", theirs.id);
     if (!here) return decide_new(theirs, *other);
     MergedRun merged{.id = theirs.id, .name = here->name};

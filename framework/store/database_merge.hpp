@@ -46,6 +46,8 @@ struct DatabaseMergeOptions {
   bool dry_run = false;  ///< says what would be done, and writes nothing
   /// These alone, and no measurements; nothing: all that is there.
   std::optional<DatabaseChoice> only = {};
+  /// What is taken comes from there. Nothing: a copy of the database, in which rows keep their origins.
+  std::optional<OriginRow> origin = {};
   bool folders = true;  ///< those of the runs too; false: rows alone, whether there are folders or not
   /// Called after each run.
   std::function<void(std::size_t done, std::size_t all)> progress = {};

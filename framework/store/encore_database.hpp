@@ -11,7 +11,7 @@ namespace encore {
 
 /// The content of schema.sql.
 extern const char* const schema_sql;
-inline constexpr std::int64_t schema_version = 9;
+inline constexpr std::int64_t schema_version = 10;
 /// The letters ENCR.
 inline constexpr std::int64_t schema_application = 0x454E4352;
 

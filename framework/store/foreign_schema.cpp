@@ -1,7 +1,15 @@
-// See foreign_schema.hpp.
+// Checks read sqlite_schema and pragma_table_xinfo, which parse a schema and run nothing of it; the guard is
+// an authorizer of SQLite.
 #include "store/foreign_schema.hpp"
 
 #include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/shell_word.hpp"
+#include "store/encore_database.hpp"
 
 namespace encore {
 
@@ -14,21 +22,232 @@ std::string quoted(const std::string& text, char mark, const std::string& escape
   return result + mark;
 }
 
-std::string sql_name(const std::string& text) {
+std::string quoted_name(const std::string& text) {
   return quoted(text, '"', "\"\"");
 }
 
-std::string shell_word(const std::string& text) {
-  return quoted(text, '\'', "'\\''");
+struct Object {
+  std::string type;      ///< "table", "virtual table", "view" or "index"
+  std::string sql = {};  ///< plain
+};
+using Objects = std::map<std::string, Object>;
+
+/// A cycle of pages could keep a reader of sqlite_schema busy for ever.
+class Budget {
+ public:
+  explicit Budget(Database& database) : database_(database) {
+    sqlite3_progress_handler(database.handle(), steps_at_once, is_spent, &left_);
+  }
+  ~Budget() { sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr); }
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+ private:
+  static constexpr int steps_at_once = 10'000;
+  static int is_spent(void* left) { return --*static_cast<int*>(left) < 0 ? 1 : 0; }
+
+  Database& database_;
+  int left_ = 10'000;
+};
+
+Objects objects_of(Database& database, const std::string& schema) {
+  Objects objects;
+  Statement rows(database, schema == "main" ? "SELECT name, type, rootpage, sql FROM main.sqlite_schema"
+                                            : "SELECT name, type, rootpage, sql FROM other.sqlite_schema");
+  while (rows.step()) {
+    const bool is_virtual = rows.text(1) == "table" && rows.integer(2) == 0;
+    objects[rows.text(0)] = {.type = is_virtual ? "virtual table" : rows.text(1),
+                             .sql = plain_sql(rows.text(3))};
+  }
+  return objects;
+}
+
+/// Generated columns too, as "name (generated)": a table of ours has none.
+std::vector<std::string> columns_of(Database& database, const std::string& schema, const std::string& table) {
+  std::vector<std::string> columns;
+  Statement rows(database, "SELECT name, hidden FROM pragma_table_xinfo(?, ?)");
+  rows.with(table, schema);
+  while (rows.step()) columns.push_back(rows.text(0) + (rows.integer(1) != 0 ? " (generated)" : ""));
+  return columns;
+}
+
+/// What schema.sql makes.
+struct OwnSchema {
+  Objects objects;
+  std::map<std::string, std::vector<std::string>> columns;  ///< of tables
+};
+
+const OwnSchema& own_schema() {
+  static const OwnSchema own = [] {
+    Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    database.execute(schema_sql);
+    OwnSchema made{.objects = objects_of(database, "main"), .columns = {}};
+    std::erase_if(made.objects, [](const auto& each) { return each.first.starts_with("sqlite_"); });
+    for (const auto& [name, object] : made.objects)
+      if (object.type == "table") made.columns[name] = columns_of(database, "main", name);
+    return made;
+  }();
+  return own;
+}
+
+/// A name of a file of somebody else, as a message may print it.
+std::string shown(const std::string& name) {
+  std::string text;
+  for (const char letter : name)
+    text += static_cast<unsigned char>(letter) < ' ' || letter == 127 ? '?' : letter;
+  return quoted_name(text);
+}
+
+[[noreturn]] void refuse(const Database& database, const std::string& what) {
+  throw Error(
+      "database " + database.path().string() + " has " + what +
+      ": Encore did not make it so, and no row of it is read; name another file with --db, or restore a "
+      "backup");
+}
+
+void require_columns(Database& database, const std::string& schema, const std::string& table) {
+  const std::vector<std::string>& own = own_columns(table);
+  const std::vector<std::string> found = columns_of(database, schema, table);
+  for (const std::string& column : found)
+    if (std::ranges::find(own, column) == own.end())
+      refuse(database,
+             "a column " + shown(column) + " in its table " + table + ", which is no column of Encore");
+  for (const std::string& column : own)
+    if (std::ranges::find(found, column) == found.end())
+      refuse(database, "no column " + column + " in its table " + table);
+}
+
+// --- the guard ---
+
+bool is_one_of(const char* name, std::initializer_list<std::string_view> list) {
+  return name != nullptr && std::ranges::find(list, name) != list.end();
+}
+
+bool is_pragma_of_ours(const char* name) {
+  return is_one_of(name,
+                   {"application_id", "user_version",    "data_version",      "busy_timeout",
+                    "journal_mode",   "synchronous",     "foreign_keys",      "query_only",
+                    "secure_delete",  "wal_checkpoint",  "optimize",          "ignore_check_constraints",
+                    "quick_check",    "integrity_check", "foreign_key_check", "table_info",
+                    "table_xinfo",    "table_list",      "page_count",        "max_page_count",
+                    "page_size",      "freelist_count"});
+}
+
+/// Tables that SQLite makes itself, for reading.
+bool is_of_sqlite(std::string_view name) {
+  return name.starts_with("sqlite_") || name.starts_with("pragma_") || name == "json_each" ||
+         name == "json_tree";
+}
+
+int allowed_action(int action, const char* first, const char* second, const char* schema,
+                   const std::set<std::string>& tables) {
+  const std::string name = first == nullptr ? "" : first;
+  const bool is_temporary = schema != nullptr && std::string_view(schema) == "temp";
+  const bool is_known = is_temporary || tables.contains(name);
+  const auto when = [](bool allowed) { return allowed ? SQLITE_OK : SQLITE_DENY; };
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_ANALYZE:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_INDEX:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return when(!is_one_of(second, {"load_extension"}));
+    case SQLITE_PRAGMA:
+      return when(is_pragma_of_ours(first));
+    case SQLITE_READ:  // a column without a name: rows are counted, perhaps of a query with a name
+      return when(is_known || is_of_sqlite(name) || second == nullptr || *second == '\0');
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+      return when(is_known || name.starts_with("sqlite_stat"));
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int allow_rows(void* tables, int action, const char* first, const char* second, const char* schema,
+               const char*) {
+  return allowed_action(action, first, second, schema, *static_cast<const std::set<std::string>*>(tables));
+}
+
+/// The tables of SQLite that are made when they are first used, which the guard would refuse.
+void make_tables_of_functions(Database& database) {
+  for (const char* sql :
+       {"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
+        "SELECT 1 FROM pragma_table_info('run')", "SELECT 1 FROM pragma_table_list",
+        "SELECT 1 FROM pragma_table_xinfo('run')", "SELECT 1 FROM pragma_foreign_key_check('run')"})
+    Statement(database, sql).finish();
+}
+
+/// Where a token ends: a word, a literal or name in quotes, or one other character.
+std::size_t end_of_token(std::string_view sql, std::size_t at) {
+  const char first = sql[at];
+  if (first == '\'' || first == '"' || first == '`' || first == '[') {
+    const char closing = first == '[' ? ']' : first;
+    for (std::size_t end = sql.find(closing, at + 1); end != std::string_view::npos;
+         end = sql.find(closing, end + 2)) {
+      const bool is_doubled = closing != ']' && end + 1 < sql.size() && sql[end + 1] == closing;
+      if (!is_doubled) return end + 1;
+    }
+    return sql.size();
+  }
+  return at + 1;
+}
+
+bool is_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
+         (static_cast<unsigned char>(letter) & 0x80U) != 0;
+}
+
+/// The place behind white space and comments.
+std::size_t end_of_gap(std::string_view sql, std::size_t at) {
+  while (at < sql.size()) {
+    const std::string_view left = sql.substr(at);
+    if (std::string_view(" \t\n\f\r").find(sql[at]) != std::string_view::npos)
+      ++at;
+    else if (left.starts_with("--"))
+      at = std::min(sql.find('\n', at), sql.size());
+    else if (left.starts_with("/*"))
+      at = sql.find("*/", at + 2) == std::string_view::npos ? sql.size() : sql.find("*/", at + 2) + 2;
+    else
+      break;
+  }
+  return at;
 }
 
 }  // namespace
 
+std::string plain_sql(std::string_view sql) {
+  std::string plain;
+  for (std::size_t at = 0; at < sql.size();) {
+    const std::size_t behind = end_of_gap(sql, at);
+    if (behind > at) {
+      at = behind;
+      if (!plain.empty() && at < sql.size() && is_word(plain.back()) && is_word(sql[at])) plain += ' ';
+      continue;
+    }
+    const std::size_t end = end_of_token(sql, at);
+    plain += sql.substr(at, end - at);
+    at = end;
+  }
+  return plain;
+}
+
 // Not SQLITE_DBCONFIG_TRUSTED_SCHEMA: SQLite 3.40 takes json_valid, which our own checks call, for unsafe
 // then. It would guard functions that a program adds, and Encore adds none.
 void distrust_schema(const Database& database) {
-  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3* const handle = database.handle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 256 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 2);  // one, and the one of VACUUM
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 32);
 }
 
 void require_no_triggers(Database& database) {
@@ -36,9 +255,59 @@ void require_no_triggers(Database& database) {
                      "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name");
   if (!triggers.step()) return;
   const std::string name = triggers.text(0), file = database.path().string();
-  throw Error("database " + file + " has a trigger " + sql_name(name) + " on " + sql_name(triggers.text(1)) +
+  throw Error("database " + file + " has a trigger " + quoted_name(name) + " on " +
+              quoted_name(triggers.text(1)) +
               ": Encore makes none, and one would run with each change. To drop it: sqlite3 " +
-              shell_word(file) + " " + shell_word("DROP TRIGGER " + sql_name(name)));
+              shell_word(file) + " " + shell_word("DROP TRIGGER " + quoted_name(name)));
+}
+
+void require_own_kinds(Database& database) {
+  const Budget budget(database);
+  const Objects found = objects_of(database, "main");
+  for (const auto& [name, own] : own_schema().objects)
+    if (const auto there = found.find(name); there != found.end() && there->second.type != own.type)
+      refuse(database, "a " + there->second.type + " " + name + " where a " + own.type + " belongs");
+}
+
+void require_own_schema(Database& database, const std::string& schema) {
+  ENCORE_REQUIRE(schema == "main" || schema == "other", "these are the names under which files are opened");
+  const Budget budget(database);
+  const Objects found = objects_of(database, schema);
+  for (const auto& [name, own] : own_schema().objects) {
+    const auto there = found.find(name);
+    if (there == found.end()) {
+      if (own.type != "index") refuse(database, "no " + own.type + " " + name);
+      continue;
+    }
+    if (there->second.type != own.type)
+      refuse(database, "a " + there->second.type + " " + name + " where a " + own.type + " belongs");
+    if (own.type != "table" && there->second.sql != own.sql)
+      refuse(database, "another " + own.type + " \"" + name + "\" than Encore makes");
+    if (own.type == "table") require_columns(database, schema, name);
+  }
+}
+
+const std::vector<std::string>& own_columns(const std::string& table) {
+  return own_schema().columns.at(table);
+}
+
+void guard(Database& database) {
+  make_tables_of_functions(database);
+  std::set<std::string>& tables = database.guarded_names();
+  tables.clear();
+  for (const auto& [name, object] : objects_of(database, "main"))
+    if (object.type == "table") tables.insert(name);
+  for (const auto& [name, object] : own_schema().objects) tables.insert(name);
+  sqlite3_set_authorizer(database.handle(), allow_rows, &tables);
+}
+
+Unguarded::Unguarded(Database& database) : database_(database) {
+  sqlite3_set_authorizer(database.handle(), nullptr, nullptr);
+}
+
+Unguarded::~Unguarded() {
+  std::set<std::string>& tables = database_.guarded_names();
+  if (!tables.empty()) sqlite3_set_authorizer(database_.handle(), allow_rows, &tables);
 }
 
 }  // namespace encore

@@ -12,6 +12,8 @@
 #include "store/connection_flag.hpp"
 #include "store/lease_clock.hpp"
 #include "store/metrics.hpp"
+#include "store/newest.hpp"
+#include "store/source_rows.hpp"
 
 namespace encore {
 
@@ -22,15 +24,15 @@ constexpr std::uint64_t short_spool = 32768;
 /// So many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
-const char* special_name(double value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
+/// Damage of so many bytes is searched with the write lock held.
+constexpr std::uint64_t short_damage = 64 << 10;
 
 class Merger {
  public:
   Merger(Database& database, const SpoolSource& source)
       : database_(database),
         source_(source),
+        newest_(database, source.run, source.attempt),
         add_point_(database,
                    "INSERT OR REPLACE INTO point (run, metric, step, attempt, value, special) VALUES (?, ?, "
                    "?, ?, ?, ?)") {}
@@ -38,20 +40,29 @@ class Merger {
   MergeReport merge(const std::function<void()>& check,
                     const std::function<void(const MergeReport&)>& conclude) {
     MergeReport report;
-    for (;;) {
-      Transaction transaction(database_);
-      if (check) check();
-      SpoolReader reader = continue_reading();
-      const std::uint64_t before = reader.sequence();
-      const bool more = merge_batch(reader);
-      report.records += reader.sequence() - before;
-      if (source_.is_over && !more) note_end(reader);
-      describe(reader, more, report);
-      save_place(reader, report.problem);
-      if (!more && conclude) conclude(report);
-      transaction.commit();
-      if (!more) return report;
+    for (bool over = false; !over;) {
+      std::optional<SpoolReader> damaged;
+      {
+        Transaction transaction(database_);
+        if (check) check();
+        newest_.begin();
+        SpoolReader reader = continue_reading();
+        const std::uint64_t before = reader.sequence();
+        const Stop stop = merge_batch(reader);
+        over = stop == Stop::end;
+        report.records += reader.sequence() - before;
+        if (source_.is_over && over) note_end(reader);
+        describe(reader, !over, report);
+        save_place(reader, report.problem);
+        newest_.write();
+        if (over && conclude) conclude(report);
+        transaction.commit();
+        if (stop == Stop::damage) damaged.emplace(std::move(reader));
+      }
+      // Others may write to the database meanwhile.
+      if (damaged) search(*damaged);
     }
+    return report;
   }
 
  private:
@@ -79,11 +90,23 @@ class Merger {
     rows.reset();
   }
 
-  /// True when there may be more.
-  bool merge_batch(SpoolReader& reader) {
+  enum class Stop : std::uint8_t {
+    batch,   ///< there may be more
+    damage,  ///< longer than short_damage: to be searched first, for a whole record behind it
+    end,
+  };
+
+  Stop merge_batch(SpoolReader& reader) {
     for (std::uint64_t count = 0; count < batch_records; ++count) {
       if (!reader.next(record_)) {
-        if (!source_.is_over || !skip_damage(reader)) return false;
+        const bool stopped = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::torn;
+        if (!source_.is_over || !stopped) return Stop::end;
+        const bool searched = searched_ && searched_->offset == reader.offset();
+        if (searched && !searched_->gap) return Stop::end;
+        if (searched) reader.continue_behind(*searched_->gap);
+        const std::optional<SpoolGap> gap = searched ? searched_->gap : reader.skip_damage(short_damage);
+        if (!gap) return Stop::damage;
+        note_gap(*gap);
         continue;
       }
       switch (record_.kind) {
@@ -98,22 +121,29 @@ class Merger {
           break;
       }
     }
-    return true;
+    return Stop::batch;
   }
 
-  bool skip_damage(SpoolReader& reader) {
-    const std::optional<SpoolGap> gap = reader.skip_damage();
-    if (!gap) return false;
-    const std::uint64_t lost = gap->last_record + 1 - gap->first_record;
+  /// Outside a transaction: the damage may be long.
+  void search(SpoolReader& reader) {
+    const std::uint64_t offset = reader.offset(), before = reader.searched_bytes();
+    std::error_code failure;
+    const std::uint64_t size = std::filesystem::file_size(source_.path, failure);
+    const bool enough = failure || search_work_ > 8 * size;
+    searched_ = Searched{.offset = offset, .gap = enough ? std::nullopt : reader.skip_damage()};
+    search_work_ += reader.searched_bytes() - before;
+  }
+
+  void note_gap(const SpoolGap& gap) {
+    const std::uint64_t lost = gap.last_record + 1 - gap.first_record;
     const std::string records = lost == 0   ? "no record is lost"
-                                : lost == 1 ? "record " + std::to_string(gap->first_record) + " is lost"
-                                            : "records " + std::to_string(gap->first_record) + " to " +
-                                                  std::to_string(gap->last_record) + " are lost";
-    if (gap->end_byte > gap->first_byte)
-      note_damage(source_.path.filename().string() + ": bytes " + std::to_string(gap->first_byte) + " to " +
-                      std::to_string(gap->end_byte - 1) + " are damaged: " + records,
+                                : lost == 1 ? "record " + std::to_string(gap.first_record) + " is lost"
+                                            : "records " + std::to_string(gap.first_record) + " to " +
+                                                  std::to_string(gap.last_record) + " are lost";
+    if (gap.end_byte > gap.first_byte)
+      note_damage(source_.path.filename().string() + ": bytes " + std::to_string(gap.first_byte) + " to " +
+                      std::to_string(gap.end_byte - 1) + " are damaged: " + records,
                   lost);
-    return true;
   }
 
   /// What is not followed by anything whole; again each time, since the file may have been put right.
@@ -176,7 +206,11 @@ class Merger {
   void merge_point() {
     const auto metric = metrics_.find(record_.metric);
     if (metric == metrics_.end()) return leave_out(record_.metric);
-    if (metric->second.train && (!first_step_ || record_.step < *first_step_)) first_step_ = record_.step;
+    if (metric->second.train && (!first_step_ || record_.step < *first_step_)) {
+      first_step_ = record_.step;
+      newest_.first_step_changed();
+    }
+    newest_.add(metric->second.number, record_.step, record_.value);
     add_point_.bind(1, source_.run);
     add_point_.bind(2, metric->second.number);
     add_point_.bind(3, record_.step);
@@ -201,7 +235,8 @@ class Merger {
   }
 
   void merge_event() {
-    const ReadEvent read = record_.event();
+    ReadEvent read = record_.event();
+    if (read.event && std::holds_alternative<Started>(*read.event)) read.body = without_diff(read.body);
     if (read.event) merge_content(*read.event, read);
     if (read.event && !keeps_its_text(*read.event)) return;
     database_
@@ -274,16 +309,19 @@ class Merger {
     if (!started.numeric_environment.text.empty()) environment = started.numeric_environment.text;
     database_
         .cached("UPDATE attempt SET environment = ?, started_event = ?, host = ?, build = ? WHERE number = ?")
-        .run(environment, read.body, described("host", started.host), described("build", started.build),
-             source_.attempt);
+        .run(environment, read.body, host_row(started.host), build_row(started), source_.attempt);
     for (const PluginUse& plugin : started.plugins) merge_plugin(plugin);
   }
 
-  /// The row of table `what` with this description.
-  std::optional<std::int64_t> described(const std::string& what, const JsonText& description) {
+  std::optional<std::int64_t> build_row(const Started& started) {
+    if (started.build.text.empty()) return std::nullopt;
+    return add_build(database_, started.build.text);
+  }
+
+  std::optional<std::int64_t> host_row(const JsonText& description) {
     if (description.text.empty()) return std::nullopt;
-    database_.cached("INSERT OR IGNORE INTO " + what + " (description) VALUES (?)").run(description.text);
-    Statement& find = database_.cached("SELECT number FROM " + what + " WHERE description = ?");
+    database_.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(description.text);
+    Statement& find = database_.cached("SELECT number FROM host WHERE description = ?");
     find.with(description.text).step();
     const std::int64_t number = find.integer(0);
     find.reset();
@@ -307,12 +345,20 @@ class Merger {
 
   Database& database_;
   const SpoolSource& source_;
+  NewestPoints newest_;
   Statement add_point_;
   SpoolRecord record_;
   std::unordered_map<std::int64_t, Metric> metrics_;
   std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
   std::optional<std::int64_t> first_step_;
+  /// What was found outside a transaction behind the damage at `offset`.
+  struct Searched {
+    std::uint64_t offset = 0;
+    std::optional<SpoolGap> gap = {};
+  };
+  std::optional<Searched> searched_;
+  std::uint64_t search_work_ = 0;  ///< bytes that these searches have hashed
 };
 
 /// 0 where there is no file yet.

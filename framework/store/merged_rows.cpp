@@ -1,5 +1,5 @@
-// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are asked of the
-// schema, so that a new one is copied without a word here; only references and numbers are named.
+// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are those of
+// schema.sql, so that a new one is copied without a word here; only references and numbers are named.
 #include "store/merged_rows.hpp"
 
 #include <sqlite3.h>
@@ -9,25 +9,34 @@
 #include <sstream>
 
 #include "store/encore_database.hpp"
+#include "store/foreign_schema.hpp"
+#include "store/newest.hpp"
 
 namespace encore {
 
 namespace {
+
+constexpr const char* origin_table = "origin";
 
 /// Rows that many runs refer to, known by their content.
 struct SharedTable {
   const char* name;
   const char* same;  ///< whether row t of the other database is row m of this one
 };
-constexpr std::array<SharedTable, 7> shared_tables = {{
+constexpr std::array<SharedTable, 9> shared_tables = {{
     {"dataset", "m.sha256 = t.sha256"},
     {"host", "m.description = t.description"},
-    {"build", "m.description = t.description"},
+    {"source",
+     "m.commit_hash = t.commit_hash AND m.diff = t.diff AND m.archive = t.archive AND m.sha256 = t.sha256"},
+    {"build",
+     "m.description = t.description AND m.source IS (SELECT ours FROM temp.map_source WHERE theirs = "
+     "t.source)"},
     {"code", "m.commit_hash = t.commit_hash AND m.diff = t.diff"},
     {"plugin",
      "m.name = t.name AND m.version = t.version AND m.sha256 = t.sha256 AND m.fingerprint = t.fingerprint"},
     {"metric", "m.name = t.name"},
     {"measure", "m.description = t.description"},
+    {origin_table, "m.kind = t.kind AND m.name = t.name AND m.sha256 = t.sha256 AND m.time = t.time"},
 }};
 
 /// Every line of both once, sorted where both have some: whoever is merged first, the result is one.
@@ -112,8 +121,11 @@ MergedRows::MergedRows(const std::filesystem::path& database, const Database& ot
   const std::string path = other.path().string();
   Statement(database_, "ATTACH ? AS other")
       .run(path.starts_with("file:") ? path : database_uri(std::filesystem::absolute(path), "mode=ro"));
-  for (const char* table :
-       {"dataset", "host", "build", "code", "plugin", "metric", "measure", "attempt", "bench_case", "run"})
+  require_own_schema(database_);
+  require_own_schema(database_, "other");
+  guard(database_);
+  for (const char* table : {"dataset", "host", "source", "build", "code", "plugin", "metric", "measure",
+                            origin_table, "attempt", "bench_case", "run"})
     database_.execute("CREATE TEMP TABLE map_" + std::string(table) +
                       " (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)");
 }
@@ -178,11 +190,13 @@ void MergedRows::map_shared_rows() {
   Transaction transaction(database_);
   for (const auto& [table, same] : shared_tables) {
     const std::string name = table;
-    copy_rows(name, {{"number", "NULL"}},
-              "NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + same + ")");
+    if (name == origin_table && origin_) continue;  // theirs say nothing of how rows came here
+    std::map<std::string, std::string> instead = {{"number", "NULL"}};
+    if (name == "build") instead["source"] = mapped("source", "source");
+    copy_rows(name, instead, "NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + same + ")");
     database_.execute("DELETE FROM temp.map_" + name + "; INSERT INTO temp.map_" + name +
-                      " SELECT t.number, m.number FROM other." + name + " AS t JOIN main." + name +
-                      " AS m ON " + same);
+                      " SELECT t.number, min(m.number) FROM other." + name + " AS t JOIN main." + name +
+                      " AS m ON " + same + " GROUP BY t.number");
   }
   transaction.commit();
   mapped_version_ = version;
@@ -196,6 +210,7 @@ std::int64_t MergedRows::add_run(std::int64_t theirs, const std::string& name) {
             {{"number", "NULL"},
              {"name", "'merged ' || t.id"},
              {"sweep", sweep_here()},
+             {"origin", origin_here()},
              {"repeat",
               "(SELECT coalesce(max(m.repeat), 0) + 1 FROM main.run AS m WHERE m.question = t.question AND "
               "m.backend = t.backend)"}},
@@ -212,8 +227,9 @@ void MergedRows::replace_run(std::int64_t theirs, std::int64_t ours) {
     database_.cached("DELETE FROM main." + std::string(table) + " WHERE run = ?").run(ours);
   database_
       .cached(
-          "UPDATE main.run SET (state, reason, result, finished) = (SELECT state, reason, result, finished "
-          "FROM other.run WHERE number = ?) WHERE number = ?")
+          "UPDATE main.run SET (state, reason, result, finished, kind, origin) = (SELECT state, reason, "
+          "result, finished, kind, " +
+          origin_here() + " FROM other.run AS t WHERE number = ?) WHERE number = ?")
       .run(theirs, ours);
   copy_content(theirs, ours);
   order_repeats(database_, ours);
@@ -273,6 +289,19 @@ void MergedRows::copy_content(std::int64_t theirs, std::int64_t ours) {
   copy_rows("point", {{"run", run}, {"attempt", attempt}, {"metric", metric}}, of_run);
   for (const char* table : {"checkpoint", "digest", "artifact"})
     copy_rows(table, {{"run", run}, {"attempt", attempt}}, of_run);
+  refresh_newest(database_, ours);
+}
+
+std::string MergedRows::origin_here() {
+  if (!origin_) return mapped(origin_table, origin_table);
+  database_.cached("INSERT OR IGNORE INTO main.origin (kind, name, sha256, time) VALUES (?, ?, ?, ?)")
+      .run(origin_->kind, origin_->name, origin_->sha256, origin_->time);
+  Statement& row = database_.cached(
+      "SELECT number FROM main.origin WHERE kind = ? AND name = ? AND sha256 = ? AND time = ?");
+  row.with(origin_->kind, origin_->name, origin_->sha256, origin_->time).step();
+  const std::int64_t number = row.integer(0);
+  row.reset();
+  return std::to_string(number);
 }
 
 void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
@@ -280,10 +309,12 @@ void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
   const std::string run = std::to_string(ours);
   copy_rows("tag", {{"run", run}},
             of_run + " AND t.tag NOT IN (SELECT tag FROM main.tag WHERE run = " + run + ")");
-  copy_rows(
-      "verification", {{"number", "NULL"}, {"run", run}},
+  const std::string new_verifications =
       of_run + " AND NOT EXISTS (SELECT 1 FROM main.verification AS m WHERE m.run = " + run +
-          " AND m.time = t.time AND m.outcome = t.outcome AND m.details = t.details) ORDER BY t.number");
+      " AND m.time = t.time AND m.outcome = t.outcome AND m.details = t.details)";
+  if (database_.integer("SELECT 1 FROM other.verification AS t WHERE " + new_verifications + " LIMIT 1"))
+    copy_rows("verification", {{"number", "NULL"}, {"run", run}, {"origin", origin_here()}},
+              new_verifications + " ORDER BY t.number");
   Statement& labels = database_.cached(
       "SELECT m.note, t.note FROM main.run AS m, other.run AS t WHERE m.number = ?2 AND t.number = ?1");
   labels.with(theirs, ours).step();
@@ -301,16 +332,12 @@ void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
 void MergedRows::copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,
                            const std::string& where) {
   std::string columns, values;
-  Statement& info = database_.cached("SELECT name FROM pragma_table_info(?, 'main')");
-  info.with(table);
-  while (info.step()) {
-    const std::string column = info.text(0);
+  for (const std::string& column : own_columns(table)) {
     const auto found = instead.find(column);
     columns += (columns.empty() ? "\"" : ", \"") + column + "\"";
     values +=
         (values.empty() ? "" : ", ") + (found == instead.end() ? "t.\"" + column + "\"" : found->second);
   }
-  info.reset();
   database_.execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + values + " FROM other." +
                     table + " AS t WHERE " + where);
 }

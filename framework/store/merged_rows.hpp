@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "store/database.hpp"
+#include "store/run_rows.hpp"
 
 namespace encore {
 
@@ -53,6 +54,8 @@ class MergedRows {
   MergedRows(const std::filesystem::path& database, const Database& other);
 
   Database& database() { return database_; }
+  /// What is taken comes from there; without it rows keep the origin that they have in the other database.
+  void set_origin(const OriginRow& origin) { origin_ = origin; }
   /// `schema`: "main" (here) or "other". Nothing where it has no such run.
   std::optional<RunMark> mark_of(const std::string& schema, const std::string& id);
   /// A run that is here and answers the question of one of theirs; its name.
@@ -95,6 +98,8 @@ class MergedRows {
   static std::string sweep_here();
   /// SQL: the number here of what column `column` of row t refers to in the table.
   static std::string mapped(const std::string& table, const std::string& column);
+  /// SQL: the origin that row t of a run or verification gets here.
+  std::string origin_here();
   /// `wanted`, or with -2, -3 ... the first that the table does not have.
   std::string free_name(const std::string& table, const std::string& wanted);
   void copy_content(std::int64_t theirs, std::int64_t ours);
@@ -103,6 +108,7 @@ class MergedRows {
                  const std::string& where);
 
   Database database_;
+  std::optional<OriginRow> origin_;
   std::int64_t mapped_version_ = -1;
 };
 

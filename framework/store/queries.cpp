@@ -91,15 +91,10 @@ std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
 }
 
 std::vector<MetricRow> Store::read_metrics(std::int64_t run) {
-  // With one attempt every point counts, which a long run need not ask point by point.
-  const std::string points = read_run(run).attempts > 1 ? "current_point" : "point";
   Statement& rows = database_->cached(
-      "SELECT count(*), metric.name, (SELECT run_metric.measure FROM run_metric WHERE run_metric.run = ?1 "
-      "AND "
-      "run_metric.metric = p.metric) FROM " +
-      points +
-      " AS p JOIN metric ON metric.number = p.metric WHERE p.run = ?1 GROUP BY p.metric ORDER BY "
-      "metric.name");
+      "SELECT newest.points, metric.name, (SELECT run_metric.measure FROM run_metric WHERE run_metric.run = "
+      "?1 AND run_metric.metric = newest.metric) FROM newest JOIN metric ON metric.number = newest.metric "
+      "WHERE newest.run = ?1 ORDER BY metric.name");
   return collect(rows.with(run), [](const Statement& row) {
     return MetricRow{metric_row(row.text(1), row.text(2)), row.integer(0)};
   });
@@ -113,13 +108,23 @@ std::vector<CurvePoint> Store::read_curve(std::int64_t run, const std::string& m
   return collect(rows.with(run, metric), curve_point);
 }
 
-std::optional<CurvePoint> Store::read_latest(std::int64_t run, const std::string& metric) {
+std::optional<MetricSummary> Store::read_summary(std::int64_t run, const std::string& metric) {
   Statement& rows = database_->cached(
-      "SELECT step, value, special, attempt.ordinal FROM current_point AS p JOIN attempt ON attempt.number = "
-      "p.attempt "
-      "WHERE p.run = ? AND p.metric = (SELECT number FROM metric WHERE name = ?) ORDER BY step DESC LIMIT 1");
-  const auto points = collect(rows.with(run, metric), curve_point);
-  return points.empty() ? std::nullopt : std::optional(points.front());
+      "SELECT step, value, special, attempt.ordinal, points, least, greatest FROM newest JOIN attempt ON "
+      "attempt.number = newest.attempt WHERE newest.run = ? AND newest.metric = (SELECT number FROM metric "
+      "WHERE name = ?)");
+  const auto found = collect(rows.with(run, metric), [](const Statement& row) {
+    return MetricSummary{.newest = curve_point(row),
+                         .points = row.integer(4),
+                         .least = row.optional_number(5),
+                         .greatest = row.optional_number(6)};
+  });
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::optional<CurvePoint> Store::read_latest(std::int64_t run, const std::string& metric) {
+  const std::optional<MetricSummary> summary = read_summary(run, metric);
+  return summary ? std::optional(summary->newest) : std::nullopt;
 }
 
 std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
@@ -167,8 +172,8 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
 }
 
 std::vector<VerificationRow> Store::read_verifications(std::int64_t run) {
-  Statement& rows = database_->cached(
-      "SELECT time, outcome, first_step, scope, details FROM verification WHERE run = ? ORDER BY number");
+  Statement& rows = database_->cached(std::string("SELECT ") + verification_columns + verification_tables +
+                                      "WHERE run = ? ORDER BY verification.number");
   return collect(rows.with(run), [](const Statement& row) { return verification_row(row, 0); });
 }
 

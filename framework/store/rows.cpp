@@ -70,12 +70,22 @@ AttemptRow attempt_row(const Statement& row) {
   attempt.diff = row.text(12);
   attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
   attempt.spool_problem = row.text(17);
+  if (!row.is_null(18)) attempt.source = {row.text(18), row.text(19), row.text(20), row.text(21)};
   return attempt;
 }
 
 VerificationRow verification_row(const Statement& row, int first) {
-  return {row.number(first), row.text(first + 1), row.optional_integer(first + 2), row.text(first + 3),
-          json_or_null(row.text(first + 4))};
+  return {row.number(first),
+          row.text(first + 1),
+          row.optional_integer(first + 2),
+          row.text(first + 3),
+          json_or_null(row.text(first + 4)),
+          origin_row(row, first + 5)};
+}
+
+std::optional<OriginRow> origin_row(const Statement& row, int first) {
+  if (row.is_null(first)) return std::nullopt;
+  return OriginRow{row.text(first), row.text(first + 1), row.text(first + 2), row.number(first + 3)};
 }
 
 }  // namespace encore

@@ -19,15 +19,23 @@ std::string in_sweeps(const std::string& names);
 inline constexpr const char* attempt_columns =
     "attempt.number, ordinal, state, reason, started, finished, first_step, environment, host.description, "
     "build.description, started_event, code.commit_hash, code.diff, host_name, pid, process_start, boot_id, "
-    "spool_problem";
-inline constexpr int attempt_column_count = 18;
+    "spool_problem, source.commit_hash, source.diff, source.archive, source.sha256";
+inline constexpr int attempt_column_count = 22;
 inline constexpr const char* attempt_tables =
     " FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = build "
-    "LEFT JOIN code ON code.number = code ";
+    "LEFT JOIN source ON source.number = build.source LEFT JOIN code ON code.number = code ";
 /// With the state as it was written, and without plugins.
 AttemptRow attempt_row(const Statement& row);
 
-/// Of the columns time, outcome, first_step, scope, details, from `first` on.
+/// What verification_row reads: SELECT verification_columns ... verification_tables WHERE ...
+inline constexpr const char* verification_columns =
+    "verification.time, outcome, first_step, scope, details, origin.kind, origin.name, origin.sha256, "
+    "origin.time";
+inline constexpr const char* verification_tables =
+    " FROM verification LEFT JOIN origin ON origin.number = verification.origin ";
+/// From column `first` on.
 VerificationRow verification_row(const Statement& row, int first);
+/// Of the columns kind, name, sha256, time of an origin from `first` on; nothing where they are NULL.
+std::optional<OriginRow> origin_row(const Statement& row, int first);
 
 }  // namespace encore

@@ -111,8 +111,8 @@ RunBatch::ByRun<ArtifactRow> RunBatch::artifacts() {
 }
 
 RunBatch::ByRun<VerificationRow> RunBatch::verifications() {
-  return by_run(ask("SELECT run, time, outcome, first_step, scope, details FROM verification WHERE run ",
-                    " ORDER BY run, number"),
+  return by_run(ask(std::string("SELECT run, ") + verification_columns + verification_tables + "WHERE run ",
+                    " ORDER BY run, verification.number"),
                 [](Statement& row) { return verification_row(row, 1); });
 }
 
@@ -151,8 +151,8 @@ std::vector<SweepRow> RunBatch::sweeps() {
 std::vector<Metric> RunBatch::metrics() {
   const Metrics known = read_metrics(store_.database(), runs_);
   Statement& rows = store_.database().cached(
-      "SELECT name FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
-      "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
+      "SELECT name FROM metric WHERE number IN (SELECT metric FROM newest WHERE run IN (SELECT value FROM "
+      "json_each(?1))) ORDER BY name");
   rows.with(all_);
   std::vector<Metric> found;
   while (rows.step()) found.push_back(known.of(rows.text(0)));

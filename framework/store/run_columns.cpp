@@ -37,6 +37,9 @@ constexpr RunField fields[] = {
     {"seconds", "time in which an attempt worked on it",
      "(SELECT sum(coalesce(finished, julianday('now') * 86400.0 - 210866760000.0) - started) FROM attempt "
      "WHERE attempt.run = run.number)"},
+    {"kind", "training, application or foreign: what was done", "run.kind"},
+    {"origin", "merge, bundle or foreign where another database recorded it; else nothing",
+     "(SELECT kind FROM origin WHERE origin.number = run.origin)"},
     {"created", "when it was planned, as 2026-01-31 23:59:59 (UTC)", "datetime(run.created, 'unixepoch')"},
     {"finished", "when it was completed, in the same form", "datetime(run.finished, 'unixepoch')"},
 };
@@ -96,14 +99,12 @@ std::optional<std::string> RunColumns::expression(const std::string& name) {
   for (const RunField& field : fields)
     if (name == field.name) return field.expression ? std::string(field.expression) : state_expression();
   if (const auto metric = metric_number(name)) {
-    const std::string point =
-        "(SELECT p.value FROM current_point AS p WHERE p.run = run.number AND p.metric = " +
-        std::to_string(*metric);
+    const std::string number = std::to_string(*metric);
     return "coalesce((SELECT value FROM json_each(run.result, '$.measures') WHERE key = " + sql_text(name) +
-           "), " + point +
+           "), (SELECT p.value FROM current_point AS p WHERE p.run = run.number AND p.metric = " + number +
            " AND p.step = (SELECT max(step) FROM checkpoint WHERE checkpoint.run = run.number AND kind = "
-           "'best')), " +
-           point + " ORDER BY p.step DESC LIMIT 1))";
+           "'best')), (SELECT newest.value FROM newest WHERE newest.run = run.number AND newest.metric = " +
+           number + "))";
   }
   Statement& known = store_.database().cached("SELECT 1 FROM param WHERE key = ? LIMIT 1");
   const bool is_setting = known.with(name).step();

@@ -13,6 +13,7 @@
 #include "base/metric.hpp"
 #include "record/events.hpp"
 #include "record/process.hpp"
+#include "record/source_record.hpp"
 
 namespace encore {
 
@@ -29,6 +30,14 @@ enum class RunState : std::uint8_t {
 };
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
+
+/// Where rows come from that another database recorded (table origin).
+struct OriginRow {
+  std::string kind;    ///< merge, bundle or foreign
+  std::string name;    ///< of that file, without its folder
+  std::string sha256;  ///< of a bundle; else empty
+  double time = 0.0;   ///< when they came here
+};
 
 /// A run and its latest attempt, as `ls` shows them.
 struct RunRow {
@@ -53,6 +62,8 @@ struct RunRow {
   double progress_time = 0.0;          ///< when it was written
   ProcessIdentity holder;              ///< of the latest attempt
   std::optional<double> removed;       ///< when exp rm took it out of sight
+  std::string kind = "training";       ///< or application, foreign
+  std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
 };
 
 struct ParamRow {
@@ -79,7 +90,8 @@ struct AttemptRow {
   std::optional<std::int64_t> first_step;
   nlohmann::json environment, host, build;
   std::optional<Started> started_event;
-  std::string commit_hash, diff;
+  std::string commit_hash, diff;        ///< of the repository of the experiment file; empty: it is in none
+  std::optional<SourceVersion> source;  ///< of Encore; nothing: its build did not record it
   ProcessIdentity holder;
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
@@ -98,6 +110,12 @@ struct CurvePoint {
   std::int64_t step = 0;
   double value = 0.0;  ///< NaN and infinities too
   int attempt = 0;     ///< ordinal
+};
+/// A metric of a run in figures, over the points that count (table newest).
+struct MetricSummary {
+  CurvePoint newest;
+  std::int64_t points = 0;
+  std::optional<double> least = {}, greatest = {};  ///< of the finite values
 };
 struct CheckpointRow {
   std::int64_t step = 0;
@@ -119,6 +137,7 @@ struct VerificationRow {
   std::optional<std::int64_t> first_step;
   std::string scope;
   nlohmann::json details = nlohmann::json::object();
+  std::optional<OriginRow> origin = {};  ///< nothing: it was done with this database
 };
 struct ArtifactRow {
   std::string name, path, sha256;

@@ -14,13 +14,12 @@ namespace {
 
 constexpr const char* of_these = "IN (SELECT value FROM json_each(?1))";
 
-/// Best and newest value of the dev scores that count. Values that are not finite are nobody's best.
+/// Best and newest value of the dev scores that count. A value that is not finite is never the best.
 RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule) {
   RunScore score{.rule = rule};
-  for (const CurvePoint& point : store.read_curve(run.number, rule.metric.name)) {
-    score.latest = point.value;
-    const bool better = !score.best || (rule.lower ? point.value < *score.best : point.value > *score.best);
-    if (std::isfinite(point.value) && better) score.best = point.value;
+  if (const std::optional<MetricSummary> so_far = store.read_summary(run.number, rule.metric.name)) {
+    score.latest = so_far->newest.value;
+    score.best = rule.lower ? so_far->least : so_far->greatest;
   }
   return score;
 }
@@ -58,6 +57,27 @@ std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs) {
     if (!score.best && run.attempts > 0 && rule != rules.end()) score = score_so_far(store, run, score.rule);
   }
   return scores;
+}
+
+std::map<std::int64_t, SelectionSpread> selection_spreads(Store& store, const std::vector<RunRow>& runs) {
+  Statement& rows = store.database().cached(
+      std::string(
+          "SELECT loss.run, count(*), count(own.value), min(own.value), max(own.value) "
+          "FROM current_point AS loss JOIN param ON param.run = loss.run AND param.key = 'train.select' "
+          "LEFT JOIN metric ON metric.name = substr(param.value, 5) "
+          "LEFT JOIN current_point AS own ON own.run = loss.run AND own.metric = metric.number "
+          "AND own.step = loss.step "
+          "WHERE loss.metric = (SELECT number FROM metric WHERE name = ?2) AND loss.run ") +
+      of_these + " GROUP BY loss.run");
+  rows.with(numbers_json(runs), "dev/" + loss_measure().name);
+  std::map<std::int64_t, SelectionSpread> spreads;
+  while (rows.step())
+    spreads[rows.integer(0)] = {.evaluations = rows.integer(1),
+                                .defined = rows.integer(2),
+                                .lowest = rows.number(3),
+                                .highest = rows.number(4)};
+  rows.reset();
+  return spreads;
 }
 
 std::string selected_metric(const std::string& rule) {

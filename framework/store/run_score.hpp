@@ -34,6 +34,15 @@ std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs);
 /// "dev/f1" of "max dev/f1"; empty for what is no such rule.
 std::string selected_metric(const std::string& rule);
 
+/// What the metric that chooses a run's checkpoint was worth over its evaluations, by the points that count.
+struct SelectionSpread {
+  std::int64_t evaluations = 0;        ///< of the development set
+  std::int64_t defined = 0;            ///< those that gave a finite value
+  double lowest = 0.0, highest = 0.0;  ///< of these
+};
+/// Of each run that stored its settings and evaluated.
+std::map<std::int64_t, SelectionSpread> selection_spreads(Store& store, const std::vector<RunRow>& runs);
+
 /// The metric that shows these runs when nobody names one: the measure by which most of them choose
 /// checkpoints, on test where any of them has it there, else as the rule names it; the loss where no run
 /// stored a rule.

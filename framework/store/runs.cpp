@@ -2,6 +2,7 @@
 // finds them by what people write.
 #include <algorithm>
 
+#include "base/shell_word.hpp"
 #include "config/json_text.hpp"
 #include "record/file_descriptor.hpp"
 #include "store/rows.hpp"
@@ -19,8 +20,9 @@ constexpr std::string_view select_rows =
     "coalesce(attempt.ordinal, 0), "
     "attempt.started, attempt.progress, attempt.host_name, attempt.pid, attempt.process_start, "
     "attempt.boot_id, "
-    "attempt.expires, run.removed, attempt.expires_uptime "
-    "FROM run LEFT JOIN sweep ON sweep.number = run.sweep "
+    "attempt.expires, run.removed, attempt.expires_uptime, run.kind, origin.kind, origin.name, "
+    "origin.sha256, origin.time "
+    "FROM run LEFT JOIN sweep ON sweep.number = run.sweep LEFT JOIN origin ON origin.number = run.origin "
     "LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number) ";
 
 std::string select(std::string_view rest) {
@@ -96,6 +98,8 @@ std::vector<RunRow> Store::read_rows(Statement& statement) {
     read_progress(statement.text(17), row);
     row.holder = {statement.text(18), statement.integer(19), statement.integer(20), statement.text(21)};
     row.removed = statement.optional_number(23);
+    row.kind = statement.text(25);
+    row.origin = origin_row(statement, 26);
     if (row.state != RunState::running) continue;
     if (liveness_of(row.holder) == Liveness::gone) {
       row.state = RunState::lost;
@@ -178,8 +182,8 @@ void Store::set_note(std::int64_t run, const std::string& note) {
 void Store::require_idle(std::int64_t run) {
   const RunRow row = read_run(run);
   if (row.state == RunState::running)
-    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; exp stop " + row.name +
-                " ends it first");
+    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; " +
+                shell_command({"exp", "stop", row.name}) + " ends it first");
 }
 
 void Store::set_pruned(std::int64_t run, const std::string& reason) {

@@ -2,6 +2,7 @@
 --
 -- Try:   sqlite3 encore.db "SELECT id, name, status FROM run_status"
 --        sqlite3 encore.db "SELECT step, value FROM curve WHERE run = 'quickstart' AND metric = 'dev/f1'"
+-- The views run_status, curve, setting and score keep their columns in later versions; tables may change.
 --
 -- Times are seconds since 1970 (UTC): datetime(created, 'unixepoch') reads them. Hashes are lower-case SHA-256.
 -- JSON columns are read with ->>: SELECT environment ->> 'backend' FROM attempt.
@@ -10,7 +11,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 9;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 10;            -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -22,6 +23,17 @@ CREATE TABLE sweep (
   -- What else has to be there to plan it again (JSON): {"bases": [{"file", "content"}, nearest first], "overrides": ["train.epochs=2"]},
   -- and "parents", like bases: the files of runs from which these start.
   context  TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context))
+) STRICT;
+
+-- Where rows come from that another database recorded: what they say is the claim of whoever wrote that database.
+CREATE TABLE origin (
+  number  INTEGER PRIMARY KEY,
+  kind    TEXT NOT NULL CHECK (kind IN ('merge', 'bundle', 'foreign')),
+                                       -- exp db merge of a database, or of a bundle; the record of another program
+  name    TEXT NOT NULL,               -- of that file, without its folder
+  sha256  TEXT NOT NULL,               -- of a bundle; empty for a database, whose file changes
+  time    REAL NOT NULL,               -- when its rows came here
+  UNIQUE (kind, name, sha256, time)
 ) STRICT;
 
 -- One training that was asked for. (question, backend, repeat) says which: see docs/reproducibility.md.
@@ -44,6 +56,9 @@ CREATE TABLE run (
   created   REAL NOT NULL,
   finished  REAL,                      -- when it was completed
   removed   REAL,                      -- when exp rm took it out of sight; exp undelete makes it NULL again
+  kind      TEXT NOT NULL DEFAULT 'training' CHECK (kind IN ('training', 'application', 'foreign')),
+                                       -- a model is trained, an application is fitted, another program did the work
+  origin    INTEGER REFERENCES origin (number),  -- NULL: this database planned it and recorded its attempts
   UNIQUE (question, backend, repeat)
 ) STRICT;
 CREATE INDEX run_by_group ON run (group_id);
@@ -98,16 +113,29 @@ CREATE TABLE host (
   description  TEXT NOT NULL UNIQUE CHECK (json_valid(description))  -- JSON: name, CPU, GPU, memory ...
 ) STRICT;
 
--- A worker program: compiler, flags, library versions.
-CREATE TABLE build (
+-- Encore's own source, as the build of a worker recorded it (share/encore/source.json).
+CREATE TABLE source (
   number       INTEGER PRIMARY KEY,
-  description  TEXT NOT NULL UNIQUE CHECK (json_valid(description))  -- JSON
+  commit_hash  TEXT NOT NULL,          -- empty: built without git
+  diff         TEXT NOT NULL,          -- what differed from the commit, untracked source files too; empty: nothing
+  archive      TEXT NOT NULL,          -- built without git: the name of the folder with the source; else empty
+  sha256       TEXT NOT NULL,          -- built without git: of the source files (docs/reproducibility.md); else empty
+  UNIQUE (commit_hash, diff, archive, sha256)
 ) STRICT;
 
--- The source from which the program was built, as far as git knows it.
+-- A worker program: compiler, flags, library versions, source.
+CREATE TABLE build (
+  number       INTEGER PRIMARY KEY,
+  description  TEXT NOT NULL CHECK (json_valid(description)),  -- JSON
+  source       INTEGER REFERENCES source (number),  -- NULL: not recorded, as before version 10
+  UNIQUE (description, source)
+) STRICT;
+
+-- The repository in which the experiment file lies, as far as git knows it. (Before version 10 it was taken for the source
+-- of Encore as well, which it is where the experiment file lies in Encore's own repository.)
 CREATE TABLE code (
   number       INTEGER PRIMARY KEY,
-  commit_hash  TEXT NOT NULL,          -- empty where there was no git
+  commit_hash  TEXT NOT NULL,          -- empty where the file lies in no repository
   diff         TEXT NOT NULL,          -- what differed from that commit; empty for a clean tree
   UNIQUE (commit_hash, diff)
 ) STRICT;
@@ -144,7 +172,7 @@ CREATE TABLE attempt (
   boot_id        TEXT NOT NULL,        -- so that a reboot is noticed
   -- Where the numbers come from.
   environment    TEXT CHECK (environment IS NULL OR json_valid(environment)),  -- numeric environment (JSON): equal ones give equal bits
-  started_event  TEXT CHECK (started_event IS NULL OR json_valid(started_event)),  -- all that the worker told when it began (JSON)
+  started_event  TEXT CHECK (started_event IS NULL OR json_valid(started_event)),  -- all that the worker told when it began (JSON), but for the diff of its source
   host           INTEGER REFERENCES host (number),
   build          INTEGER REFERENCES build (number),
   code           INTEGER REFERENCES code (number),
@@ -199,6 +227,22 @@ CREATE TABLE point (
   value    REAL,                       -- NULL exactly when `special` says what it was
   special  TEXT CHECK (special IN ('nan', 'inf', '-inf')),  -- SQLite cannot hold these as numbers
   PRIMARY KEY (run, metric, step, attempt),
+  CHECK ((value IS NULL) = (special IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+-- Of each metric of a run the newest point that counts, and figures over all that count: lists read it instead of
+-- points. It follows from current_point; merging keeps it, exp db check compares it.
+CREATE TABLE newest (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  metric   INTEGER NOT NULL REFERENCES metric (number),
+  step     INTEGER NOT NULL,
+  attempt  INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
+  value    REAL,                       -- as in point
+  special  TEXT CHECK (special IN ('nan', 'inf', '-inf')),
+  points   INTEGER NOT NULL,           -- how many count
+  least    REAL,                       -- of the finite values; NULL: none is finite
+  greatest REAL,
+  PRIMARY KEY (run, metric),
   CHECK ((value IS NULL) = (special IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
@@ -257,8 +301,9 @@ CREATE TABLE verification (
   outcome     TEXT NOT NULL CHECK (outcome IN ('equal', 'different', 'not comparable')),
   first_step  INTEGER,                 -- where the first difference is
   scope       TEXT NOT NULL DEFAULT '',  -- in which tensor, or in which block where no tensor is known
-  details     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(details))
+  details     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(details)),
                                        -- JSON: what was compared and how, the environments, what differs
+  origin      INTEGER REFERENCES origin (number)  -- NULL: it was done with this database
 ) STRICT;
 
 -- A measurement of the machine, and mostly of a training step: exp bench.
@@ -315,6 +360,7 @@ CREATE TABLE search_trial (
   point     TEXT NOT NULL CHECK (json_valid(point)),   -- by variable: the number, of a choice its place in the list (JSON list)
   active    TEXT NOT NULL CHECK (json_valid(active)),  -- by variable: whether [search.when] leaves it in the trial (JSON list)
   problem   TEXT NOT NULL DEFAULT '',  -- why it cannot be trained, where no run could be made of it
+  excluded  INTEGER NOT NULL DEFAULT 0 CHECK (excluded IN (0, 1)),  -- whether `exclude` of [search] takes it out
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -451,7 +497,23 @@ CREATE VIEW run_status AS
          CASE WHEN run.state = 'running' AND (attempt.expires IS NULL OR attempt.expires < julianday('now') * 86400.0 - 210866760000.0)
               THEN 'lost' ELSE run.state END AS status,
          run.reason, attempt.ordinal AS attempts, datetime(run.created, 'unixepoch') AS created_utc,
-         datetime(run.finished, 'unixepoch') AS finished_utc, run.result
+         datetime(run.finished, 'unixepoch') AS finished_utc, run.result, run.kind, origin.kind AS origin
   FROM run
   LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
+  LEFT JOIN origin ON origin.number = run.origin
+  WHERE run.removed IS NULL;
+
+-- The settings of these runs; value and type as in param.
+CREATE VIEW setting AS
+  SELECT run.id AS id, run.name AS run, param.key AS key, param.value AS value, param.type AS type
+  FROM param
+  JOIN run ON run.number = param.run
+  WHERE run.removed IS NULL;
+
+-- The scores of their results: of the checkpoint that each has chosen. A value that is not finite is NULL.
+CREATE VIEW score AS
+  SELECT run.id AS id, run.name AS run, substr(measure.key, 1, instr(measure.key, '/') - 1) AS split,
+         substr(measure.key, instr(measure.key, '/') + 1) AS metric, measure.value AS value
+  FROM run
+  JOIN json_each(run.result, '$.measures') AS measure
   WHERE run.removed IS NULL;

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "base/host_measures.hpp"
 #include "config/json_text.hpp"
+#include "record/best_checkpoint.hpp"
 
 namespace encore {
 
@@ -110,7 +113,7 @@ std::vector<SearchRow> rows_where(Store& store, const std::string& condition, co
 
 void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
   Statement& rows = store.database().cached(
-      "SELECT number, point, active, problem FROM search_trial WHERE search = ? ORDER BY number");
+      "SELECT number, point, active, problem, excluded FROM search_trial WHERE search = ? ORDER BY number");
   rows.with(row.number);
   while (rows.step()) {
     if (rows.integer(0) != static_cast<std::int64_t>(record.trials.size()))
@@ -128,7 +131,7 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
         refuse(row, "trial " + std::to_string(record.trials.size()) + " has a value that is no choice");
     }
     record.history.trials.push_back(std::move(trial));
-    record.trials.push_back({rows.text(3), {}});
+    record.trials.push_back({.problem = rows.text(3), .runs = {}, .excluded = rows.integer(4) != 0});
   }
   rows.reset();
   Statement& runs = store.database().cached(
@@ -224,6 +227,17 @@ std::set<std::int64_t> runs_of_searches(Store& store) {
   return runs;
 }
 
+std::map<std::int64_t, std::string> choosers_of_runs(Store& store) {
+  Statement& rows = store.database().cached(
+      "SELECT run, coalesce(min(CASE WHEN confirms = 0 THEN search.name END), '') FROM search_run "
+      "JOIN search ON search.number = search_run.search GROUP BY run");
+  std::map<std::int64_t, std::string> choosers;
+  rows.with();
+  while (rows.step()) choosers[rows.integer(0)] = rows.text(1);
+  rows.reset();
+  return choosers;
+}
+
 void add_search(Store& store, SearchRow& row) {
   Database& database = store.database();
   Transaction transaction(database);
@@ -266,8 +280,11 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
   };
   if (decision.kind == DecisionKind::propose) {
     database
-        .cached("INSERT INTO search_trial (search, number, point, active, problem) VALUES (?, ?, ?, ?, ?)")
-        .run(search, number, json(trial.point).dump(), json(trial.active).dump(), row.problem);
+        .cached(
+            "INSERT INTO search_trial (search, number, point, active, problem, excluded) VALUES (?, ?, ?, ?, "
+            "?, ?)")
+        .run(search, number, json(trial.point).dump(), json(trial.active).dump(), row.problem,
+             row.excluded ? 1 : 0);
     add_runs(row.runs, 0);
   }
   add_runs(row.confirmations, 1);
@@ -310,15 +327,18 @@ double value_at(Store& store, std::int64_t run, const std::string& select, const
                 std::int64_t step) {
   const bool maximize = select.starts_with("max ");
   const std::string selecting = select.substr(std::min<std::size_t>(4, select.size()));
-  std::optional<CurvePoint> best;
-  for (const CurvePoint& point : store.read_curve(run, selecting)) {
-    if (point.step > step || !std::isfinite(point.value)) continue;
-    if (!best || (maximize ? point.value > best->value : point.value < best->value)) best = point;
+  std::map<std::int64_t, DevScore> scores;  // by step
+  for (const CurvePoint& point : store.read_curve(run, "dev/" + loss_measure().name))
+    if (point.step <= step) scores[point.step].loss = point.value;
+  for (const CurvePoint& point : store.read_curve(run, selecting))
+    if (point.step <= step && std::isfinite(point.value)) scores[point.step].value = point.value;
+  Progress progress;
+  for (auto& [at, score] : scores) {
+    score.step = at;
+    take_score(progress, score, maximize, Ties::loss);
   }
-  if (!best) return std::numeric_limits<double>::quiet_NaN();
-  if (metric == selecting) return best->value;
   for (const CurvePoint& point : store.read_curve(run, metric))
-    if (point.step == best->step) return point.value;
+    if (point.step == progress.best_step) return point.value;
   return std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,7 @@ struct TrialRow {
   std::string problem;                           ///< why no run could be made of it
   std::vector<std::int64_t> runs;                ///< numbers, by seed; those that were purged are not there
   std::vector<std::int64_t> confirmations = {};  ///< the same with fresh seeds
+  bool excluded = false;                         ///< "exclude" of [search] takes it out
 };
 
 /// An observation with what only people want to know.
@@ -54,6 +56,9 @@ void add_search(Store& store, SearchRow& row);
 
 /// Numbers of all runs that some search has proposed, or trained again with fresh seeds.
 std::set<std::int64_t> runs_of_searches(Store& store);
+/// Of these runs: the search that chose a setting by the run's score. Empty for fresh seeds, which only
+/// confirm.
+std::map<std::int64_t, std::string> choosers_of_runs(Store& store);
 
 /// Within a Snapshot of the caller, while others may write. Throws Error where the rows contradict each other
 /// so that nothing can be recomputed from them.
@@ -68,8 +73,8 @@ void add_observation(Store& store, std::int64_t search, const SearchRecord& reco
 
 /// The trial of this search that has the run, if there is one.
 std::optional<std::size_t> trial_of(const SearchRecord& record, std::int64_t run);
-/// Of a metric at the evaluation up to `step` that `select` ("max dev/f1") finds best: what the run would
-/// answer if it ended there. NaN where there is none.
+/// Of a metric at the evaluation up to `step` that `select` ("max dev/f1") finds best, equals decided by the
+/// loss (record/best_checkpoint.hpp): what the run would answer if it ended there. NaN where there is none.
 double value_at(Store& store, std::int64_t run, const std::string& select, const std::string& metric,
                 std::int64_t step);
 /// Of all attempts at these runs, in seconds.

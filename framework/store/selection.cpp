@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/shell_word.hpp"
 #include "config/nearest.hpp"
 #include "store/lineage.hpp"
 #include "store/rows.hpp"
@@ -33,13 +34,14 @@ class Words {
 
   Meaning meaning_of(const std::string& word) {
     if (word.empty()) throw UnknownRun("a run's name is empty");
+    // First: a run that bears the word, from elsewhere or an earlier version, must not stand for all of them.
+    if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
     Numbers runs = numbers("(name = ?1 OR id = ?1) AND " + seen_ + " ORDER BY name = ?1 DESC LIMIT 1", word);
     if (!runs.empty()) return {runs, true};
     runs = numbers(in_sweeps("?1") + " AND " + seen_ + by_age, word);
     if (!runs.empty()) return {.runs = runs, .sweep = true};
     require_in_sight(word);
     if (!store_.find_sweeps(word).empty()) return {};
-    if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
     if (word.find_first_of("*?[") != std::string::npos) return {matching(word), false};
     runs = numbers("instr(name, ?1) = 1 AND " + seen_ + by_age, word);
     if (!runs.empty()) return {runs, false};
@@ -98,7 +100,8 @@ class Words {
     row.reset();
     if (!hidden) return;
     if (is_present) throw UnknownRun("run " + name + " is not removed");
-    throw UnknownRun("run " + name + " was removed; exp undelete " + name + " brings it back");
+    throw UnknownRun("run " + name + " was removed; " + shell_command({"exp", "undelete", name}) +
+                     " brings it back");
   }
 
   [[noreturn]] void fail_ambiguous(const std::string& word, const Numbers& runs) {

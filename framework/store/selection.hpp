@@ -11,7 +11,7 @@
 namespace encore {
 
 struct RunSelection {
-  /// Each the first that fits: a run's name or id; a sweep's name: its runs; "all"; a pattern with *, ? or
+  /// Each the first that fits: "all"; a run's name or id; a sweep's name: its runs; a pattern with *, ? or
   /// []: runs whose names match; the beginning of names; the beginning of one id, or of one group. Empty:
   /// every run.
   std::vector<std::string> words = {};

@@ -50,7 +50,7 @@ struct RunFilter {
   std::int64_t limit = -1;                                ///< newest so many
 };
 
-/// The source an attempt is started from, as git knows it; empty where it knows none.
+/// The repository that an experiment file lies in, as git knows it; empty where it lies in none.
 struct CodeVersion {
   std::string commit = {};
   std::string diff = {};  ///< what differs from that commit
@@ -126,8 +126,13 @@ class Store {
   RunRow read_run(std::int64_t number);
   void set_tag(std::int64_t run, const std::string& tag, bool present);
   void set_note(std::int64_t run, const std::string& note);
-  /// Settings that only describe, and were recorded with another value, get that of the specification.
-  void describe(std::int64_t run, const Specification& specification);
+  struct RunToDescribe {
+    std::int64_t run = 0;
+    const Specification* specification = nullptr;
+  };
+  /// Settings that only describe, and were recorded with another value, get that of the specification. Many
+  /// runs in few transactions.
+  void describe(std::span<const RunToDescribe> runs);
   /// Of a run that has ended early and on which nobody works: a search leaves it where it is.
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
@@ -186,6 +191,8 @@ class Store {
   std::vector<MetricRow> read_metrics(std::int64_t run);
   /// The points that count, by rising step.
   std::vector<CurvePoint> read_curve(std::int64_t run, const std::string& metric);
+  /// Nothing where no point counts.
+  std::optional<MetricSummary> read_summary(std::int64_t run, const std::string& metric);
   /// The last point that counts.
   std::optional<CurvePoint> read_latest(std::int64_t run, const std::string& metric);
   std::vector<CheckpointRow> read_checkpoints(std::int64_t run);
@@ -204,6 +211,7 @@ class Store {
  private:
   std::vector<RunRow> read_rows(Statement& statement);
   void add_params(std::int64_t run, const Specification& specification);
+  bool is_described(std::int64_t run, const std::string& key, const nlohmann::json& value);
   void set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
                  const Origins& origins);
   void insert_sweep_run(std::int64_t sweep, std::int64_t run);

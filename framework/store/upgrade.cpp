@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 
+#include "base/shell_word.hpp"
 #include "record/atomic_file.hpp"
+#include "store/before_10.hpp"
 #include "store/before_5.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
@@ -33,8 +35,8 @@ void require_nobody_at_work(Database& database) {
   if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
                                       "WHERE attempt.state = 'running' AND attempt.expires > "
                                       "julianday('now') * 86400.0 - 210866760000.0"))
-    throw Error("run " + *name + " is being trained, or was a minute ago; exp stop " + *name +
-                " ends it, then exp db upgrade can go on");
+    throw Error("run " + *name + " is being trained, or was a minute ago; " +
+                shell_command({"exp", "stop", *name}) + " ends it, then exp db upgrade can go on");
 }
 
 std::filesystem::path free_backup_name(const std::filesystem::path& path, std::int64_t version) {
@@ -69,7 +71,7 @@ void allow_confirmations(Database& database) {
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 8> list = {{{2, R"(
+  static const std::array<Migration, 9> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -245,7 +247,76 @@ CREATE VIEW run_metric AS
   LEFT JOIN measure ON measure.number = spool_metric.measure
   GROUP BY attempt.run, spool_metric.metric;
 )",
-                                                  give_meanings_to_attempts}}};
+                                                  give_meanings_to_attempts},
+                                                 {10, R"(
+CREATE TABLE origin (
+  number  INTEGER PRIMARY KEY,
+  kind    TEXT NOT NULL CHECK (kind IN ('merge', 'bundle', 'foreign')),
+  name    TEXT NOT NULL,
+  sha256  TEXT NOT NULL,
+  time    REAL NOT NULL,
+  UNIQUE (kind, name, sha256, time)
+) STRICT;
+ALTER TABLE run ADD COLUMN kind TEXT NOT NULL DEFAULT 'training' CHECK (kind IN ('training', 'application', 'foreign'));
+ALTER TABLE run ADD COLUMN origin INTEGER REFERENCES origin (number);
+ALTER TABLE verification ADD COLUMN origin INTEGER REFERENCES origin (number);
+ALTER TABLE search_trial ADD COLUMN excluded INTEGER NOT NULL DEFAULT 0 CHECK (excluded IN (0, 1));
+CREATE TABLE source (
+  number       INTEGER PRIMARY KEY,
+  commit_hash  TEXT NOT NULL,
+  diff         TEXT NOT NULL,
+  archive      TEXT NOT NULL,
+  sha256       TEXT NOT NULL,
+  UNIQUE (commit_hash, diff, archive, sha256)
+) STRICT;
+PRAGMA legacy_alter_table = ON;
+CREATE TABLE build_10 (
+  number       INTEGER PRIMARY KEY,
+  description  TEXT NOT NULL CHECK (json_valid(description)),
+  source       INTEGER REFERENCES source (number),
+  UNIQUE (description, source)
+) STRICT;
+INSERT INTO build_10 SELECT number, description, NULL FROM build;
+DROP TABLE build;
+ALTER TABLE build_10 RENAME TO build;
+PRAGMA legacy_alter_table = OFF;
+CREATE TABLE newest (
+  run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  metric   INTEGER NOT NULL REFERENCES metric (number),
+  step     INTEGER NOT NULL,
+  attempt  INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
+  value    REAL,
+  special  TEXT CHECK (special IN ('nan', 'inf', '-inf')),
+  points   INTEGER NOT NULL,
+  least    REAL,
+  greatest REAL,
+  PRIMARY KEY (run, metric),
+  CHECK ((value IS NULL) = (special IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+DROP VIEW run_status;
+CREATE VIEW run_status AS
+  SELECT run.id, run.name, run.backend, run.seed, run.repeat, run.group_id,
+         CASE WHEN run.state = 'running' AND (attempt.expires IS NULL OR attempt.expires < julianday('now') * 86400.0 - 210866760000.0)
+              THEN 'lost' ELSE run.state END AS status,
+         run.reason, attempt.ordinal AS attempts, datetime(run.created, 'unixepoch') AS created_utc,
+         datetime(run.finished, 'unixepoch') AS finished_utc, run.result, run.kind, origin.kind AS origin
+  FROM run
+  LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
+  LEFT JOIN origin ON origin.number = run.origin
+  WHERE run.removed IS NULL;
+CREATE VIEW setting AS
+  SELECT run.id AS id, run.name AS run, param.key AS key, param.value AS value, param.type AS type
+  FROM param
+  JOIN run ON run.number = param.run
+  WHERE run.removed IS NULL;
+CREATE VIEW score AS
+  SELECT run.id AS id, run.name AS run, substr(measure.key, 1, instr(measure.key, '/') - 1) AS split,
+         substr(measure.key, instr(measure.key, '/') + 1) AS metric, measure.value AS value
+  FROM run
+  JOIN json_each(run.result, '$.measures') AS measure
+  WHERE run.removed IS NULL;
+)",
+                                                  fill_version_10}}};
   return list;
 }
 
@@ -256,6 +327,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   require_known(path.string(), upgrade.from, migrations);
   if (upgrade.from == upgrade.to) return upgrade;
   require_no_triggers(database);
+  require_own_kinds(database);
 
   // Nobody else can write between the copy and the last step.
   Transaction transaction(database);
@@ -280,15 +352,20 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   return upgrade;
 }
 
+std::int64_t version_of_file(const std::filesystem::path& path) {
+  Database database(path, SQLITE_OPEN_READONLY, std::chrono::seconds(10));
+  return version_of(database);
+}
+
 void backup_database(Database& database, const std::filesystem::path& target) {
   if (std::filesystem::exists(target))
     throw Error(target.string() + " exists; a backup replaces nothing, name another file");
-  const std::filesystem::path aside = target.string() + std::string(aside_suffix);
+  const std::filesystem::path aside = aside_name(target);
   std::error_code ignored;
-  std::filesystem::remove(aside, ignored);
   const FileDescriptor probe =
-      open_file(aside, O_WRONLY | O_CREAT | O_TRUNC);  // says clearly why it cannot be made
+      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // says clearly why it cannot be made
   try {
+    const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());
     if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
     // link refuses where rename would replace a file that came meanwhile.

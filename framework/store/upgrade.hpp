@@ -34,6 +34,9 @@ struct Upgrade {
 Upgrade upgrade_database(const std::filesystem::path& path,
                          std::span<const Migration> migrations = known_migrations());
 
+/// The version of a database file, newer and older ones too. Throws Error for what is no database of Encore.
+std::int64_t version_of_file(const std::filesystem::path& path);
+
 /// A consistent copy, taken while others write; it appears under its name when it is whole and on disk.
 /// Throws Error where the target exists.
 void backup_database(Database& database, const std::filesystem::path& target);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include <encore/lines.hpp>
+
 #include "data/file.hpp"
 
 namespace encore {
@@ -17,10 +19,15 @@ bool is_blank(std::string_view text) {
 
 /// The byte behind the last place where the text may be cut; 0 where there is none.
 std::size_t last_cut(std::string_view text, Cut cut) {
-  for (std::size_t end = text.rfind('\n'); end != std::string_view::npos;) {
+  // What follows may make a longer line end of a CR that is last.
+  while (text.ends_with('\r')) text.remove_suffix(1);
+  for (std::size_t end = text.find_last_of("\r\n"); end != std::string_view::npos;) {
     if (cut == Cut::lines) return end + 1;
     if (end == 0) return 1;
-    const std::size_t before = text.rfind('\n', end - 1);
+    std::size_t before = end - 1;
+    if (text[end] == '\n')
+      while (text[before] == '\r' && before > 0) --before;
+    before = text.find_last_of("\r\n", before);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     if (is_blank(text.substr(begin, end - begin))) return end + 1;
     end = before;
@@ -43,9 +50,9 @@ std::optional<FileParts::Part> FileParts::next() {
     }
     Part part{.file = number_, .first_line = line_, .text = next_text()};
     require_utf8(part.text, paths_[number_], what_, line_);
-    const std::int64_t line_ends = std::ranges::count(part.text, '\n');
+    const std::int64_t line_ends = count_line_ends(part.text);
     line_ += line_ends;
-    part.last_line = part.text.ends_with('\n') ? line_ - 1 : line_;
+    part.last_line = part.text.ends_with('\n') || part.text.ends_with('\r') ? line_ - 1 : line_;
     if (ended_ && left_.empty()) {
       hashes_.push_back(hash_->hex());
       file_.reset();

@@ -4,16 +4,20 @@
 #include "config/nearest.hpp"
 #include "data/file.hpp"
 #include "data/hash.hpp"
+#include "tasks/all_errors.hpp"
 
 namespace encore {
 
 ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what) {
   std::vector<std::string> texts;
   ReadSet set;
-  for (const std::string& path : paths) {
-    texts.push_back(load_text(path, what));
-    set.sha256.push_back(sha256(texts.back()));
-  }
+  AllErrors errors;
+  for (const std::string& path : paths)
+    errors.collect([&] {
+      texts.push_back(load_text(path, what));
+      set.sha256.push_back(sha256(texts.back()));
+    });
+  errors.require_none();
   std::vector<InputText> files;
   for (std::size_t i = 0; i < paths.size(); ++i) files.push_back({.name = paths[i], .text = texts[i]});
   set.records = reader.read(files, what);

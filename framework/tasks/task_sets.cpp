@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "data/encode.hpp"
+#include "tasks/all_errors.hpp"
 #include "tasks/encoded_parts.hpp"
 #include "tasks/length_share.hpp"
 #include "tasks/prediction_file.hpp"
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Raised whenever the cache's file gets another form.
-constexpr int cache_format = 4;
+constexpr int cache_format = 5;
 
 /// In the file's metadata, where it is a share of the training set.
 constexpr const char* max_length_name = "max_length";
@@ -80,6 +81,13 @@ const Records& TaskSets::require_read(Split split) {
 }
 
 void TaskSets::read() {
+  if (!prepared_ && !files_.in_parts()) {
+    AllErrors errors;
+    for (const Split split : all_splits)
+      if (has(split) && (data_.split.empty() || split == Split::train))
+        errors.collect([&] { files_.read_into(split, records_); });
+    errors.require_none();
+  }
   if (!prepared_) visit_train([](Records&) {});
   if (extended_) return;
   for (const Split split : held_out_splits) {

@@ -126,7 +126,8 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           pretrained_of(specification_),
           text_generation(sets_.task(), tokenizer()),
           &tokenizer(),
-          ranks_};
+          ranks_,
+          specification_.ties};
 }
 
 }  // namespace encore

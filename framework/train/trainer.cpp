@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <utility>
 
+#include "base/defined_measure.hpp"
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "config/value.hpp"
@@ -14,6 +16,7 @@
 #include "infer/attention.hpp"
 #include "infer/observe.hpp"
 #include "infer/setup.hpp"
+#include "record/best_checkpoint.hpp"
 #include "train/digests.hpp"
 #include "train/ranks.hpp"
 
@@ -72,6 +75,8 @@ Trainer::Trainer(const TrainerParts& parts)
       pretrained_(parts.pretrained),
       tokenizer_(parts.tokenizer),
       ranks_(parts.ranks),
+      ties_(parts.ties),
+      between_steps_(parts.between_steps ? parts.between_steps : std::function<void()>([] {})),
       units_(units_of(sets_.task(), sets_.set(Split::train).set)),
       lengths_(example_lengths(units_)),
       batch_options_(batch_options(train_, seed_)),
@@ -95,6 +100,7 @@ Trainer::Trainer(const TrainerParts& parts)
 
 Ending Trainer::run() {
   restore_or_initialize();
+  between_steps_();
   while (steps_remain()) {
     // Also where it was resumed behind such a milestone.
     if (pauses_here()) return pause();
@@ -105,6 +111,7 @@ Ending Trainer::run() {
     };
     while (!ended()) {
       if (!train_step(batches)) return end(Ending::failed, failure_);
+      between_steps_();
       const bool epoch_ends = ended();
       if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
           evaluate_dev())
@@ -195,6 +202,7 @@ void Trainer::prepare_next(const std::vector<std::vector<std::int32_t>>& batches
 bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t step = progress_.step + 1;
+  dev_score_.reset();
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
   if (next_is_ready_)
@@ -251,26 +259,26 @@ void Trainer::end_epoch() {
 bool Trainer::evaluate_dev() {
   Evaluation evaluation = evaluate(Split::dev);
   tuned_ = sets_.tune(evaluation.outputs);
-  const std::vector<MeasuredValue> measures = score(Split::dev, std::move(evaluation)).measures;
+  const double loss = evaluation.loss;
+  dev_score_ = score(Split::dev, std::move(evaluation));
+  const std::vector<MeasuredValue>& measures = dev_score_->measures;
   observer_.happened(Evaluated{.step = progress_.step, .epoch = progress_.epoch + 1, .measures = measures});
 
   const auto selected = std::find_if(measures.begin(), measures.end(), [&](const MeasuredValue& measure) {
     return measure.name == train_.select.metric && std::isfinite(measure.value);
   });
-  if (selected == measures.end()) return false;
-  const double value = selected->value;
-  if (progress_.best_value &&
-      (train_.select.maximize ? value <= *progress_.best_value : value >= *progress_.best_value))
-    return false;
-  progress_.best_value = value;
-  progress_.best_step = progress_.step;
-  progress_.improved_in_epoch = true;
-  return true;
+  DevScore score{.step = progress_.step, .loss = loss};
+  undefined_ = !is_defined_on(sets_.measures(), train_.select.measure(), dev_score_->statistics);
+  if (selected != measures.end() && !(undefined_ && ties_ == Ties::loss)) score.value = selected->value;
+  return take_score(progress_, score, train_.select.maximize, ties_);
 }
 
 Evaluation Trainer::evaluate(Split split) {
   return evaluator_->run(units_of(sets_.task(), sets_.set(split).set),
-                         [&](const EvaluationProgress& progress) { observer_.scoring(split, progress); });
+                         [&](const EvaluationProgress& progress) {
+                           observer_.scoring(split, progress);
+                           between_steps_();
+                         });
 }
 
 Trainer::Score Trainer::score(Split split, Evaluation evaluation) {
@@ -281,6 +289,13 @@ Trainer::Score Trainer::score(Split split, Evaluation evaluation) {
     measures.push_back({prefix + name, value});
   measures.push_back({prefix + loss_measure().name, evaluation.loss});
   return {std::move(evaluation.outputs), std::move(statistics), std::move(measures)};
+}
+
+std::optional<Trainer::Score> Trainer::score_of(Split split, std::int64_t step, bool measures) {
+  const bool is_known = split == Split::dev && dev_score_ && step == progress_.step;
+  if (is_known) return std::exchange(dev_score_, std::nullopt);
+  Evaluation evaluation = evaluate(split);
+  return measures ? std::optional(score(split, std::move(evaluation))) : std::nullopt;
 }
 
 void Trainer::save(CheckpointKind kind) {
@@ -318,9 +333,11 @@ void Trainer::score_with_best() {
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;
     ranks_.wait_for_all();  // asleep while the first one writes
-    Evaluation evaluation = evaluate(split);
+    const std::optional<Score> scored = score_of(split, step, writes);
     if (!writes) continue;
-    const auto [outputs, statistics, measures] = score(split, std::move(evaluation));
+    const auto& [outputs, statistics, measures] = *scored;
+    if (split == Split::dev)
+      undefined_ = !is_defined_on(sets_.measures(), train_.select.measure(), statistics);
     if (split == Split::test) observer_.happened(Evaluated{.step = step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
     const Records predicted =
@@ -328,7 +345,8 @@ void Trainer::score_with_best() {
     if (split == Split::dev) keep_reference(step, outputs, predicted);
   }
   if (writes && train_.show_attention > 0) keep_attention(step);
-  observer_.happened(Concluded{.best_step = step, .measures = result});
+  observer_.happened(
+      Concluded{.best_step = step, .measures = result, .ties = name_of(ties_), .undefined = undefined_});
   ranks_.wait_for_all();
 }
 

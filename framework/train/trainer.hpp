@@ -1,6 +1,6 @@
 // Trainer: one run from its first or its next step to its test score; trainer.cpp reads top to bottom like
 // the pseudo code of a paper. Everything it tells goes to one Observer, everything asked of it comes from one
-// Control. Place in the flow: setup.hpp builds the parts, the worker calls run() once.
+// Control. Place in the flow: infer/setup.hpp builds the parts, the worker calls run() once.
 #pragma once
 
 #include <array>
@@ -24,6 +24,7 @@
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
 #include "record/progress.hpp"
+#include "record/specification.hpp"
 #include "tasks/task_sets.hpp"
 #include "train/control.hpp"
 #include "train/loss_scaling.hpp"
@@ -63,9 +64,13 @@ struct TrainerParts {
   const Tokenizer* tokenizer = nullptr;  ///< for the pieces of what train.show_attention keeps
   /// Who trains the run together; each has an observer and a control of its own (train/ranks.hpp).
   Communicator& ranks;
+  Ties ties = Ties::first;
   /// Whether the next batch is packed and uploaded while the device computes; no bit depends on it. A host
   /// that computes itself has nothing to gain. Several ranks pack each batch when its step begins.
   bool packs_ahead = !host_reaches_device();
+  /// Called before the first step, after each one and after each batch of a scoring, while no kernel runs:
+  /// may change the number of threads (adaptive_threads.hpp); empty: nothing is done.
+  std::function<void()> between_steps = {};
 };
 
 /// Updates of a whole run, and the epochs that they take.
@@ -101,7 +106,7 @@ class Trainer {
   void prepare_next(const std::vector<std::vector<std::int32_t>>& batches);
   /// Of the last epoch also where train.steps ends it early.
   void end_epoch();
-  /// True when the score that `train.select` names is better than every one before.
+  /// True when the checkpoint of this step is now the best one (best_checkpoint.hpp).
   bool evaluate_dev();
   void save(CheckpointKind kind);
   /// Also compares those of the ranks.
@@ -121,6 +126,9 @@ class Trainer {
     std::vector<MeasuredValue> measures;
   };
   Score score(Split split, Evaluation evaluation);
+  /// By the parameters after `step`, which the model has. Dev is not scored again where its last score is
+  /// that of this step. All ranks call it; empty where `measures` is false and outputs had to be computed.
+  std::optional<Score> score_of(Split split, std::int64_t step, bool measures);
   Ending end(Ending ending, const std::string& reason);
 
   const Experiment& experiment_;
@@ -137,6 +145,8 @@ class Trainer {
   const std::function<PretrainedWeights(Model&)> pretrained_;
   const Tokenizer* tokenizer_;
   Communicator& ranks_;
+  const Ties ties_;
+  const std::function<void()> between_steps_;
 
   const ExampleSet units_;  ///< of the training set: what batches are made of
   const ExampleLengths lengths_;
@@ -159,6 +169,8 @@ class Trainer {
   Progress progress_;
   std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step
   std::string tuned_;  ///< what the task chose by the parameters as they are; "" since the last step
+  std::optional<Score> dev_score_;  ///< by the parameters as they are; empty since the next step began
+  bool undefined_ = false;  ///< dev leaves the selecting metric nothing to count (base/defined_measure.hpp)
   std::string failure_;
   double step_seconds_ = 0.0, exchange_seconds_ = 0.0;  ///< of all steps of this attempt
 };

@@ -6,6 +6,7 @@
 #include <encore/device.hpp>
 
 #include "infer/attention.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -17,7 +18,7 @@ int attention_verb(const TrainedRunArguments& run) {
   const Device device;
   Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
-  std::cout << attended(engine, request).json() << '\n';
+  answer_stream() << attended(engine, request).json() << '\n';
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "contract/suite.hpp"
 #include "data/file.hpp"
 #include "plugin_host/registry.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 void write_line(const json& line) {
-  std::cout << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+  answer_stream() << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
 }
 
 struct OfferChecks {

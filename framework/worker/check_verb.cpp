@@ -20,6 +20,7 @@
 #include "model/model.hpp"
 #include "record/check_request.hpp"
 #include "train/adoption.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -244,9 +245,9 @@ int check_verb() {
     } catch (const std::exception& error) {
       add("", error.what());
     }
-    if ((i + 1) % checks_per_line == 0) std::cout << std::endl;  // now: somebody waits for it
+    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // now: somebody waits for it
   }
-  std::cout << problems.dump() << '\n';
+  answer_stream() << problems.dump() << '\n';
   return problems.empty() ? 0 : 2;
 }
 

@@ -12,6 +12,7 @@
 #include "infer/engine.hpp"
 #include "infer/word_vectors.hpp"
 #include "record/embed_request.hpp"
+#include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -41,11 +42,11 @@ std::string dumped(const ordered_json& answer) {
 /// A line for each text: exp hands it on as it is.
 void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   const Vectors vectors = embed_all(engine, texts);
-  std::cout << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
+  answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
   for (std::size_t i = 0; i < texts.size(); ++i)
-    std::cout << (i > 0 ? ",\n" : "\n") << "{\"text\":" << dumped(texts[i])
-              << ",\"vector\":" << json_list(vectors[i]) << '}';
-  std::cout << "\n]}\n";
+    answer_stream() << (i > 0 ? ",\n" : "\n") << "{\"text\":" << dumped(texts[i])
+                    << ",\"vector\":" << json_list(vectors[i]) << '}';
+  answer_stream() << "\n]}\n";
 }
 
 ordered_json neighbours_json(const std::vector<Neighbour>& neighbours,
@@ -116,7 +117,7 @@ int embed_verb(const TrainedRunArguments& run) {
   ordered_json answer = {{"step", engine.step()}};
   answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)
                                                       : words_answer(engine, request));
-  std::cout << dumped(answer) << '\n';
+  answer_stream() << dumped(answer) << '\n';
   return 0;
 }
 

@@ -2,11 +2,14 @@
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <encore/device.hpp>
@@ -18,6 +21,8 @@
 #include "kernels/amx_tiles.hpp"
 #include "kernels/gemm.hpp"
 #include "record/cores.hpp"
+#include "record/source_record.hpp"
+#include "record/thread_adaptation.hpp"
 
 namespace encore {
 namespace {
@@ -63,12 +68,61 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// SHA-256 of libencore_kernels.so: another source or compiler of it may round otherwise.
-std::string kernels_sha256() {
+/// The file of libencore_kernels.so.
+std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
     throw Error("the file of the library that holds the kernels cannot be found");
-  return sha256_of_file(library.dli_fname);
+  return library.dli_fname;
+}
+
+/// The libraries that this process has loaded and that compute, by field of the numeric environment: Kokkos,
+/// the functions of the C library, and OpenMP, whichever implementation it is.
+std::map<std::string, std::string> computing_libraries() {
+  std::map<std::string, std::string> files;
+  const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
+    const std::string file = library->dlpi_name;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    for (const char* field : {"libkokkoscore", "libm", "libgomp", "libomp", "libiomp5"})
+      if (name.starts_with(std::string(field) + ".so"))
+        static_cast<std::map<std::string, std::string>*>(found)->emplace(field, file);
+    return 0;
+  };
+  dl_iterate_phdr(take, &files);
+  return files;
+}
+
+/// SHA-256 of every file of Encore and of the system that the bits depend on, plugins left out: another
+/// source or compiler of it may round otherwise. Read once: a file that is replaced later is another one.
+const nlohmann::json& computing_files() {
+  static const nlohmann::json hashes = [] {
+    nlohmann::json found = {{"kernels", sha256_of_file(kernels_file())},
+                            {"worker", sha256_of_file("/proc/self/exe")}};
+    for (const auto& [field, file] : computing_libraries()) found[field] = sha256_of_file(file);
+    return found;
+  }();
+  return hashes;
+}
+
+/// Of the files that compute here the first that is not as the record has it, by its path below the folder of
+/// the build; empty: all are. A plugin from elsewhere is none of the build.
+std::string other_file(const SourceRecord& record, const std::filesystem::path& folder,
+                       const std::filesystem::path& program, std::span<const LoadedPlugin> plugins) {
+  const auto differs = [&](const std::string& name, const std::string& sha256) {
+    const auto known = record.files.find(name);
+    return known == record.files.end() || known->second != sha256;
+  };
+  const auto name_of = [&](const std::filesystem::path& file) {
+    return std::filesystem::weakly_canonical(file).lexically_relative(folder).string();
+  };
+  if (const std::string name = name_of(program); differs(name, computing_files().at("worker"))) return name;
+  if (const std::string name = name_of(kernels_file()); differs(name, computing_files().at("kernels")))
+    return name;
+  for (const LoadedPlugin& plugin : plugins)
+    if (const std::string name = name_of(plugin.file);
+        record.files.contains(name) && differs(name, plugin.sha256))
+      return name;
+  return "";
 }
 
 }  // namespace
@@ -80,15 +134,12 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  return {{"backend", ENCORE_BACKEND_NAME},
-          {"device", device_model(device)},
-          {"instruction_set", instruction_set()},
-          {"precision", precision},
-          {"compiler", ENCORE_COMPILER},
-          {"kokkos", kokkos_version()},
-          {"gemm", device.gemm().name()},
-          {"kernels", kernels_sha256()},
-          {"plugins", hashes}};
+  nlohmann::json environment = {{"backend", ENCORE_BACKEND_NAME},       {"device", device_model(device)},
+                                {"instruction_set", instruction_set()}, {"precision", precision},
+                                {"compiler", ENCORE_COMPILER},          {"kokkos", kokkos_version()},
+                                {"gemm", device.gemm().name()},         {"plugins", hashes}};
+  environment.update(computing_files());
+  return environment;
 }
 
 nlohmann::json host_description() {
@@ -107,17 +158,29 @@ nlohmann::json tiles_description() {
   return {{"bfloat16", tiles.bfloat16}, {"bytes", tiles.bytes}, {"reason", tiles.reason}};
 }
 
-nlohmann::json build_description() {
-  return {{"version", ENCORE_VERSION},
-          {"backend", ENCORE_BACKEND_NAME},
-          {"compiler", ENCORE_COMPILER},
-          {"type", ENCORE_BUILD_TYPE},
-          {"fingerprint", host_fingerprint()}};
+nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
+  nlohmann::json description = {{"version", ENCORE_VERSION},
+                                {"backend", ENCORE_BACKEND_NAME},
+                                {"compiler", ENCORE_COMPILER},
+                                {"type", ENCORE_BUILD_TYPE},
+                                {"fingerprint", host_fingerprint()}};
+  std::error_code missing;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", missing);
+  const std::filesystem::path folder = program.parent_path().parent_path();
+  const std::optional<SourceRecord> record = read_source_record(folder);
+  if (missing || !record) return description;
+  if (const std::string other = other_file(*record, folder, program, plugins); !other.empty())
+    description["source_problem"] = other + " is not the file that share/encore/source.json was written for";
+  else
+    description["source"] = json_of(record->source);
+  return description;
 }
 
 std::string pinning_of(int threads) {
   // Which CPUs cannot be asked: where threads are pinned, this one sees its own only.
-  const std::string text = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  const bool adapts = threads > 1 && thread_adaptation() != ThreadAdaptation::fixed;
+  const std::string text =
+      (adapts ? "up to " : "") + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   if (!openmp_wishes().pinning) return text + ", not pinned";
   for (const char* variable : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"})
     if (const char* value = std::getenv(variable); value != nullptr)

@@ -10,6 +10,7 @@
 #include "infer/observe.hpp"
 #include "record/atomic_file.hpp"
 #include "tasks/added_examples.hpp"
+#include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -90,7 +91,7 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
   if (arguments.statistics)
     for (std::size_t i = 0; i < statistics.examples(); ++i)
       answer["statistics"].push_back(json_of(statistics, i));
-  std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  answer_stream() << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "onnx/onnx_export.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/weights_file.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -88,7 +89,7 @@ int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   nlohmann::json answer = exported(model, run.folder, arguments);
   answer["step"] = model.step();
-  std::cout << answer.dump() << '\n';
+  answer_stream() << answer.dump() << '\n';
   return 0;
 }
 

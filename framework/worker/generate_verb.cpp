@@ -2,6 +2,8 @@
 // (record/generate_request.hpp). A single text is written as it grows; of several prompts, or several texts
 // of one, each is a line at the end; with JSON all is one object: "step", "prompts" [{prompt, texts: [{text,
 // score, pieces, ended}]}].
+#include <limits.h>
+
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
 #include "record/generate_request.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 #include "worker/written_texts.hpp"
 
@@ -24,13 +27,27 @@ using Texts = std::vector<std::vector<GeneratedText>>;
 /// Prompts whose answers are held at a time.
 constexpr std::size_t prompts_at_once = 1024;
 
+/// Writes text, which is UTF-8, so that no signal leaves half a character: the system takes PIPE_BUF bytes at
+/// once or none of them, and each such part ends behind a character.
+void write_characters(std::ostream& out, std::string_view text) {
+  while (!text.empty()) {
+    std::size_t size = std::min<std::size_t>(text.size(), PIPE_BUF);
+    while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+    out << text.substr(0, size) << std::flush;
+    text.remove_prefix(size);
+  }
+}
+
 /// Writes a growing text as far as it is certain.
 class Stream {
  public:
   Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), text_(stops) {}
 
-  void grow(std::string_view said) { out_ << text_.more_of(said) << std::flush; }
-  void end(std::string_view said) { out_ << text_.rest_of(said) << std::endl; }
+  void grow(std::string_view said) { write_characters(out_, text_.more_of(said)); }
+  void end(std::string_view said) {
+    write_characters(out_, text_.rest_of(said));
+    out_ << std::endl;
+  }
 
  private:
   std::ostream& out_;
@@ -53,8 +70,7 @@ std::string escaped(std::string_view text) {
 
 void write_lines(std::ostream& out, const Texts& all) {
   for (const std::vector<GeneratedText>& texts : all)
-    for (const GeneratedText& text : texts) out << escaped(text.text) << '\n';
-  out.flush();
+    for (const GeneratedText& text : texts) write_characters(out, escaped(text.text) + '\n');
 }
 
 }  // namespace
@@ -76,7 +92,7 @@ int generate_verb(const TrainedRunArguments& run) {
     const auto prompts =
         std::span(request.prompts).subspan(first, std::min(prompts_at_once, request.prompts.size() - first));
     const EncodedSet set = engine.encode(engine.task().from_text(prompts));
-    Stream stream(std::cout, decoding.stop);
+    Stream stream(answer_stream(), decoding.stop);
     Generator::Seen seen;
     if (streams) seen = [&](std::size_t, std::size_t, std::string_view said) { stream.grow(said); };
     require_whole_prompts(engine, set.set, first);
@@ -84,13 +100,12 @@ int generate_verb(const TrainedRunArguments& run) {
     if (streams)
       stream.end(texts[0][0].text);
     else if (!request.json)
-      write_lines(std::cout, texts);
+      write_lines(answer_stream(), texts);
     for (std::size_t i = 0; i < prompts.size() && request.json; ++i)
       answer["prompts"].push_back({{"prompt", prompts[i]}, {"texts", written_json(texts[i])}});
   }
-  if (request.json) std::cout << answer.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
-  std::cout.flush();
-  if (!std::cout) throw Error("standard output was closed while texts were written");
+  if (request.json)
+    answer_stream() << answer.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   return 0;
 }
 

@@ -9,9 +9,11 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_filter.hpp"
 #include "distributed/mpi_communicator.hpp"
 #include "record/cores.hpp"
 #include "record/crash_line.hpp"
+#include "worker/answers.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -57,14 +59,16 @@ constexpr const char* usage =
 
 /// Writes version information; needs no options.
 int write_version() {
-  std::cout << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
-                              {"mpi", mpi_library()},
-                              {"build", build_description()},
-                              {"host", host_description()},
-                              {"numeric_environment", numeric_environment(Device(), "float32", {})},
-                              {"tiles", tiles_description()}}
-                   .dump()
-            << '\n';
+  nlohmann::json build = build_description();
+  if (build.contains("source")) build["source"].erase("diff");
+  answer_stream() << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
+                                    {"mpi", mpi_library()},
+                                    {"build", build},
+                                    {"host", host_description()},
+                                    {"numeric_environment", numeric_environment(Device(), "float32", {})},
+                                    {"tiles", tiles_description()}}
+                         .dump()
+                  << '\n';
   return 0;
 }
 
@@ -140,7 +144,7 @@ int run(int argc, char** argv) {
                      verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" ||
                      verb == "serve" || verb == "quantize";
   if (!known) {
-    (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
+    (verb == "-h" || verb == "--help" ? answer_stream() : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
   }
   po::options_description options;
@@ -184,9 +188,13 @@ int run(int argc, char** argv) {
 }  // namespace encore
 
 int main(int argc, char** argv) {
+  encore::keep_answers_apart();
   encore::install_crash_handlers();
+  const encore::TerminalFilter errors(std::cerr, false);
   try {
-    return encore::run(argc, argv);
+    const int code = encore::run(argc, argv);
+    encore::require_answers_written();
+    return code;
   } catch (const boost::program_options::error& error) {
     std::cerr << "encore-worker: " << error.what() << "\n" << encore::usage;
     return 2;

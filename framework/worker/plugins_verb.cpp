@@ -1,12 +1,13 @@
 // plugins: loads everything the folders hold, for `exp plugin ls --load`. Neither Kokkos nor a device is
 // needed.
 #include <chrono>
-#include <iostream>
+#include <ostream>
 
 #include <nlohmann/json.hpp>
 
 #include "config/fingerprint.hpp"
 #include "plugin_host/registry.hpp"
+#include "worker/answers.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -21,11 +22,11 @@ int plugins_verb(const std::vector<std::filesystem::path>& folders) {
   nlohmann::json refused = nlohmann::json::array();
   for (const LoadFailure& failure : registry.failures())
     refused.push_back({{"file", failure.file.string()}, {"reason", failure.reason}});
-  std::cout << nlohmann::json{{"milliseconds", time.count()},
-                              {"loaded", describe_plugins(registry.plugins())},
-                              {"refused", refused}}
-                   .dump()
-            << '\n';
+  answer_stream() << nlohmann::json{{"milliseconds", time.count()},
+                                    {"loaded", describe_plugins(registry.plugins())},
+                                    {"refused", refused}}
+                         .dump()
+                  << '\n';
   return 0;
 }
 

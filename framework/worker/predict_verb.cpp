@@ -6,10 +6,12 @@
 #include <vector>
 
 #include <encore/device.hpp>
+#include <encore/lines.hpp>
 
 #include "data/utf8.hpp"
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -17,12 +19,13 @@ namespace {
 
 constexpr std::size_t lines_at_once = 1024;
 
-/// At least one line unless the input has ended, and as many more as are there already.
+/// At least one line unless the input has ended, and as many more as are there already. Bytes are taken up to
+/// an LF; where lone CRs part them, they are several lines.
 std::vector<std::string> read_lines(std::istream& in) {
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < lines_at_once && std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
+  for (std::string bytes; lines.size() < lines_at_once && std::getline(in, bytes);) {
+    if (!in.eof()) bytes += '\n';
+    for (Lines parts(bytes); parts.next();) lines.emplace_back(parts.line());
     if (in.rdbuf()->in_avail() <= 0) break;
   }
   return lines;
@@ -107,14 +110,13 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
     const Outputs outputs = model.run(set).outputs;
     left_out.look_at(set.set);
     if (format == "text")
-      write_text(std::cout, model.task().answer(records, set.set, outputs));
+      write_text(answer_stream(), model.task().answer(records, set.set, outputs));
     else if (format == "jsonl")  // of answers, also where the reader has this name
-      write_jsonl(std::cout, model.task().answer(records, set.set, outputs));
+      write_jsonl(answer_stream(), model.task().answer(records, set.set, outputs));
     else
-      std::cout << model.reader().write(
+      answer_stream() << model.reader().write(
           labelled(model.fields(), records, model.task().label(records, set.set, outputs)), part);
-    std::cout.flush();
-    if (!std::cout) throw Error("standard output was closed while the predictions were written");
+    require_answers_written();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include <encore/device.hpp>
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/example_bootstrap.hpp"
@@ -16,6 +17,7 @@
 #include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"
 #include "record/specification.hpp"
+#include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
@@ -84,10 +86,10 @@ json json_of(const Quantization& found) {
 
 /// The lines of a file that are not empty, at most `most`.
 std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
-  std::istringstream lines(load_text(file, "texts"));
+  const std::string all = load_text(file, "texts");
   std::vector<std::string> texts;
-  for (std::string line; texts.size() < most && std::getline(lines, line);)
-    if (line.find_first_not_of(" \t\r") != std::string::npos) texts.push_back(std::move(line));
+  for (Lines lines(all); texts.size() < most && lines.next();)
+    if (lines.line().find_first_not_of(" \t") != std::string_view::npos) texts.emplace_back(lines.line());
   if (texts.empty()) throw Error(file.string() + " holds no text");
   return texts;
 }
@@ -183,7 +185,7 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
   answer["definitions"] = json::array();
   for (const Measure& measure : engine.measures()) answer["definitions"].push_back(json_of(measure));
   answer["definitions"].push_back(json_of(loss_measure()));
-  std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  answer_stream() << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
 }
 

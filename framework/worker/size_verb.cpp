@@ -18,6 +18,7 @@
 #include "infer/setup.hpp"
 #include "model/model_cost.hpp"
 #include "record/specification.hpp"
+#include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -193,9 +194,9 @@ int size_verb(const SizeArguments& arguments) {
     } catch (const std::exception& error) {
       answers.push_back({{"key", ""}, {"message", error.what()}});
     }
-    std::cout << std::endl;  // now: somebody waits for it
+    answer_stream() << std::endl;  // now: somebody waits for it
   }
-  std::cout << answers.dump() << '\n';
+  answer_stream() << answers.dump() << '\n';
   return 0;
 }
 

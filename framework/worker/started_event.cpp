@@ -80,7 +80,7 @@ Started started_event(const RunParts& parts, int threads, Communicator& ranks) {
   Started started{.numeric_environment =
                       JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
                   .host = JsonText(host_of(ranks)),
-                  .build = JsonText(build_description()),
+                  .build = JsonText(build_description(plugins)),
                   .threads = threads,
                   .pinning = pinning_of(threads),
                   .parameters = model.parameters().count(),

@@ -1,7 +1,9 @@
 #include "worker/tell_progress.hpp"
 
 #include <chrono>
-#include <iostream>
+#include <ostream>
+
+#include "worker/answers.hpp"
 
 namespace encore {
 
@@ -11,7 +13,7 @@ void tell_progress(const AnswerProgress& progress) {
   static Clock::time_point next = Clock::now();
   if (Clock::now() < next) return;
   next = Clock::now() + interval;
-  std::cout << progress.line() << std::endl;
+  answer_stream() << progress.line() << std::endl;
 }
 
 EvaluationWatch telling_progress() {

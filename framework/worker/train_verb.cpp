@@ -13,6 +13,8 @@
 #include "distributed/mpi_communicator.hpp"
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
+#include "record/thread_adaptation.hpp"
+#include "train/adaptive_threads.hpp"
 #include "train/adoption.hpp"
 #include "train/ranks.hpp"
 #include "train/session.hpp"
@@ -154,18 +156,26 @@ std::unique_ptr<Session> make_session(Specification specification, const TrainAr
 
 Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
+  // Begins to look here, so that the first step already knows how busy the machine was while the run was
+  // loaded.
+  std::optional<AdaptiveThreads> adaptive;
+  const ThreadAdaptation adaptation = thread_adaptation();
+  if (adaptation != ThreadAdaptation::fixed && host_reaches_device() && arguments.threads > 1)
+    adaptive.emplace(device, observer, adaptation == ThreadAdaptation::threads_and_pins);
   Specification specification = Specification::load(arguments.run_folder);
   if (trains_nothing(specification)) {
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return adopt(std::move(specification), arguments, device, control, observer);
   }
   const std::unique_ptr<Session> session = make_session(std::move(specification), arguments, device, ranks);
-  Trainer trainer(session->parts(observer, control,
-                                 {.stop_after = arguments.stop_after,
-                                  .die_after = arguments.die_after,
-                                  .save_at = arguments.save_at,
-                                  .stop_after_epoch = arguments.stop_after_epoch,
-                                  .pause_after_step = arguments.pause_after_step}));
+  TrainerParts parts = session->parts(observer, control,
+                                      {.stop_after = arguments.stop_after,
+                                       .die_after = arguments.die_after,
+                                       .save_at = arguments.save_at,
+                                       .stop_after_epoch = arguments.stop_after_epoch,
+                                       .pause_after_step = arguments.pause_after_step});
+  if (adaptive) parts.between_steps = [&adaptive] { adaptive->between_steps(); };
+  Trainer trainer(parts);
   report_start({.registry = session->registry(),
                 .model = session->model(),
                 .tokenizer = session->tokenizer(),

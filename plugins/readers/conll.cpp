@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <encore/error.hpp>
+#include <encore/lines.hpp>
 
+#include "line_checks.hpp"
 #include "row_problems.hpp"
 #include "trimmed.hpp"
 
@@ -19,6 +21,57 @@ bool parts_sentences(std::string_view line, char delimiter) {
   if (!line.starts_with(mark)) return false;
   return line.size() == mark.size() || line[mark.size()] == ' ' || line[mark.size()] == '\t' ||
          line[mark.size()] == delimiter;
+}
+
+/// White space in front stays: a tab there is behind an empty token. Behind, an empty column is one where the
+/// columns are parted by a character of their own.
+void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns) {
+  if (format.delimiter == ' ') {
+    const std::string_view line = trimmed(whole);
+    whole = whole.substr(0, static_cast<std::size_t>(line.data() + line.size() - whole.data()));
+  }
+  split_columns(whole, format.delimiter, columns);
+}
+
+/// Columns of the first row that cannot be taken for a comment; 0 where there is none.
+std::int64_t columns_of_rows(std::string_view text, const Format& format) {
+  std::vector<std::string_view> columns;
+  for (Lines lines(text); lines.next();) {
+    if (parts_sentences(trimmed(lines.line()), format.delimiter) || lines.line().starts_with(format.comment))
+      continue;
+    split_row(lines.line(), format, columns);
+    return std::ssize(columns);
+  }
+  return 0;
+}
+
+/// Decided by the columns: tokens may begin with the mark too ("#fun"). A line is a row where it has as many
+/// columns as other rows, and a label where one is due; blanks alone do not make a row of "# words" whose
+/// label may be any word.
+bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
+                std::vector<std::string_view>& columns) {
+  if (format.comment.empty() || !line.starts_with(format.comment)) return false;
+  split_row(line, format, columns);
+  const bool has_own_delimiter = format.delimiter != ' ' || line.find('\t') != std::string_view::npos;
+  if (!problem_of(columns, format, expected, line.find('\t') != std::string_view::npos).empty()) return true;
+  const std::string_view behind = line.substr(format.comment.size());
+  const bool ends_mark = behind.empty() || behind.front() == ' ' || behind.front() == '\t';
+  if (!format.entities) return !has_own_delimiter && ends_mark;
+  std::map<std::string, std::int64_t> unused;
+  const bool has_label =
+      problem_of_tag(mapped_label(columns[place_of_label(format, std::ssize(columns))], format, unused),
+                     format)
+          .empty();
+  return !has_label && (ends_mark || !has_own_delimiter);
+}
+
+/// What is wrong with a first row that names its columns; empty where it does not.
+std::string problem_of_heading(std::span<const std::string_view> columns, const Format& format) {
+  const std::string_view label = columns[place_of_label(format, std::ssize(columns))];
+  const std::string_view token = columns[static_cast<std::size_t>(format.token_column) - 1];
+  if (!is_text_heading(token) || !is_label_heading(label)) return "";
+  return "this row names the columns (\"" + std::string(token) + "\", \"" + std::string(label) +
+         "\") and is no token; take it out";
 }
 
 /// "2 of 140 sentences are skipped for 3 rows that cannot be read; the first: train.conll:7: ..."
@@ -48,19 +101,24 @@ std::string Dataset::malformed_message() const {
   return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
 }
 
-Dataset parse(std::string_view text, const std::string& name, const std::string& what, const Format& format) {
+namespace {
+
+/// As parse, but what is wrong with rows is added to `problems`, and a set may be empty.
+Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
+                   RowProblems& problems) {
   Dataset set;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
 
   Sentence sentence;
   std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another
   std::vector<std::string_view> columns;
-  RowProblems problems;
-  std::int64_t line_number = 0, first_line = 0, skipped = 0;
+  const std::int64_t bad_before = problems.count();
+  const std::int64_t expected = format.comment.empty() ? 0 : columns_of_rows(text, format);
+  std::int64_t first_line = 0;
   bool is_whole = true;  // no row of the sentence is bad
   const auto finish_sentence = [&] {
     if (!is_whole) {
-      ++skipped;
+      ++set.skipped_sentences;
     } else if (!sentence.words.empty()) {
       set.sentences.push_back(std::move(sentence));
       first_lines.push_back(first_line);
@@ -69,47 +127,37 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
     is_whole = true;
   };
 
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view whole = text.substr(at, end - at), line = trimmed(whole);
-    at = end + 1;
-    ++line_number;
-    if (!format.comment.empty() && whole.starts_with(format.comment)) continue;
-    if (parts_sentences(line, format.delimiter)) {
+  Lines lines(text);
+  while (lines.next()) {
+    const std::string_view whole = lines.line();
+    if (is_comment(whole, format, set.columns != 0 ? set.columns : expected, columns)) continue;
+    if (parts_sentences(trimmed(whole), format.delimiter)) {
       finish_sentence();
       continue;
     }
-    // White space in front stays: a tab there is behind an empty token. Behind, an empty column is one where
-    // the columns are parted by a character of their own.
-    split_columns(format.delimiter != ' '
-                      ? whole
-                      : whole.substr(0, static_cast<std::size_t>(line.data() + line.size() - whole.data())),
-                  format.delimiter, columns);
-    std::string problem =
-        problem_of(columns, format, set.columns, whole.find('\t') != std::string_view::npos);
+    split_row(whole, format, columns);
+    std::string problem = problem_of_length(whole);
+    if (problem.empty())
+      problem = problem_of(columns, format, set.columns, whole.find('\t') != std::string_view::npos);
+    if (problem.empty() && set.columns == 0) problem = problem_of_heading(columns, format);
     std::string label;
     if (problem.empty()) {
       label = mapped_label(columns[place_of_label(format, std::ssize(columns))], format, set.mapped);
       problem = problem_of_tag(label, format);
     }
     if (!problem.empty()) {
-      problems.add(name, line_number, problem);
+      problems.add(name, lines.number(), problem);
       is_whole = false;
       continue;
     }
     set.columns = static_cast<std::int64_t>(columns.size());
-    if (sentence.words.empty()) first_line = line_number;
+    if (sentence.words.empty()) first_line = lines.number();
     sentence.words.emplace_back(columns[static_cast<std::size_t>(format.token_column) - 1]);
     sentence.tags.push_back(std::move(label));
   }
-  if (!format.skips_bad_rows) problems.require_none();
   finish_sentence();
-  set.skipped = skipped_message(skipped, set.sentences.size(), problems);
-  if (set.sentences.empty())
-    throw Error(name + ": the " + what +
-                (skipped > 0 ? " has no sentence that can be read; " + set.skipped
-                             : " is empty; it needs at least one row with a token and a tag"));
-  if (!format.entities) return set;
+  set.stray_returns = lines.stray_returns();
+  if (!format.entities || (problems.count() > bad_before && !format.skips_bad_rows)) return set;
 
   set.scheme = recognised_scheme(set.sentences);
   for (std::size_t i = 0; i < set.sentences.size(); ++i) {
@@ -120,6 +168,25 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
     });
     convert_to_iob2(tags);
   }
+  return set;
+}
+
+/// Says what was skipped; throws Error for a set without any sentence.
+void finish(Dataset& set, const std::string& name, const std::string& what, const RowProblems& problems) {
+  set.skipped = skipped_message(set.skipped_sentences, set.sentences.size(), problems);
+  if (set.sentences.empty())
+    throw Error(name + ": the " + what +
+                (set.skipped_sentences > 0 ? " has no sentence that can be read; " + set.skipped
+                                           : " is empty; it needs at least one row with a token and a tag"));
+}
+
+}  // namespace
+
+Dataset parse(std::string_view text, const std::string& name, const std::string& what, const Format& format) {
+  RowProblems problems;
+  Dataset set = parse_rows(text, name, format, problems);
+  if (!format.skips_bad_rows) problems.require_none();
+  finish(set, name, what, problems);
   return set;
 }
 
@@ -156,11 +223,21 @@ ConllReader::ConllReader(const Options& options, const ReaderContext&) : format_
 Records ConllReader::read(std::span<const InputText> files, const std::string& what) const {
   Records::TextLists words, tags;
   Records records;
+  RowProblems all_problems;
+  std::vector<Dataset> sets;
   for (const InputText& file : files) {
-    Dataset set = parse(file.text, file.name, what, format_);
+    RowProblems skipped;
+    sets.push_back(
+        parse_rows(file.text, file.name, format_, format_.skips_bad_rows ? skipped : all_problems));
+    if (all_problems.count() == 0) finish(sets.back(), file.name, what, skipped);
+  }
+  all_problems.require_none();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Dataset& set = sets[i];
     if (format_.entities) records.notes.push_back("tags in " + std::string(name_of(set.scheme)));
     if (set.malformed_tags > 0) records.notes.push_back(set.malformed_message());
     if (!set.skipped.empty()) records.notes.push_back(set.skipped);
+    add_stray_returns(records.notes, files[i].name, set.stray_returns);
     for (const auto& [from, to] : format_.labels)
       if (!set.mapped.contains(from))
         records.notes.push_back("no label or type of entity is \"" + from + "\", which label_map names");

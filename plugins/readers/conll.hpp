@@ -33,7 +33,9 @@ struct Dataset {
   /// Tags no rule of the scheme would produce, such as I-PER after O in IOB2; read as conlleval does.
   std::int64_t malformed_tags = 0;
   std::vector<MalformedTag> first_malformed;  ///< at most `most_listed` of them
-  std::string skipped;  ///< how many sentences are left out for rows that cannot be read; "": none
+  std::int64_t skipped_sentences = 0;
+  std::int64_t stray_returns = 0;  ///< lone CRs that ended lines, where others end with LF
+  std::string skipped;             ///< how many sentences are left out for rows that cannot be read; "": none
   std::map<std::string, std::int64_t> mapped;  ///< labels by which entry of Format::labels changed them
 
   static constexpr std::size_t most_listed = 5;
@@ -43,8 +45,9 @@ struct Dataset {
   std::string malformed_message() const;
 };
 
-/// Reads two or more columns; accepts a byte order mark, CRLF, `-DOCSTART-` lines and lines of white space
-/// only as separators. The text is UTF-8; `name` stands for the file in messages, `what` for the set
+/// Reads two or more columns; accepts a byte order mark, line ends of any kind, `-DOCSTART-` lines and lines
+/// of white space only as separators. The text is UTF-8; `name` stands for the file in messages, `what` for
+/// the set
 /// ("training set"). Throws Error naming file and line: a row with one column, without one of the two, or
 /// with another number of columns than the first row, an empty token or label, a tag that is none (all such
 /// rows at once, up to a limit; or leaves out their sentences), an empty set.
@@ -61,8 +64,7 @@ class ConllReader final : public Reader {
  public:
   static constexpr const char* summary =
       "one token per line with its label in the last column or another, sentences parted by blank lines; "
-      "IOB1, "
-      "IOB2 and BIOES are recognised";
+      "IOB1, IOB2, BIOES, IOE1 and IOE2 are recognised";
   static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }
 

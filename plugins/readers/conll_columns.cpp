@@ -75,8 +75,10 @@ Schema format_options() {
           "label_map", {},
           {.help = "labels that are read as others, as in [\"PERSON=PER\", \"B-MISC=O\"]; a type of entity "
                    "stands for all of its tags"})
-      .text("comment", "",
-            {.help = "lines that begin with this are no rows (\"#\" in CoNLL-U); \"\": there are none"})
+      .text(
+          "comment", "",
+          {.help = "lines that begin with this and are not rows are comments (\"#\" in CoNLL-U); a line with "
+                   "the columns of a row is one, so tokens may begin with it; \"\": there are none"})
       .choice(
           "bad_rows", "error", {"error", "skip"},
           {.help = "what becomes of rows that cannot be read: nothing starts, or their sentences are left "

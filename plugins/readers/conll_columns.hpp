@@ -19,8 +19,8 @@ struct Format {
   std::int64_t token_column = 1;
   std::int64_t label_column = 0;  ///< 0: the last one
   char delimiter = ' ';           ///< ' ': by tabs where a line has one, else by runs of blanks
-  std::string comment = {};       ///< lines that begin with it are no rows; "": there are none
-  bool entities = true;           ///< labels are tags of entities; else they stay as they are
+  std::string comment = {};  ///< lines that begin with it and have no columns of a row are none; "": none
+  bool entities = true;      ///< labels are tags of entities; else they stay as they are
   bool skips_bad_rows = false;
   std::map<std::string, std::string> labels = {};  ///< what a label, or the type of an entity, is read as
 };

@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 
+#include <encore/lines.hpp>
+
 namespace encore {
 
 /// "3:17", line and column of a byte, both from 1.
 inline std::string place_in(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
-  const std::size_t newline = before.rfind('\n');
+  const std::size_t newline = before.find_last_of("\r\n");
   const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-  return std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ":" +
-         std::to_string(before.size() - begin + 1);
+  return std::to_string(1 + count_line_ends(before)) + ":" + std::to_string(before.size() - begin + 1);
 }
 
 /// Values that lie deeper in each other are refused.

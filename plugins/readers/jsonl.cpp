@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <optional>
 
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
 #include "json_place.hpp"
+#include "line_checks.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
+#include "trimmed.hpp"
 
 namespace encore::jsonl {
 namespace {
@@ -17,6 +20,19 @@ using Json = nlohmann::json;
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+constexpr const char* one_per_line =
+    "one object per line is expected, as jq -c '.[]' FILE writes the objects of an array";
+
+/// What is wrong with a line of an array or object that goes over several lines; empty where it is neither.
+std::string problem_of_part(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') ||
+      text.starts_with('['))
+    return "this line is a part of a JSON " + std::string(text.front() == '{' ? "object" : "array") +
+           " that goes over several lines; " + one_per_line;
+  return "";
 }
 
 /// The name that a value is; nothing where it is none.
@@ -114,10 +130,12 @@ std::string JsonlReader::take(std::string_view line, Taken& taken) const {
   try {
     object = Json::parse(line);
   } catch (const Json::parse_error& error) {
+    if (const std::string problem = problem_of_part(line); !problem.empty()) return problem;
     return "this line is no JSON: byte " + std::to_string(error.byte) + " cannot be read";
   } catch (const Json::exception&) {
     return "this line holds a number that is too large";
   }
+  if (object.is_array()) return "this line is a JSON array; " + std::string(one_per_line);
   if (!object.is_object()) return std::string("this line is ") + object.type_name() + " and no JSON object";
   std::vector<std::string> texts;
   for (const std::string* key : {&text_key_, &second_key_}) {
@@ -173,24 +191,24 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
   Taken taken;
   RowProblems problems;
   std::int64_t rows = 0;
+  Records records;
   for (const InputText& file : files) {
-    std::string_view left = file.text;
-    while (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);
-    for (std::int64_t number = file.first_line; !left.empty(); ++number) {
-      const std::string_view line = left.substr(0, left.find('\n'));
-      left.remove_prefix(std::min(line.size() + 1, left.size()));
-      if (is_blank(line)) continue;
+    std::string_view text = file.text;
+    while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    Lines lines(text);
+    while (lines.next()) {
+      if (is_blank(lines.line())) continue;
       ++rows;
-      const std::string problem = take(line, taken);
-      if (!problem.empty()) problems.add(file.name, number, problem);
+      const std::string problem = take(lines.line(), taken);
+      if (!problem.empty()) problems.add(file.name, file.first_line - 1 + lines.number(), problem);
     }
+    add_stray_returns(records.notes, file.name, lines.stray_returns());
   }
   if (!skips_) problems.require_none();
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (rows > 0 ? " has no line that can be read; " + problems.skipped(rows)
                           : " is empty; it needs at least one object with a text"));
-  Records records;
   records.add(text_field(), std::move(taken.texts));
   if (marked_) records.add("spans", std::move(taken.spans));
   if (!second_key_.empty()) records.add(second_field(), std::move(taken.second_texts));

@@ -5,23 +5,24 @@
 #include <iterator>
 #include <string_view>
 
+#include <encore/lines.hpp>
+
 #include "counted.hpp"
+#include "line_checks.hpp"
 #include "row_problems.hpp"
 #include "trimmed.hpp"
 
 namespace encore::parallel {
 namespace {
 
-/// A line end closes a line, so none follows the last one.
-std::vector<std::string_view> lines_of(std::string_view text) {
+std::vector<std::string_view> lines_of(const InputText& file, std::vector<std::string>& notes) {
+  std::string_view text = file.text;
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(trimmed(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
+  std::vector<std::string_view> all;
+  Lines lines(text);
+  while (lines.next()) all.push_back(trimmed(lines.line()));
+  add_stray_returns(notes, file.name, lines.stray_returns());
+  return all;
 }
 
 /// What was read so far.
@@ -29,10 +30,12 @@ struct Taken {
   Records::Texts sources = {}, targets = {};
   RowProblems problems = {};
   std::int64_t rows = 0;
+  std::vector<std::string> notes = {};
 };
 
 void read_pair(const InputText& source, const InputText& target, Taken& taken) {
-  const std::vector<std::string_view> sources = lines_of(source.text), targets = lines_of(target.text);
+  const std::vector<std::string_view> sources = lines_of(source, taken.notes),
+                                      targets = lines_of(target, taken.notes);
   if (sources.size() != targets.size())
     throw Error(source.name + " has " + counted(std::ssize(sources), "line", "lines") + " and " +
                 target.name + " has " + std::to_string(targets.size()) +
@@ -46,6 +49,10 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
       taken.problems.add(source.name, line, "this line is empty, and that of " + target.name + " is not");
     else if (targets[i].empty())
       taken.problems.add(target.name, line, "this line is empty, and that of " + source.name + " is not");
+    else if (const std::string problem = problem_of_length(sources[i]); !problem.empty())
+      taken.problems.add(source.name, line, problem);
+    else if (const std::string long_target = problem_of_length(targets[i]); !long_target.empty())
+      taken.problems.add(target.name, line, long_target);
     else {
       taken.sources.emplace_back(sources[i]);
       taken.targets.emplace_back(targets[i]);
@@ -76,6 +83,7 @@ Records Parallel::read(std::span<const InputText> files, const std::string& what
                 (taken.rows > 0 ? " has no pair of lines with text; " + taken.problems.skipped(taken.rows)
                                 : " is empty; it needs at least one pair of lines"));
   Records records;
+  records.notes = std::move(taken.notes);
   records.add("source", std::move(taken.sources));
   records.add("target", std::move(taken.targets));
   if (taken.problems.count() > 0) records.notes.push_back(taken.problems.skipped(taken.rows));

@@ -1,10 +1,12 @@
 // RowProblems: the rows of files that cannot be read, so that a person mends them all at once; the first ones
-// with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none throws, or
-// where bad rows are skipped, skipped() says it.
+// of each file with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none
+// throws, or where bad rows are skipped, skipped() says it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <encore/error.hpp>
 
@@ -13,9 +15,12 @@ namespace encore {
 class RowProblems {
  public:
   void add(const std::string& file, std::int64_t line, const std::string& message) {
+    if (files_.empty() || files_.back().name != file) files_.push_back({.name = file});
+    File& last = files_.back();
     const std::string text = file + ":" + std::to_string(line) + ": " + message;
     if (++count_ == 1) first_ = text;
-    if (count_ <= most_listed) text_ += (count_ > 1 ? "\n" : "") + text;
+    if (++last.count <= most_listed && std::ssize(files_) <= most_files)
+      last.text += (last.count > 1 ? "\n" : "") + text;
   }
   std::int64_t count() const { return count_; }
   /// "train.tsv:7: ...", where there is any.
@@ -25,20 +30,42 @@ class RowProblems {
     return std::to_string(count_) + " of " + std::to_string(rows) +
            (count_ == 1 ? " rows is skipped: " : " rows are skipped; the first: ") + first_;
   }
-  /// Throws Error that names them.
+  /// Throws Error that names the first rows of each of the first files, and counts the others.
   void require_none() const {
     if (count_ == 0) return;
-    const std::int64_t more = count_ - most_listed;
-    throw Error(text_ + (more <= 0   ? ""
-                         : more == 1 ? "\nand 1 more row like these"
-                                     : "\nand " + std::to_string(more) + " more rows like these"));
+    std::string text;
+    std::int64_t others = 0;
+    for (const File& file : files_) {
+      if (&file - files_.data() >= most_files) {
+        others += file.count;
+        continue;
+      }
+      text += (text.empty() ? "" : "\n") + file.text;
+      const std::int64_t more = file.count - most_listed;
+      if (more > 0) text += more_rows(more) + (files_.size() > 1 ? " in " + file.name : "");
+    }
+    if (others > 0) text += more_rows(others) + " in other files";
+    throw Error(text);
   }
 
  private:
-  static constexpr int most_listed = 10;
+  struct File {
+    std::string name;
+    std::int64_t count = 0;
+    std::string text = {};  ///< a line for each of the first rows
+  };
+
+  static std::string more_rows(std::int64_t count) {
+    return count == 1 ? "\nand 1 more row like these"
+                      : "\nand " + std::to_string(count) + " more rows like these";
+  }
+
+  static constexpr int most_listed = 10;  ///< of each file
+  static constexpr int most_files = 10;
 
   std::int64_t count_ = 0;
-  std::string text_, first_;
+  std::string first_;
+  std::vector<File> files_;  ///< those with problems, in their order
 };
 
 }  // namespace encore

@@ -6,17 +6,18 @@
 #include "trimmed.hpp"
 
 namespace encore::tsv {
-namespace {
-
-std::int64_t line_breaks(std::string_view text) {
-  return std::count(text.begin(), text.end(), '\n');
-}
-
-}  // namespace
 
 SeparatedRows::SeparatedRows(std::string_view text, char delimiter, bool has_quotes)
-    : left_(text), delimiter_(delimiter), has_quotes_(has_quotes) {
+    : text_(text), left_(text), ends_(text), delimiter_(delimiter), has_quotes_(has_quotes) {
   while (left_.starts_with("\xEF\xBB\xBF")) left_.remove_prefix(3);
+}
+
+void SeparatedRows::take_line_end() {
+  const std::size_t bytes = ends_.length(place());
+  if (bytes == 0) return;
+  ++(bytes == 1 && left_.front() == '\r' ? lone_returns_ : others_);
+  left_.remove_prefix(bytes);
+  ++next_line_;
 }
 
 bool SeparatedRows::next() {
@@ -29,17 +30,14 @@ bool SeparatedRows::next() {
       take_quoted_row();
     else
       take_line();
-    if (!left_.empty()) {  // its line end
-      left_.remove_prefix(1);
-      ++next_line_;
-    }
+    take_line_end();
     if (values_.size() > 1 || !values_.front().empty() || !problem_.empty()) return true;
   }
   return false;
 }
 
 void SeparatedRows::take_line() {
-  std::string_view line = left_.substr(0, left_.find('\n'));
+  std::string_view line = left_.substr(0, bytes_of_line());
   left_.remove_prefix(line.size());
   for (std::size_t end = line.find(delimiter_); end != std::string_view::npos; end = line.find(delimiter_)) {
     values_.push_back(trimmed(line.substr(0, end)));
@@ -50,8 +48,7 @@ void SeparatedRows::take_line() {
 
 void SeparatedRows::take_quoted_row() {
   while (true) {
-    std::size_t blanks = left_.find_first_not_of(" \t\r\v\f");
-    blanks = std::min(blanks, left_.size());
+    const std::size_t blanks = std::min(left_.find_first_not_of(" \t\v\f"), left_.size());
     const bool is_quoted = blanks < left_.size() && left_[blanks] == '"' &&
                            left_.substr(0, blanks).find(delimiter_) == std::string_view::npos;
     if (is_quoted) {
@@ -64,7 +61,7 @@ void SeparatedRows::take_quoted_row() {
     } else {
       values_.push_back(take_plain_value());
     }
-    if (at_row_end()) return;
+    if (bytes_of_line() == 0) return;
     left_.remove_prefix(1);  // the delimiter
   }
 }
@@ -83,7 +80,7 @@ std::string_view SeparatedRows::take_quoted_value() {
     end = from.size();
   }
   const std::string_view value = from.substr(0, end);
-  next_line_ += line_breaks(value);
+  next_line_ += count_line_ends(value);
   left_.remove_prefix(std::min(end + 1, from.size()));
   if (!has_doubled) return value;
   std::string& text = unquoted_.emplace_back();
@@ -95,9 +92,9 @@ std::string_view SeparatedRows::take_quoted_value() {
 }
 
 std::string_view SeparatedRows::take_plain_value() {
-  const std::size_t end = std::min({left_.find(delimiter_), left_.find('\n'), left_.size()});
-  const std::string_view value = left_.substr(0, end);
-  left_.remove_prefix(end);
+  const std::string_view line = left_.substr(0, bytes_of_line());
+  const std::string_view value = line.substr(0, line.find(delimiter_));
+  left_.remove_prefix(value.size());
   return trimmed(value);
 }
 
@@ -105,10 +102,10 @@ std::string written_value(std::string_view value, char delimiter, bool has_quote
   if (!has_quotes) {
     std::string text(trimmed(value));
     std::ranges::replace_if(
-        text, [&](char letter) { return letter == delimiter || letter == '\n'; }, ' ');
+        text, [&](char letter) { return letter == delimiter || letter == '\n' || letter == '\r'; }, ' ');
     return text;
   }
-  const bool is_plain = value.find_first_of("\"\n") == std::string_view::npos &&
+  const bool is_plain = value.find_first_of("\"\n\r") == std::string_view::npos &&
                         value.find(delimiter) == std::string_view::npos && trimmed(value) == value;
   if (is_plain) return std::string(value);
   std::string text = "\"";

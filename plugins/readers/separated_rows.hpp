@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <encore/lines.hpp>
+
 namespace encore::tsv {
 
 class SeparatedRows {
@@ -23,6 +25,8 @@ class SeparatedRows {
   const std::vector<std::string_view>& values() const { return values_; }
   /// What is wrong with its quotation marks, or "".
   const std::string& problem() const { return problem_; }
+  /// Lone CRs that ended rows so far, where others ended with LF.
+  std::int64_t stray_returns() const { return others_ > 0 ? lone_returns_ : 0; }
 
  private:
   void take_line();
@@ -30,12 +34,17 @@ class SeparatedRows {
   std::string_view take_quoted_value();
   /// Up to the delimiter or the end of the line, which stay.
   std::string_view take_plain_value();
-  bool at_row_end() const { return left_.empty() || left_.front() == '\n'; }
+  std::size_t place() const { return text_.size() - left_.size(); }
+  /// Bytes of what is left that lie in front of the next line end.
+  std::size_t bytes_of_line() { return ends_.next(place()) - place(); }
+  void take_line_end();
 
-  std::string_view left_;
+  std::string_view text_, left_;
+  LineEnds ends_;
   char delimiter_;
   bool has_quotes_;
   std::int64_t line_ = 0, next_line_ = 1;
+  std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by what ended them
   std::vector<std::string_view> values_;
   std::deque<std::string> unquoted_;  ///< values whose quotation marks were doubled
   std::string problem_;

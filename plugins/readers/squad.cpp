@@ -99,6 +99,11 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
   if (std::string problem = problem_of_text(text, "text"); !problem.empty())
     return "an answer cannot be read: " + problem;
   const auto start = answer.find("answer_start");
+  if (start != answer.end() && *start == json(-1)) {
+    const std::optional<std::int64_t> place = context.nearest(*text, 0);
+    return "the answer " + shown(*text) + " has answer_start = -1, a place that is not known; " +
+           (place ? "it stands at " + std::to_string(*place) + " first" : "the context does not have it");
+  }
   if (start == answer.end() || !start->is_number_unsigned())
     return "the answer " + shown(*text) + " has no number \"answer_start\", from 0 on";
   const std::uint64_t given = start->get<std::uint64_t>();
@@ -121,10 +126,13 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
 
 /// Reads a question; gives what is wrong with it.
 std::string read_question(const json& qa, const Context& context, Question& to) {
-  if (std::string problem = problem_of_text(text_in(qa, "id"), "id"); !problem.empty()) return problem;
+  const auto number = qa.find("id");
+  const bool has_number = number != qa.end() && number->is_number_integer();
+  if (!has_number)
+    if (std::string problem = problem_of_text(text_in(qa, "id"), "id"); !problem.empty()) return problem;
   if (std::string problem = problem_of_text(text_in(qa, "question"), "question"); !problem.empty())
     return problem;
-  to.id = *text_in(qa, "id");
+  to.id = has_number ? number->dump() : *text_in(qa, "id");
   to.question = *text_in(qa, "question");
   const auto impossible = qa.find("is_impossible"), answers = qa.find("answers");
   const bool has_none = impossible != qa.end() && *impossible == json(true);
@@ -132,8 +140,13 @@ std::string read_question(const json& qa, const Context& context, Question& to) 
     return "no list \"answers\"; that of a question without an answer is empty";
   to.answers.clear();
   if (answers == qa.end()) return "";
-  if (has_none && !answers->empty()) return "it is_impossible, and has an answer";
+  const auto is_none = [](const json& answer) {
+    return answer.is_object() && answer.value("answer_start", json()) == json(-1) &&
+           answer.value("text", json()) == json("");
+  };
+  if (has_none && !std::ranges::all_of(*answers, is_none)) return "it is_impossible, and has an answer";
   for (const json& answer : *answers) {
+    if (is_none(answer)) continue;
     to.answers.emplace_back();
     if (std::string problem = read_answer(answer, context, to.answers.back()); !problem.empty())
       return problem;
@@ -236,7 +249,8 @@ class Collector {
         continue;
       }
       std::string problem = read_question(qa, context, question);
-      if (const std::string* id = text_in(qa, "id")) place.id = *id;
+      if (const auto id = qa.find("id"); id != qa.end() && (id->is_string() || id->is_number_integer()))
+        place.id = id->is_string() ? id->get<std::string>() : id->dump();
       if (problem.empty() && !known_ids_.insert(question.id).second)
         problem = "a question before it has the same id";
       if (!problem.empty()) {

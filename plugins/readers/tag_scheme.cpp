@@ -18,6 +18,18 @@ bool unfinished_in_bioes(std::string_view previous, std::string_view tag) {
   return type_of(previous) != type_of(tag) || (tag[0] != 'I' && tag[0] != 'E');
 }
 
+/// Schemes of I- and E- alone. In IOE2 an I- goes on; in IOE1 an E- stands in front of another entity of its
+/// type only.
+void for_each_malformed_end(const std::vector<std::string>& tags, TagScheme scheme,
+                            const std::function<void(std::size_t)>& found) {
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    const char mark = tags[i][0], wanted = scheme == TagScheme::ioe2 ? 'I' : 'E';
+    const bool is_followed =
+        i + 1 < tags.size() && tags[i + 1] != "O" && type_of(tags[i]) == type_of(tags[i + 1]);
+    if (mark == 'B' || mark == 'S' || (mark == wanted && !is_followed)) found(i);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(TagScheme scheme) {
@@ -28,6 +40,10 @@ std::string_view name_of(TagScheme scheme) {
       return "IOB2";
     case TagScheme::bioes:
       return "BIOES";
+    case TagScheme::ioe1:
+      return "IOE1";
+    case TagScheme::ioe2:
+      return "IOE2";
   }
   return "unknown";
 }
@@ -59,6 +75,8 @@ std::string_view type_of(std::string_view tag) {
 
 void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,
                         const std::function<void(std::size_t)>& found) {
+  if (scheme == TagScheme::ioe1 || scheme == TagScheme::ioe2)
+    return for_each_malformed_end(tags, scheme, found);
   std::string_view previous = "O";
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const std::string_view tag = tags[i];
@@ -82,7 +100,8 @@ void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,
 TagScheme recognised_scheme(std::span<const Sentence> sentences) {
   TagScheme best = TagScheme::iob2;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-  for (const TagScheme scheme : {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes}) {
+  for (const TagScheme scheme :
+       {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes, TagScheme::ioe2, TagScheme::ioe1}) {
     std::int64_t malformed = 0;
     for (const Sentence& sentence : sentences)
       for_each_malformed(sentence.tags, scheme, [&](std::size_t) { ++malformed; });

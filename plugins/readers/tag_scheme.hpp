@@ -13,8 +13,9 @@
 namespace encore::conll {
 
 /// IOB1 marks the start of an entity only where it touches one of its own type, IOB2 always; BIOES also marks
-/// its end and single words.
-enum class TagScheme : std::uint8_t { iob1, iob2, bioes };
+/// its end and single words. IOE2 marks the end of each entity and no start; IOE1 marks it only where another
+/// one of its own type follows.
+enum class TagScheme : std::uint8_t { iob1, iob2, bioes, ioe1, ioe2 };
 
 std::string_view name_of(TagScheme scheme);
 

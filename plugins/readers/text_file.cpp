@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include <encore/lines.hpp>
+
+#include "line_checks.hpp"
 #include "trimmed.hpp"
 
 namespace encore::text_file {
@@ -18,8 +21,13 @@ std::string_view without_mark(std::string_view text) {
 std::string whole_text(std::string_view text) {
   std::string whole;
   whole.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') whole += text[i];
+  LineEnds ends(text);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = ends.next(at);
+    whole += text.substr(at, end - at);
+    if (end < text.size()) whole += '\n';
+    at = end + ends.length(end);
+  }
   return whole;
 }
 
@@ -59,13 +67,12 @@ Records TextFile::read_whole(std::span<const InputText> files, const std::string
 Records TextFile::read_lines(std::span<const InputText> files, const std::string& what) const {
   Records::Texts texts;
   std::int64_t blank = 0;
+  Records records;
   for (const InputText& file : files) {
-    std::string_view left = without_mark(file.text);
+    Lines lines(without_mark(file.text));
     bool open = false;  // the last text is a paragraph that goes on
-    while (!left.empty()) {
-      const std::size_t end = std::min(left.find('\n'), left.size());
-      const std::string_view line = trimmed(left.substr(0, end));
-      left.remove_prefix(std::min(end + 1, left.size()));
+    while (lines.next()) {
+      const std::string_view line = trimmed(lines.line());
       if (line.empty()) {
         ++blank;
         open = false;
@@ -76,10 +83,10 @@ Records TextFile::read_lines(std::span<const InputText> files, const std::string
         open = paragraphs_;
       }
     }
+    add_stray_returns(records.notes, file.name, lines.stray_returns());
   }
   if (texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what + " is empty; it needs at least one line with text");
-  Records records;
   records.add("text", std::move(texts));
   if (blank > 0 && !paragraphs_)
     records.notes.push_back(counted_lines(blank) + " no text and " + (blank == 1 ? "is" : "are") +

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "counted.hpp"
+#include "line_checks.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
@@ -55,6 +56,36 @@ std::string shortest(double number) {
 
 }  // namespace
 
+namespace {
+
+/// A list as Python or JSON spells it, ['joy', 'love'], or a name in quotation marks: its names without
+/// brackets and quotation marks; nothing for other values. Names such as [A],[B] are no such list.
+std::optional<std::string> plain_list(std::string_view value, const std::string& separator) {
+  const auto is_quote = [](char letter) { return letter == '\'' || letter == '"'; };
+  std::string_view inside = trimmed(value);
+  const bool in_brackets =
+      inside.size() >= 2 && std::string_view("[({").find(inside.front()) < 3 &&
+      std::string_view("])}").find(inside.back()) == std::string_view("[({").find(inside.front());
+  if (in_brackets) inside = trimmed(inside.substr(1, inside.size() - 2));
+  const bool quoted = inside.size() >= 2 && is_quote(inside.front()) && inside.back() == inside.front();
+  if (!quoted && !(in_brackets && (inside.empty() || inside.find(separator) != std::string_view::npos)))
+    return std::nullopt;
+  if (in_brackets && inside.find_first_of("[](){}") != std::string_view::npos) return std::nullopt;
+  std::string names(inside);
+  std::erase_if(names, is_quote);
+  for (std::size_t at = names.find(separator + " "); at != std::string::npos;
+       at = names.find(separator + " ", at))
+    names.erase(at + separator.size(), 1);
+  return names;
+}
+
+std::string spelled_as_list(const std::string& column, std::string_view value, const std::string& names) {
+  return "the label in " + column + " is spelled as a list of a program: \"" + std::string(value) + "\"; " +
+         (names.empty() ? "leave the column empty where there is no label" : "write " + names);
+}
+
+}  // namespace
+
 /// The label of a row as its type has it.
 struct TsvReader::Label {
   std::string text = {};
@@ -70,6 +101,7 @@ struct TsvReader::Taken {
   Records::Numbers numbers = {};
   RowProblems problems = {};
   std::int64_t rows = 0;
+  std::vector<std::string> notes = {};
 };
 
 Schema TsvReader::options() {
@@ -157,8 +189,12 @@ std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
 std::string TsvReader::take_label(std::string_view value, const std::string& column, Label& label) const {
   if (type_ == LabelType::text) {
     label.text = value;
+    const bool opens = value.starts_with("['") || value.starts_with("[\"");
+    if (const auto names = opens ? plain_list(value, ",") : std::nullopt)
+      return spelled_as_list(column, value, *names) + ", and with several labels set label_type = \"list\"";
   } else if (type_ == LabelType::list) {
     label.list.clear();
+    if (const auto names = plain_list(value, separator_)) return spelled_as_list(column, value, *names);
     for (std::string_view left = trimmed(value); !left.empty();) {
       const std::size_t end = std::min(left.find(separator_), left.size());
       const std::string_view name = trimmed(left.substr(0, end));
@@ -172,9 +208,21 @@ std::string TsvReader::take_label(std::string_view value, const std::string& col
     const std::string_view text = trimmed(value);
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label.number);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(label.number))
-      return "the label in " + column + " is no number: \"" + std::string(text) + "\"";
+      return "the label in " + column + " is no number: \"" + std::string(text) + "\"" +
+             (is_label_heading(text) ? "; if the first line names the columns, set header = true" : "");
   }
   return "";
+}
+
+/// What is wrong with a first row that names its columns; empty where it does not.
+std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& values,
+                                          const std::vector<std::size_t>& places) const {
+  const std::size_t other = pairs_ ? places[1] : label_ ? places[*label_] : places[0];
+  if (other == places[0] || places[0] >= values.size() || other >= values.size()) return "";
+  const bool names_other = is_label_heading(values[other]) || (pairs_ && values[other] == "tgt");
+  if (!is_text_heading(values[places[0]]) || !names_other) return "";
+  return "this row names the columns (\"" + std::string(values[places[0]]) + "\", \"" +
+         std::string(values[other]) + "\") and is no example; set header = true";
 }
 
 void TsvReader::read_file(const InputText& file, Taken& taken) const {
@@ -195,6 +243,10 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
     } else if (names.empty() || !std::ranges::equal(values, names)) {
       ++taken.rows;
       std::string problem = rows.problem();
+      if (problem.empty() && !header_ && expected == 0 && rows.line() == 1 && file.first_line == 1)
+        problem = problem_of_heading(values, places);
+      for (const std::string_view value : values)
+        if (problem.empty()) problem = problem_of_length(value);
       if (problem.empty() && expected != 0 && values.size() != expected)
         problem = "this row has " + counted(std::ssize(values), "column", "columns") +
                   ", the rows before it have " + std::to_string(expected) +
@@ -214,6 +266,7 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
     }
     expected = values.size();
   }
+  add_stray_returns(taken.notes, file.name, rows.stray_returns());
 }
 
 Records TsvReader::read(std::span<const InputText> files, const std::string& what) const {
@@ -227,6 +280,7 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
                                       std::string(label_ ? " and a label" : "")) +
                 (taken.rows > 0 ? taken.problems.skipped(taken.rows) : ""));
   Records records;
+  records.notes = std::move(taken.notes);
   records.add(text_field(), std::move(taken.texts));
   if (marked_) records.add("spans", std::move(taken.spans));
   if (second_) records.add(second_field(), std::move(taken.second_texts));

@@ -54,6 +54,8 @@ class TsvReader final : public Reader {
   std::string delimiter_text() const;
   std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
                          Label& label) const;
+  std::string problem_of_heading(const std::vector<std::string_view>& values,
+                                 const std::vector<std::size_t>& places) const;
   std::string take_label(std::string_view value, const std::string& column, Label& label) const;
   void read_file(const InputText& file, Taken& taken) const;
   std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;

@@ -9,6 +9,7 @@
 #include <encore/error.hpp>
 
 #include "bert_categories.hpp"
+#include "canonical_order.hpp"
 #include "code_points.hpp"
 
 namespace encore::wordpiece {
@@ -62,51 +63,13 @@ void clean(std::string_view text, bool part_ideographs, Visit visit) {
   }
 }
 
-/// Canonical decomposition with marks in canonical order.
-void decompose(const std::string& text, std::vector<std::int32_t>& code_points) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const auto size = static_cast<utf8proc_ssize_t>(text.size());
-  code_points.resize(text.size() + 16);
-  while (true) {
-    const auto room = static_cast<utf8proc_ssize_t>(code_points.size());
-    const auto count = utf8proc_decompose(bytes, size, code_points.data(), room, UTF8PROC_DECOMPOSE);
-    if (count < 0) throw Error(std::string("cannot decompose text: ") + utf8proc_errmsg(count));
-    code_points.resize(static_cast<std::size_t>(count));
-    if (count <= room) return;
-  }
-}
-
-/// The same for one character, which is appended; the caller puts marks into order.
+/// Appends the canonical decomposition of one character; the caller puts marks into order.
 void decompose(std::int32_t c, std::vector<std::int32_t>& code_points) {
   utf8proc_int32_t points[32];  // 18 are the most that Unicode has
   int bound_class = 0;
   const auto count = utf8proc_decompose_char(c, points, 32, UTF8PROC_DECOMPOSE, &bound_class);
   if (count < 0) throw Error(std::string("cannot decompose text: ") + utf8proc_errmsg(count));
   code_points.insert(code_points.end(), points, points + count);
-}
-
-int combining_class(std::int32_t code_point) {
-  return utf8proc_get_property(code_point)->combining_class;
-}
-
-/// Canonical order of the marks behind each character. Marks that change places come from all of their bytes.
-void order_marks(std::vector<std::int32_t>& code_points, std::vector<ByteRange>& sources) {
-  std::vector<std::int32_t> marks;
-  for (std::size_t begin = 0, end = 0; begin < code_points.size(); begin = std::max(end, begin + 1)) {
-    end = begin;
-    while (end < code_points.size() && combining_class(code_points[end]) > 0) ++end;
-    marks.assign(code_points.begin() + static_cast<std::ptrdiff_t>(begin),
-                 code_points.begin() + static_cast<std::ptrdiff_t>(end));
-    const auto by_class = [](std::int32_t a, std::int32_t b) {
-      return combining_class(a) < combining_class(b);
-    };
-    if (std::is_sorted(marks.begin(), marks.end(), by_class)) continue;
-    std::stable_sort(marks.begin(), marks.end(), by_class);
-    std::copy(marks.begin(), marks.end(), code_points.begin() + static_cast<std::ptrdiff_t>(begin));
-    const ByteRange all{sources[begin].begin, sources[end - 1].end};
-    std::fill(sources.begin() + static_cast<std::ptrdiff_t>(begin),
-              sources.begin() + static_cast<std::ptrdiff_t>(end), all);
-  }
 }
 
 }  // namespace
@@ -191,19 +154,19 @@ void BertText::normalize_into(std::string_view text, SplitText& out, const Place
     clean(text, parts, place_lowered);
     return;
   }
-  if constexpr (Ranged) {
-    out.code_points_.clear();
-    out.point_sources_.clear();
-    clean(text, parts, [&](std::int32_t c, ByteRange source) {
-      decompose(c, out.code_points_);
-      out.point_sources_.resize(out.code_points_.size(), source);
-    });
-    order_marks(out.code_points_, out.point_sources_);
-  } else {
-    out.cleaned_.clear();
-    clean(text, parts, [&](std::int32_t c, ByteRange) { append(out.cleaned_, c); });
-    decompose(out.cleaned_, out.code_points_);
-  }
+  out.code_points_.clear();
+  out.point_sources_.clear();
+  clean(text, parts, [&](std::int32_t c, ByteRange source) {
+    decompose(c, out.code_points_);
+    if constexpr (Ranged) out.point_sources_.resize(out.code_points_.size(), source);
+  });
+  tokenizers::order_marks(out.code_points_, [&](std::size_t begin, std::size_t end) {
+    if constexpr (Ranged) {  // marks that change places come from all of their bytes
+      const ByteRange all{out.point_sources_[begin].begin, out.point_sources_[end - 1].end};
+      std::fill(out.point_sources_.begin() + static_cast<std::ptrdiff_t>(begin),
+                out.point_sources_.begin() + static_cast<std::ptrdiff_t>(end), all);
+    }
+  });
   for (std::size_t i = 0; i < out.code_points_.size(); ++i) {
     const std::int32_t c = out.code_points_[i];
     const ByteRange source = Ranged ? out.point_sources_[i] : ByteRange{};

@@ -42,7 +42,6 @@ class SplitText {
   std::string text_;
   std::vector<Word> words_;
   std::size_t open_ = 0;  // where the word being written began
-  std::string cleaned_;
   std::vector<std::int32_t> code_points_;
   // With ranges only:
   std::vector<ByteRange> sources_;        // by byte of text_

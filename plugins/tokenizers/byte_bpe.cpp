@@ -5,7 +5,8 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
+
+#include <encore/piece_cuts.hpp>
 
 #include "byte_bpe_trainer.hpp"
 #include "byte_text.hpp"
@@ -69,20 +70,13 @@ struct Merges {
 };
 
 /// Every way to put a piece together from two others, in the order of what they make.
-Merges merges_of(const std::vector<std::string>& all_bytes, const tokenizers::AddedTokens& added) {
-  std::unordered_map<std::string, std::int32_t> numbers;
-  for (std::size_t i = 0; i < all_bytes.size(); ++i)
-    if (!all_bytes[i].empty() && !added.is_outside(static_cast<std::int32_t>(i)))
-      numbers.emplace(all_bytes[i], static_cast<std::int32_t>(i));
+Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedTokens& added) {
+  for (std::size_t i = 0; i < all_bytes.size(); ++i)  // no merge makes an added token
+    if (added.is_outside(static_cast<std::int32_t>(i))) all_bytes[i].clear();
   Merges merges;
   merges.made.resize(all_bytes.size());
   std::iota(merges.made.begin(), merges.made.end(), 0);
-  for (const auto& [bytes, number] : numbers)
-    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
-      const auto left = numbers.find(bytes.substr(0, cut)), right = numbers.find(bytes.substr(cut));
-      if (left != numbers.end() && right != numbers.end())
-        merges.ranks.add(left->second, right->second, number);
-    }
+  for (const PieceCut& cut : cuts_of(all_bytes)) merges.ranks.add(cut.left, cut.right, cut.whole);
   return merges;
 }
 

@@ -3,7 +3,9 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
+#include <vector>
+
+#include "canonical_order.hpp"
 
 namespace encore::tokenizers {
 
@@ -64,14 +66,24 @@ std::size_t first_grapheme_cluster(std::string_view text) {
 }
 
 std::string composed(std::string_view text) {
-  utf8proc_uint8_t* bytes = nullptr;
-  const utf8proc_ssize_t count = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-      &bytes, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  if (count < 0) return std::string(text);
-  std::string result(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
-  std::free(bytes);
-  return result;
+  constexpr auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  std::vector<utf8proc_int32_t> points;
+  int bound_class = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = first_code_point(text.substr(at));
+    if (c.value == no_code_point) return std::string(text);
+    utf8proc_int32_t parts[32];  // 18 are the most that Unicode has
+    const utf8proc_ssize_t count = utf8proc_decompose_char(c.value, parts, 32, options, &bound_class);
+    if (count < 0) return std::string(text);
+    points.insert(points.end(), parts, parts + count);
+    at += c.bytes;
+  }
+  order_marks(points, [](std::size_t, std::size_t) {});
+  const auto size = static_cast<utf8proc_ssize_t>(points.size());
+  points.push_back(0);  // the bytes, which are written in the place of the code points, end with a zero
+  const utf8proc_ssize_t bytes = utf8proc_reencode(points.data(), size, options);
+  if (bytes < 0) return std::string(text);
+  return {reinterpret_cast<const char*>(points.data()), static_cast<std::size_t>(bytes)};
 }
 
 }  // namespace encore::tokenizers

@@ -4,6 +4,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -25,6 +26,19 @@ tokenizers::SpecialNames special_names(std::span<const std::string> pieces) {
 }
 
 constexpr std::string_view gap_beginning = "<extra_id_";
+constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes: a number, and ">"
+
+/// With a blank for each word mark.
+std::string with_blanks(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t mark = std::min(text.find(word_mark, at), text.size());
+    result += text.substr(at, mark - at);
+    if (mark < text.size()) result += ' ';
+    at = mark + word_mark.size();
+  }
+  return result;
+}
 
 /// The bytes of ">>de<<" in front of a text.
 std::size_t language_code(std::string_view text) {
@@ -68,7 +82,7 @@ Schema Unigram::options() {
       "character_coverage", 0.9995,
       {.help = "with vocab_size: the share of the text whose characters become pieces; what is rarer "
                "is unknown, or bytes with byte_fallback",
-       .min = 0.9,
+       .min = 0.98,  // as the trainer of SentencePiece has it
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a piece for each of the 256 bytes, so that no text is unknown"});
@@ -166,13 +180,14 @@ void Unigram::append(const Model& model, std::string_view text, std::vector<std:
   if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
     add_whole(number_of_unknown(std::string(text.substr(0, code))), code);
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
-    const std::size_t end = text.find('>', at);
-    if (end == std::string_view::npos) break;
-    const std::int32_t gap = table_.find(text.substr(at, end + 1 - at));
+    // No further than a name reaches: "<extra_id_" may stand ten thousand times before the first ">".
+    const std::string_view name = text.substr(at, longest_gap);
+    const std::size_t size = name.find('>') + 1;  // 0: there is none
+    const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : PieceTable::no_piece;
     if (is_gap(gap)) {
       append_part(model, text.substr(done, at - done), done, pieces, ranges);
       done = at;
-      add_whole(gap, end + 1 - at);
+      add_whole(gap, size);
       at = done;
     } else {
       at += gap_beginning.size();
@@ -205,18 +220,44 @@ std::int32_t Unigram::number_of_unknown(const std::string& text) const {
   return number == PieceTable::no_piece || table_.is_special(number) ? table_.unknown() : number;
 }
 
+/// The byte of a piece like "<0xE4>", where a model has it as one.
+std::optional<char> Unigram::byte_of(const std::string& piece) const {
+  const bool is_byte = piece.size() == std::string_view("<0xE4>").size() && piece.starts_with("<0x") &&
+                       std::ranges::any_of(models_, [&](const Model& model) {
+                         return model.processor->IsByte(model.processor->PieceToId(piece));
+                       });
+  if (!is_byte) return std::nullopt;
+  unsigned int byte = 0;
+  std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return static_cast<char>(byte);
+}
+
 std::string Unigram::decode(std::span<const std::int32_t> pieces) const {
   const Model& model = models_.back();
   std::vector<std::string> texts;
+  bool has_bytes = false;
   for (const std::int32_t number : pieces) {
     const bool is_extra = !has_sides() && number >= model.processor->GetPieceSize();
-    if (!is_extra && !table_.is_special(number)) texts.push_back(table_.piece(number));
+    if (is_extra || table_.is_special(number)) continue;
+    texts.push_back(table_.piece(number));
+    has_bytes = has_bytes || byte_of(texts.back());
   }
-  std::string text = model.processor->DecodePieces(texts);
-  if (!has_sides()) return text;
-  // Pieces of sources alone come back with their mark.
-  for (std::size_t at = 0; (at = text.find(word_mark, at)) != std::string::npos;)
-    text.replace(at, word_mark.size(), " ");
+  std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
+  return has_sides() ? with_blanks(text) : text;  // pieces of sources alone come back with their mark
+}
+
+/// The library decodes a character from its bytes only where all of them stand together, and makes several
+/// U+FFFD of others; so it says what each other piece is, and bytes come as they are.
+std::string Unigram::with_bytes(const std::vector<std::string>& pieces) const {
+  const sentencepiece::ImmutableSentencePieceText decoded =
+      models_.back().processor->DecodePiecesAsImmutableProto(pieces);
+  std::string text;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (const std::optional<char> byte = byte_of(pieces[i]))
+      text += *byte;
+    else
+      text += decoded.pieces(static_cast<int>(i)).surface();
+  }
   return text;
 }
 

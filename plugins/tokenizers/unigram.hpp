@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
   std::vector<std::string> vocabulary_lines() const override;
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// By the model of targets.
+  /// By the model of targets; a piece of byte fallback gives its byte.
   std::string decode(std::span<const std::int32_t> pieces) const override;
   const Tokenizer& target_tokenizer() const override;
 
@@ -70,6 +71,8 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   /// Whether it stands for a gap.
   bool is_gap(std::int32_t number) const;
   std::int32_t number_of_unknown(const std::string& text) const;
+  std::optional<char> byte_of(const std::string& piece) const;
+  std::string with_bytes(const std::vector<std::string>& pieces) const;
   bool has_sides() const { return models_.size() > 1; }
 
   Training training_;

@@ -16,9 +16,9 @@ rows (`--only list` shows them); the row `quality` trains ten models, takes hour
 Variables that steer OpenMP (OMP_..., KMP_...) are taken out of the environment: each side runs as it does by itself.
 Needs the Python packages of the peers. Run it on a machine that does nothing else; no test looks at its numbers.
 """
-import argparse, json, os, platform, statistics, subprocess, sys, tempfile, time
+import argparse, ctypes.util, json, os, platform, statistics, subprocess, sys, tempfile, time
 
-from measurements import ROOT, Failure, Workshop, measurements
+from measurements import ROOT, Failure, Workshop, measurements, processor
 from rows import markdown, result_lines, rows, text_table
 
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -34,7 +34,8 @@ def parsed():
     p.add_argument("--torch-translate", help="the PyTorch script that translates"); p.add_argument("--multi30k", help="folder of Multi30k, unpacked")
     p.add_argument("--hf-ner", help="the transformers script that fine-tunes"); p.add_argument("--minilm", help="folder of a pretrained encoder")
     p.add_argument("--wnut17", help="folder of the CoNLL set that it is tuned on")
-    p.add_argument("--torch-allocator", default="", help="a library for LD_PRELOAD of PyTorch, such as libtcmalloc_minimal.so.4")
+    p.add_argument("--torch-allocator", default=None,
+                   help="a library for LD_PRELOAD of PyTorch, measured beside that of the C library; empty: none (default: tcmalloc where it is installed)")
     p.add_argument("--rounds", type=int, default=6); p.add_argument("--minutes", type=float, help="end in this time")
     p.add_argument("--inner-rounds", type=int, default=2, help="of each `exp bench`"); p.add_argument("--batches", type=int, default=8)
     p.add_argument("--torch-steps", type=int, default=30, help="of PyTorch, its warm-up of 5 included")
@@ -57,6 +58,8 @@ def parsed():
         setattr(a, name, os.path.abspath(path) if path else path)
     a.exp = os.path.abspath(a.exp or os.path.join(a.build, "bin", "exp"))
     a.quality_db = a.quality_db or ["quality.db"]
+    if a.torch_allocator is None:
+        a.torch_allocator = ctypes.util.find_library("tcmalloc_minimal") or ctypes.util.find_library("tcmalloc") or ""
     return a
 
 
@@ -94,6 +97,7 @@ class Record:
     def __init__(self, a):
         self.path, self.rounds, self.failures = a.out, [], {}
         self.arguments, self.begun, self.host, self.commit = vars(a), time.strftime("%Y-%m-%d %H:%M"), platform.node(), commit_of(ROOT)
+        self.processor = processor()
         if not a.out or not os.path.exists(a.out):
             return
         if not a.resume:
@@ -103,7 +107,7 @@ class Record:
                 old = json.load(text)
                 self.rounds, self.begun = old["rounds"], old["begun"]
                 differing = [k for k in MUST_AGREE if old["arguments"].get(k) != self.arguments[k]]
-                elsewhere = old["host"] != self.host
+                elsewhere = old["host"] != self.host or old.get("processor", self.processor) != self.processor
                 if self.rounds:
                     self.commit = old["commit"]
             except (ValueError, KeyError, TypeError) as error:
@@ -116,7 +120,7 @@ class Record:
         if not self.path:
             return
         with open(self.path + ".part", "w", encoding="utf-8") as out:
-            json.dump({"arguments": self.arguments, "begun": self.begun, "host": self.host, "commit": self.commit, "rounds": self.rounds, "failures": self.failures}, out, indent=1)
+            json.dump({"arguments": self.arguments, "begun": self.begun, "host": self.host, "processor": self.processor, "commit": self.commit, "rounds": self.rounds, "failures": self.failures}, out, indent=1)
         os.replace(self.path + ".part", self.path)
 
 
@@ -188,16 +192,28 @@ def run(a, record, every):
         say(f"round {number + 1} of {a.rounds}: {m.name} took {in_words(took)}; {in_words(left)} to go")
 
 
+def peaks_in_words(answers):
+    """Medians over every measurement that has them."""
+    found = {}
+    for answer in answers:
+        for name, value in answer.get("peaks", {}).items():
+            found.setdefault(name, []).append(value)
+    return [f"{name} {statistics.median(values) / 1e9:,.0f} {'GB/s' if name == 'triad' else 'GFLOP/s'}" for name, values in sorted(found.items())] or ["none"]
+
+
 def facts_of(record):
     """What a reader must know of the machine and the programs."""
     facts, answers = [], [answer for sample in record.rounds for answer in sample.values()]
     environments = [x["environment"] for x in answers if "environment" in x]
     if environments:
         e = environments[-1]
-        facts.append(", ".join(str(e[key]) for key in ("device", "gemm", "instruction_set") if e.get(key)))
+        facts.append(record.processor)
+        facts.append(", ".join(str(e[key]) for key in ("gemm", "instruction_set") if e.get(key)))
+        facts.append("measured peaks (medians): " + ", ".join(peaks_in_words(answers)))
         facts.append(f"{record.begun}, {record.arguments['threads']} threads" + (f", commit {record.commit}" if record.commit else ""))
     if torch := {x["torch"] for x in answers if "torch" in x and isinstance(x["torch"], str)}:
-        facts.append(f"PyTorch {', '.join(sorted(torch))}" + (f" with {record.arguments['torch_allocator']}" if record.arguments["torch_allocator"] else ""))
+        other = record.arguments["torch_allocator"]
+        facts.append(f"PyTorch {', '.join(sorted(torch))}, each mode with the allocator of the C library" + (f" and with {other}" if other else " alone"))
     if notes := [note for x in answers for note in x.get("notes", [])]:
         facts.append(f"noise was noticed {len(notes)} times in {len(environments)} measurements of Encore, first: {notes[0]}")
     elif environments:

@@ -3,14 +3,15 @@
 peers' in turn.
 
     python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 --texts test.conll \\
-        --decide dev.conll --peer infer.py --rounds 3 --out samples.json
+        --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
 
 The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
 512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into pieces and
 writing the vectors count for us, and are outside of the peers' clock. One text alone is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
 cutting, the vector as JSON and the client's own reading count for us, and the pass alone for the peers. --peer is a script that prints
 one JSON object with texts_per_second, p50 and p95 (milliseconds) of single texts, and distance (1 - cosine, at most) by engine; it is
-called with --model, --texts and --threads. Every sample is kept.
+called with --model, --texts, --threads and --onnx, a folder that all peers share. An engine with int8 in its name computes with integers.
+Every sample is kept.
 """
 import argparse, http.client, json, math, os, statistics, subprocess, sys, tempfile, time
 from serve_client import Server
@@ -91,8 +92,9 @@ class Ours:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--exp", "--model", "--texts", "--decide", "--peer"):
+    for option in ("--exp", "--model", "--texts", "--decide"):
         parser.add_argument(option, required=True)
+    parser.add_argument("--peer", required=True, action="append", help="may be repeated; they run in this order")
     parser.add_argument("--python", default=sys.executable, help="with the peer's packages")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
@@ -106,11 +108,13 @@ def main():
         for _ in range(arguments.rounds):
             sample = {variant: ours.speed(*how) for variant, how in variants.items()}
             single = {variant: ours.latency(*how) for variant, how in variants.items()}
-            peer = subprocess.run([arguments.python, arguments.peer, "--model", arguments.model, "--texts", arguments.texts, "--threads",
-                                   str(arguments.threads), "--onnx", folder], capture_output=True, text=True)
-            if peer.returncode != 0:
-                sys.exit(peer.stderr)
-            engines = {name: engine for name, engine in json.loads(peer.stdout.splitlines()[-1]).items() if isinstance(engine, dict)}
+            engines = {}
+            for script in arguments.peer:
+                peer = subprocess.run([arguments.python, script, "--model", arguments.model, "--texts", arguments.texts, "--threads",
+                                       str(arguments.threads), "--onnx", folder], capture_output=True, text=True)
+                if peer.returncode != 0:
+                    sys.exit(peer.stderr)
+                engines |= {name: engine for name, engine in json.loads(peer.stdout.splitlines()[-1]).items() if isinstance(engine, dict)}
             sample.update({"peer " + name: engine["texts_per_second"] for name, engine in engines.items()})
             single.update({"peer " + name: {key: engine[key] for key in ("p50", "p95")} for name, engine in engines.items()})
             distances.update({"peer " + name: engine["distance"] for name, engine in engines.items()})
@@ -123,10 +127,12 @@ def main():
         p50, p95 = (statistics.median(single[name][key] for single in singles) for key in ("p50", "p95"))
         print(f"{name:18} {statistics.median(speeds):8.1f} texts/s ({min(speeds):.1f} to {max(speeds):.1f}), one text {p50:.2f} ms, "
               f"p95 {p95:.2f} ms, distance {distances[name]:.2g}")
-    best = [max(speed for name, speed in sample.items() if name.startswith("peer ")) for sample in rounds]
-    fastest = [max(sample["float32, int8"], sample["bfloat16, int8"]) for sample in rounds]
-    ratios = [a / b for a, b in zip(fastest, best)]
-    print(f"integers over the fastest peer: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    integers = [name for name in rounds[0] if name.startswith("peer ") and "int8" in name]
+    for what, ours, peers in (("integers over the fastest peer", [n for n in variants if "int8" in n], [n for n in rounds[0] if n.startswith("peer ")]),
+                              ("integers over the fastest peer with integers", [n for n in variants if "int8" in n], integers)):
+        ratios = [max(sample[name] for name in ours) / max(sample[name] for name in peers) for sample in rounds if peers]
+        if ratios:
+            print(f"{what}: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 main()

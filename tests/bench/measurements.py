@@ -5,9 +5,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HERE = os.path.join(ROOT, "tests", "bench")
 MODELS = {"seed": {"layers": 12, "width": 384, "heads": 6, "hidden": 768, "residual_norm": True},
           "small": {"layers": 4, "width": 256, "heads": 4, "hidden": 768, "residual_norm": False}}
-# PyTorch's candidates for its fastest mode: (batching, dtype). The fastest of a round counts.
+# PyTorch's candidates for its fastest mode: (batching, dtype), each with every allocator. The fastest of a round counts.
 TORCH_MODES = {"float32": [("sorted", "fp32"), ("unpadded", "fp32")],
-               "bfloat16": [("sorted", "bf16"), ("sorted", "bf16-weights"), ("unpadded", "bf16")]}
+               "bfloat16": [("sorted", "bf16"), ("sorted", "bf16-weights"), ("unpadded", "bf16"), ("unpadded", "bf16-weights")]}
 FULL_LENGTH, BATCH, MEMORY_STEPS = 256, 32, 4
 QUALITY_SEEDS = 5
 
@@ -132,6 +132,7 @@ class Workshop:
             steps.append(entry)
         environment = case["environment"]
         return {"steps": steps, "notes": result["notes"], "places": result["settings"].get("places"),
+                "peaks": peaks_of(result["summary"]["machines"]),
                 "environment": {key: environment.get(key) for key in ("device", "gemm", "instruction_set", "compiler")}}
 
     def encore_memory(self):
@@ -161,29 +162,29 @@ class Workshop:
 
     # --- peers -----------------------------------------------------------------------------------------------
 
-    def torch(self, model, batching, dtype, data, steps, extra=()):
+    def torch(self, model, batching, dtype, data, steps, extra=(), allocator=""):
         shape = MODELS[model]
         command = [sys.executable, self.a.torch_ner, "--data", data, "--vocab", self.a.vocab, "--batching", batching, "--dtype", dtype,
                    "--steps", str(steps), "--layers", str(shape["layers"]), "--width", str(shape["width"]), "--heads", str(shape["heads"]),
                    "--ffn", str(shape["hidden"]), "--batch", str(BATCH), "--threads", str(self.a.threads), *extra]
         command += ["--cased"] * self.a.cased + ["--residual-norm"] * shape["residual_norm"]
-        return self.peer(command)
+        return self.peer(command, allocator)
 
-    def peer(self, command):
-        """What a script of PyTorch answers in its last line."""
-        env = {**self.env, "LD_PRELOAD": self.a.torch_allocator} if self.a.torch_allocator else self.env
-        lines = child(command, env).strip().splitlines()
+    def peer(self, command, allocator=""):
+        """The JSON object in the last line that a script of PyTorch prints. `allocator`: a library to preload, or empty."""
+        lines = child(command, {**self.env, "LD_PRELOAD": allocator} if allocator else self.env).strip().splitlines()
         return answer_of(lines[-1] if lines else "", command)
 
-    def torch_translation(self, dtype):
-        return self.peer([sys.executable, self.a.torch_translate, "--data", self.a.multi30k, "--steps", str(self.a.torch_steps), "--dtype", dtype])
+    def torch_translation(self, dtype, allocator):
+        return self.peer([sys.executable, self.a.torch_translate, "--data", self.a.multi30k, "--steps", str(self.a.torch_steps), "--dtype", dtype],
+                         allocator)
 
-    def torch_tuning(self, dtype):
+    def torch_tuning(self, dtype, allocator):
         return self.peer([sys.executable, self.a.hf_ner, "--model", self.a.minilm, "--data", self.a.wnut17, "--steps", str(self.a.torch_steps),
-                          "--dtype", dtype])
+                          "--dtype", dtype], allocator)
 
-    def torch_speed(self, model, batching, dtype):
-        return self.torch(model, batching, dtype, self.speed_data(), self.a.torch_steps)
+    def torch_speed(self, model, batching, dtype, allocator):
+        return self.torch(model, batching, dtype, self.speed_data(), self.a.torch_steps, allocator=allocator)
 
     def torch_products(self):
         """GFLOP/s of the seed model's products as PyTorch computes them, by precision, with as many tokens as Encore's batches have."""
@@ -191,8 +192,9 @@ class Workshop:
         return {"tokens": self.tokens, **{precision: answer[precision]["all"] for precision in ("float32", "bfloat16")}}
 
     def torch_memory(self):
-        """Its peak on the same sequences, and what the process holds before there is a model."""
-        peak = self.torch("seed", "fixed", "fp32", self.full_data(), MEMORY_STEPS, ["--max-length", str(FULL_LENGTH)])["peak_mb"]
+        """Its peak on the same sequences with the allocator that needs less, and what the process holds before there is a model."""
+        peak = min(self.torch("seed", "fixed", "fp32", self.full_data(), MEMORY_STEPS, ["--max-length", str(FULL_LENGTH)], library)["peak_mb"]
+                   for _, library in allocators(self.a))
         script = "import resource, torch, numpy, tokenizers; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         return {"peak_bytes": peak * 2**20, "empty_bytes": int(child([sys.executable, "-c", script], self.env)) * 1024}
 
@@ -230,6 +232,26 @@ class Workshop:
         return {sample["precision"]: {who: sample[who] for who in ("encore", "torch")} for sample in answer["rounds"]}
 
 
+def peaks_of(machines):
+    """Of the first machine of an `exp bench`: the highest operations a second of its cores by precision, and bytes a second from memory."""
+    if not machines:
+        return {}
+    peaks = {}
+    for entry in machines[0]["core_peaks"]:
+        peaks[entry["precision"]] = max(peaks.get(entry["precision"], 0.0), entry["flops_per_second"]["median"])
+    return {**peaks, "triad": machines[0]["triad_bytes_per_second"]["median"]}
+
+
+def processor():
+    """Name, family and model of the CPU: one name may stand for several designs."""
+    fields = {}
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        for line in lines:
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+    return "{} (family {}, model {}, stepping {})".format(*(fields.get(key, "unknown") for key in ("model name", "cpu family", "model", "stepping")))
+
+
 def read_scores(databases):
     """{precision: {seed: test F1}} of completed runs on wikineural_en."""
     scores = {"float32": {}, "bfloat16": {}}
@@ -255,6 +277,11 @@ def shared_seeds(scores):
     return sorted(scores["float32"].keys() & scores["bfloat16"].keys())
 
 
+def allocators(a):
+    """[(suffix of a measurement's name, library to preload)]: that of the C library, and the faster one where there is one."""
+    return [("", "")] + ([("_allocator", a.torch_allocator)] if a.torch_allocator else [])
+
+
 def peers_of_tasks(a, shop, scale):
     """Training of a translation, and fine-tuning of a folder: each peer in both types, of which the faster counts."""
     some, found = 3, []
@@ -264,7 +291,9 @@ def peers_of_tasks(a, shop, scale):
             continue
         for precision, dtype in (("float32", "fp32"), ("bfloat16", "bf16")):
             found.append(Measurement(f"encore_{task}_{precision}", 25 * scale, lambda p=precision, run=ours: run(p), some))
-            found.append(Measurement(f"torch_{task}_{dtype}", 15 + seconds * a.torch_steps, lambda d=dtype, run=theirs: run(d), some))
+            for name, library in allocators(a):
+                found.append(Measurement(f"torch_{task}_{dtype}{name}", 15 + seconds * a.torch_steps,
+                                         lambda d=dtype, l=library, run=theirs: run(d, l), some))
     return found
 
 
@@ -282,8 +311,9 @@ def measurements(a, shop):
             if a.torch_ner:
                 for batching, dtype in TORCH_MODES[precision]:
                     seconds = 8 + a.torch_steps * weight * (0.5 if precision == "float32" else 0.36)
-                    add(f"torch_{model}_{precision}_{batching}_{dtype}", seconds,
-                        lambda m=model, b=batching, d=dtype: shop.torch_speed(m, b, d), every)
+                    for name, library in allocators(a):
+                        add(f"torch_{model}_{precision}_{batching}_{dtype}{name}", seconds,
+                            lambda m=model, b=batching, d=dtype, l=library: shop.torch_speed(m, b, d, l), every)
         if model == "seed" and a.torch_products:
             add("torch_products", 6, shop.torch_products, every)
         if model == "seed" and a.matmul_limit:
@@ -293,7 +323,7 @@ def measurements(a, shop):
         add("encore_threads", 30 * scale, lambda: shop.encore("seed", "float32", f"1,{a.threads}"), some)
     add("encore_memory", 14, shop.encore_memory, some)
     if a.torch_ner:
-        add("torch_memory", 32, shop.torch_memory, some)
+        add("torch_memory", 32 * len(allocators(a)), shop.torch_memory, some)
     add("wordpiece", 4, shop.wordpiece, some)
     add("attention", 5, shop.attention, some)
     add("first_step", 5, shop.first_step, some)

@@ -42,10 +42,11 @@ def add_runs(database, runs, host, points):
                            "learning_rate": 1e-3, "tokens_per_second": 1e4, "eta_seconds": 0.0})
     started = json.dumps({"type": "started", "time": now, "build": {}, "plugins": []})
     database.execute("BEGIN")
-    database.execute("INSERT INTO sweep VALUES (1, 'scale', 'scale.toml', '', ?)", (now,))
-    database.execute("INSERT INTO dataset VALUES (1, ?)", ("c" * 64,))
+    database.execute("INSERT INTO sweep (number, name, file, content, created) VALUES (1, 'scale', 'scale.toml', '', ?)",
+                     (now,))
+    database.execute("INSERT INTO dataset (number, sha256) VALUES (1, ?)", ("c" * 64,))
     for number, name in enumerate(METRICS, 1):
-        database.execute("INSERT INTO metric VALUES (?, ?, '')", (number, name))
+        database.execute("INSERT INTO metric (number, name) VALUES (?, ?)", (number, name))
     for number, name, question, group, seed, params in runs:
         made = now - 1e6 + number
         database.execute(
@@ -58,14 +59,18 @@ def add_runs(database, runs, host, points):
             " host_name, pid, process_start, boot_id, started_event) "
             "VALUES (?, ?, 1, 'completed', ?, ?, 1, ?, '', 0, ?, 1, 1, '', ?)",
             (number, number, made, made + 9, progress, host, started))
-        database.execute("INSERT INTO run_dataset VALUES (?, 'train', 1, '/data/train.conll')", (number,))
+        database.execute("INSERT INTO run_dataset (run, role, dataset, path) VALUES (?, 'train', 1, '/data/train.conll')", (number,))
         database.executemany(
-            "INSERT INTO param VALUES (?, ?, ?, ?, 'file', 'scale.toml:1:1')",
+            "INSERT INTO param (run, key, value, type, source, at) VALUES (?, ?, ?, ?, 'file', 'scale.toml:1:1')",
             [(number, key, value, kind) for key, value, kind in params])
         database.executemany(
-            "INSERT INTO point VALUES (?, ?, ?, ?, ?, NULL)",
+            "INSERT INTO point (run, metric, step, attempt, value) VALUES (?, ?, ?, ?, ?)",
             [(number, metric, step, number, 1.0 / step) for metric in range(1, len(METRICS) + 1)
              for step in range(1, steps + 1)])
+        database.executemany(
+            "INSERT INTO newest (run, metric, step, attempt, value, points, least, greatest) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, 1.0)",
+            [(number, metric, steps, number, 1.0 / steps, steps, 1.0 / steps) for metric in range(1, len(METRICS) + 1)])
     database.execute("COMMIT")
     database.close()
 
@@ -79,14 +84,15 @@ def many_runs(count):
 
 
 def sweep_file(folder, planned):
-    """A sweep of at least `planned` runs, ten values to each of its options but the last."""
-    rates = [round(1e-4 * (1 + i), 6) for i in range(max(1, planned // 1000))]
-    shares = [round(0.1 * i, 1) for i in range(10)]
-    seeds = list(range(1, 11))
+    """A sweep of about `planned` runs: at most ten values to each of its options but the last."""
+    values = 10 if planned >= 1000 else 2
+    rates = [round(1e-4 * (1 + i), 6) for i in range(max(1, planned // values**3))]
+    shares = [round(0.1 * i, 1) for i in range(values)]
+    seeds = list(range(1, values + 1))
     (folder / "scale.toml").write_text(
         f'name = "scale"\nbase = "{ROOT}/experiments/quickstart.toml"\nseeds = {seeds}\n[sweep.grid]\n'
         f'"model.dropout" = {shares}\n"optimizer.weight_decay" = {shares}\n"optimizer.learning_rate" = {rates}\n')
-    return len(rates) * 1000
+    return len(rates) * values**3
 
 
 def random_file(folder, planned):
@@ -145,7 +151,7 @@ def main():
                      arguments.points // arguments.runs)
         figures["database"] = {"runs": arguments.runs, "points": arguments.points, "bytes": stored.stat().st_size}
         for verb in (["ls"], ["ls", "--sweep", "scale"], ["ls", "--state", "failed"], ["ls", "--all"],
-                     ["status"], ["show", f"scale-{arguments.runs // 2}"]):
+                     ["ls", "--column", "train/loss"], ["ls", "--sort", "dev/f1"], ["status"], ["show", f"scale-{arguments.runs // 2}"]):
             figures[" ".join(["exp", *verb])] = measured([exp, *verb, "--db", str(stored)], arguments.repeat)
 
     count = sweep_file(folder, arguments.planned)

@@ -102,7 +102,7 @@ struct GeneratorTest : CopyTest {
     return {logits.end() - vocabulary, logits.end()};
   }
 
-  /// The search of beam_search.hpp without a cache and without slots.
+  /// The search of infer/beam_search.hpp without a cache and without slots.
   std::vector<GeneratedText> searched(Model& model, const Pieces& prompt, const Decoding& decoding) {
     struct Hypothesis {
       Pieces pieces;
@@ -122,7 +122,7 @@ struct GeneratorTest : CopyTest {
         Pieces seen = model.needs().target ? Pieces{start} : prompt;
         seen.insert(seen.end(), each.pieces.begin(), each.pieces.end());
         penalize_repetitions(seen, decoding.repetition_penalty, logits);
-        for (const Candidate& candidate : most_probable(logits, vocabulary)) {
+        for (const NextPiece& candidate : most_probable(logits, vocabulary)) {
           if (candidate.piece == tokenizer->special(Special::padding)) continue;  // is never written
           next.push_back({each.pieces, each.log_probability + candidate.log_probability});
           next.back().pieces.push_back(candidate.piece);
@@ -355,6 +355,21 @@ TEST_F(GeneratorTest, ASourceLimitsItsText) {
   const Texts longest = run(*model, texts, {.max_pieces = 1000});
   for (const std::vector<GeneratedText>& each : longest)
     EXPECT_TRUE(each[0].ended || each[0].pieces.size() == 12U) << "the positions of the model";
+}
+
+TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
+  const auto model = make(true);
+  const std::int32_t end = tokenizer->special(Special::end), unknown = tokenizer->special(Special::unknown);
+  const Decoding way = {.beam = 2, .texts = 2};
+  const Texts alone = run(*model, {{4, 5}}, way), found = run(*model, {{end}, {4, 5}, {unknown, end}}, way);
+  ASSERT_EQ(found[0].size(), 2U) << "as many as asked";
+  for (const GeneratedText& text : found[0]) {
+    EXPECT_TRUE(text.pieces.empty() && text.text.empty() && text.ended);
+    EXPECT_EQ(text.score, 0.0);
+  }
+  EXPECT_EQ(found[1][0].pieces, alone[0][0].pieces) << "the others are as without it";
+  EXPECT_LT(found[2][0].score, 0.0) << "an unknown piece stands for something";
+  EXPECT_LT(run(*make(false), {{end}}, {})[0][0].score, 0.0) << "without an encoder it is a prompt";
 }
 
 TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -80,11 +81,13 @@ class ScriptedControl final : public Control {
   int left_;
 };
 
-/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it.
+/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it. between_steps: as
+/// in TrainerParts, with the run's device.
 inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
                             ScriptedControl control = ScriptedControl(),
                             const TokenCache& cache = TokenCache{std::filesystem::path()},
-                            const Milestones& milestones = {}, const bool* packs_ahead = nullptr) {
+                            const Milestones& milestones = {}, const bool* packs_ahead = nullptr,
+                            const std::function<void(const Device&)>& between_steps = {}) {
   Recorder recorder;
   std::filesystem::create_directories(folder);
   specification.save(folder);
@@ -93,6 +96,7 @@ inline Recorder run_attempt(const std::filesystem::path& folder, const Specifica
   for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
   TrainerParts parts = session.parts(recorder, control, milestones);
   if (packs_ahead != nullptr) parts.packs_ahead = *packs_ahead;
+  if (between_steps) parts.between_steps = [&] { between_steps(device); };
   Trainer(parts).run();
   return recorder;
 }

@@ -3,18 +3,7 @@
 # of their own: nothing is installed, built or downloaded.
 set -uo pipefail
 tree=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-check() {   # check WHAT CONDITION...
-  local what=$1
-  shift
-  if "$@"; then echo "ok      $what"; else echo "FAILED  $what"; sed 's/^/        | /' "$work/output"; failures=$((failures + 1)); fi
-}
-says() { grep -qF -- "$1" "$work/output"; }
-silent_about() { ! grep -qF -- "$1" "$work/output"; }
-returned() { [ "$status" = "$1" ]; }
+. "$tree/tests/system/shell_checks.sh"
 logged() { grep -q -- "$1" "$work/log"; }
 not_logged() { ! logged "$1"; }
 
@@ -27,7 +16,7 @@ touch "$copy/CMakeLists.txt" "$copy/CMakePresets.json" "$copy/framework/a.cpp"
 # A PATH with the plain tools only; what the tests are about is added as stand-ins that write down how they were called.
 bin=$work/bin
 mkdir "$bin"
-for tool in bash cat chmod cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort touch tr uname env; do
+for tool in bash cat chmod cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort stat touch tr uname env; do
   ln -s "$(command -v $tool)" "$bin/$tool"
 done
 stand_in() {   # stand_in NAME BODY
@@ -48,8 +37,11 @@ if [ "$1" = --build ]; then
   touch $build/bin/encore-worker
   chmod +x $build/bin/exp $build/bin/encore-worker
 else
-  echo "Kokkos_DIR:PATH='"$work"'" >$build/CMakeCache.txt
+  kokkos=$build/lib/encore/kokkos/lib/cmake/Kokkos
+  mkdir -p $kokkos
+  printf "Kokkos_DIR:PATH=%s\nENCORE_MPI_STATE:INTERNAL=%s\n" $kokkos "$(cat '"$work"'/mpi)" >$build/CMakeCache.txt
 fi'
+echo no >"$work/mpi"   # what CMake finds of MPI
 compiler_body='cat >/dev/null'   # a compiler that finds every header
 
 # --- an ordinary user on a machine without cmake -----------------------------------------------------------------------------------
@@ -113,6 +105,91 @@ check "the old program does not run" silent_about "program run"
 call run a.toml
 check "a failed build is tried again" logged '^cmake --build'
 
+# --- a tree that has been moved, and one of another user ----------------------------------------------------------------------------
+stand_in cmake "$cmake_body"
+call ls
+check "the next build works" says "program ls"
+mv "$copy" "$work/moved"
+copy=$work/moved call ls
+check "a moved tree is up to date, our own Kokkos with it" says "program ls"
+check "and nothing is configured" not_logged '^cmake'
+mv "$work/moved" "$copy"
+
+# As root permissions hold for others alone; an ordinary user takes his own away for a while.
+other=()
+if [ "$("$(command -v id)" -u)" = 0 ]; then
+  other=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+  chmod 755 "$work"
+else
+  find "$copy/build" -exec chmod a-w {} +
+fi
+call_as_other() {
+  : >"$work/log"
+  chmod 666 "$work/log"
+  (cd "$work" && "${other[@]}" env PATH="$bin" "$copy/exp" "$@") >"$work/output" 2>&1 </dev/null
+  status=$?
+}
+call_as_other ls
+check "who may not write the build uses it" says "program ls"
+check "and builds nothing" not_logged '^cmake'
+sleep 0.05
+touch "$copy/framework"
+call_as_other ls
+check "who may not write an old build gets exit 2" returned 2
+check "with the file that is newer" says "exp: build/openmp is out of date (framework is newer), and you may not write $copy/build/openmp, which belongs to"
+check "and what to do" says "  $copy/exp build"
+check "in the script's own words" silent_about "ermission"
+check "nothing is configured or installed" not_logged '^cmake\|^apt-get'
+mkdir "$work/fresh" && cp "$copy/exp" "$work/fresh/exp" && chmod 555 "$work/fresh"
+copy=$work/fresh call_as_other ls
+check "who may not write a tree without a build gets exit 2" returned 2
+check "and hears that nothing is built" says "exp: build/openmp is not built, and you may not write $work/fresh"
+chmod -R u+w "$work/fresh" "$copy/build"
+if [ "${#other[@]}" != 0 ]; then   # a folder that several users may write, and a lock that one of them has made
+  chmod -R a+w "$copy/build"
+  chmod 644 "$copy/build/openmp/.exp-lock"
+  rm -r "$copy/build/openmp/bin"
+  call_as_other ls
+  check "another user's lock is no obstacle" says "program ls"
+  check "the build is made" logged '^cmake --build'
+  chmod -R go-w "$copy/build"
+fi
+
+# --- MPI ----------------------------------------------------------------------------------------------------------------------------
+stand_in id 'echo 0'
+call build
+call build
+check "a build without MPI says so, and the command that mends it" says "is up to date, without MPI (with it: ./exp build --mpi)"
+stand_in mpicxx ''
+call build
+check "an MPI that has been installed since is built with" logged '^cmake --build'
+call build
+check "one that CMake cannot use is tried once" not_logged '^cmake'
+rm "$bin/mpicxx"
+stand_in apt-get 'if [ "$1" = install ]; then printf "#!/bin/sh\n" >'"$bin"'/mpicxx; cp '"$bin"'/mpicxx '"$bin"'/mpirun; chmod +x '"$bin"'/mpi*; fi'
+ln -sf "$(command -v cp)" "$bin/cp"
+call build --mpi
+check "--mpi installs an MPI" logged '^apt-get install .*libopenmpi-dev openmpi-bin'
+check "has CMake look for it, wherever it was switched off" logged '^cmake --preset openmp.*-DENCORE_MPI=ON'
+check "and fails where CMake finds none" returned 2
+check "with the file that says more" says "build/openmp/configure.log"
+echo yes >"$work/mpi"
+call build --mpi --backend openmp
+check "--mpi builds" returned 0
+check "what CMake has found" logged '^cmake --build'
+call build --mpi
+check "a build with MPI is up to date" says "build/openmp is up to date, with MPI"
+check "and not built again" not_logged '^cmake'
+echo off >"$work/mpi"
+sleep 0.05
+touch "$copy/framework/a.cpp"
+call build
+call build
+check "where MPI was switched off, it stays off" not_logged '^cmake'
+call build --mip
+check "an unknown argument of build is refused" returned 2
+check "and named" says 'unknown argument of build: "--mip"'
+
 # --- usage ------------------------------------------------------------------------------------------------------------------------
 call run --backend vulkan a.toml
 check "an unknown backend is refused" returned 2
@@ -141,6 +218,4 @@ check "an archive with another SHA-256 is refused" returned 1
 check "and the expected SHA-256 is named" says e620f05c742905e2db705d875f1cac92ef0ed453f9e6734e9beda26cc0f9cce7
 check "nothing half-made stays behind" test -z "$(find "$work/cache" -name 'kokkos-*' -o -name '.build-*')"
 
-echo
-if [ "$failures" != 0 ]; then echo "$failures checks failed"; exit 1; fi
-echo "all checks passed"
+report

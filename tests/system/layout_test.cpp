@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -54,7 +55,8 @@ const std::set<std::string> declaring_tier = {"error",
                                               "base64",
                                               "target_tokenizer",
                                               "vocabulary_lines",
-                                              "distillation"};
+                                              "distillation",
+                                              "lines"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
@@ -145,6 +147,97 @@ std::string place(const Include& include) {
   return include.file.string() + ":" + std::to_string(include.line) + ": \"" + include.target + "\" ";
 }
 
+/// C++ without comments, each literal as "" and each character as 0, so that brackets and names can be
+/// counted.
+std::string without_literals(const std::string& text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size();) {
+    const char letter = text[at];
+    if (text.compare(at, 2, "//") == 0) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text.compare(at, 3, "R\"(") == 0) {
+      at = std::min(text.find(")\"", at), text.size() - 2) + 2;
+      plain += "\"\"";
+    } else if (letter == '"' ||
+               (letter == '\'' && (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0))) {
+      for (++at; at < text.size() && text[at] != letter; ++at)
+        if (text[at] == '\\') ++at;
+      ++at;
+      plain += letter == '"' ? "\"\"" : "0";
+    } else {
+      plain += letter;
+      ++at;
+    }
+  }
+  return plain;
+}
+
+/// What joins literals to SQL in the calls of a file: "execute: + table +".
+std::set<std::string> pieces_of_sql(const std::string& text) {
+  static const std::regex call("\\b(execute|cached|integer|text|Statement)(\\s+\\w+)?\\(");
+  std::set<std::string> pieces;
+  for (std::sregex_iterator found(text.begin(), text.end(), call), end; found != end; ++found) {
+    const auto begin = static_cast<std::size_t>(found->position() + found->length());
+    std::size_t at = begin;
+    for (int depth = 1; depth > 0 && at < text.size(); ++at) depth += (text[at] == '(') - (text[at] == ')');
+    std::string argument = text.substr(begin, at - begin - 1);
+    if (argument.find("\"\"") == std::string::npos || argument.find('+') == std::string::npos) continue;
+    argument = std::regex_replace(argument, std::regex("\"\"|\\s+"), "");
+    argument = std::regex_replace(argument, std::regex("\\++"), "+");
+    pieces.insert((*found)[1].str() + ":" + argument);
+  }
+  return pieces;
+}
+
+/// A name or value that came out of a database, a spool or a file must not become a part of a statement:
+/// values are bound, names come from schema.sql. Each piece below was looked at: a constant, a number, or a
+/// condition that this program wrote. Whoever adds one looks at it too.
+TEST(Sql, no_statement_is_made_of_data) {
+  const std::map<std::string, std::set<std::string>> known = {
+      {"bundle/spool_agreement.cpp", {"Statement:database_,+one+other+"}},
+      {"cli/db_check.cpp", {"cached:+std::string(column)+table+column+"}},
+      {"cli/ls_verb.cpp", {"integer:+condition_of(selection.sight)"}},
+      {"runner/recorder.cpp", {"integer:+std::to_string(milliseconds)"}},
+      {"store/benches.cpp", {"cached:+table+"}},
+      {"store/merge.cpp", {"cached:+what+"}},
+      {"store/merged_rows.cpp",
+       {"cached:+table+", "execute:+std::string(table)+", "cached:+schema+",
+        "execute:+name+name+name+name+same", "cached:+std::string(table)+", "Statement:database_,+which",
+        "execute:+table+columns+values+table+where"}},
+      {"store/merged_searches.cpp", {"execute:+std::string(table)+search"}},
+      {"store/metrics.cpp", {"cached:of_runs()+"}},
+      {"store/queries.cpp", {"cached:std::string()+attempt_columns+attempt_tables+", "cached:+points+"}},
+      {"store/run_batch.cpp", {"cached:+condition+", "cached:+std::string(several?:)+condition+"}},
+      {"store/run_columns.cpp", {"cached:+has_values", "Statement:store_.database(),+*column+"}},
+      {"store/run_score.cpp", {"cached:std::string()+of_these"}},
+      {"store/runs.cpp",
+       {"cached:select(+in_sweeps()+condition_of(filter.sight)+(states.empty()?:+states+)+(filter.numbers?:)+"
+        ")"}},
+      {"store/searches.cpp", {"cached:+condition+"}},
+      {"store/selection.cpp", {"cached:+condition", "cached:+seen_+by_age", "cached:+seen_+"}},
+      {"store/served.cpp", {"Statement:database,std::string()+table+"}},
+      {"store/upgrade.cpp", {"execute:+std::to_string(upgrade.to)"}}};
+  const fs::path framework = fs::path(ENCORE_SOURCE_DIR) / "framework";
+  std::size_t files = 0;
+  for (const char* folder : {"store", "bundle", "cli", "runner", "monitor"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(framework / folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      ++files;
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string text = without_literals({std::istreambuf_iterator<char>(in), {}});
+      if (text.find("Statement") == std::string::npos && text.find("atabase") == std::string::npos) continue;
+      const std::string name = fs::relative(entry.path(), framework).generic_string();
+      const auto listed = known.find(name);
+      for (const std::string& piece : pieces_of_sql(text))
+        EXPECT_TRUE(listed != known.end() && listed->second.contains(piece))
+            << name << ": \"" << piece
+            << "\" becomes a part of SQL; bind it, or list it here where it is no data";
+    }
+  EXPECT_GT(files, 50U);
+  EXPECT_EQ(pieces_of_sql(without_literals("rows.execute(\"SELECT \\\"\" + name + \"\\\" FROM run\");")),
+            std::set<std::string>{"execute:+name+"});
+}
+
 }  // namespace
 
 TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
@@ -175,7 +268,7 @@ std::set<std::string> files_with(const std::string& text) {
 }
 
 TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
-  // safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
+  // record/safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
   EXPECT_EQ(files_with("json::parse("), (std::set<std::string>{"record/safetensors.cpp"}));
   EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
   EXPECT_TRUE(files_with("require_shallow_json").contains("record/safetensors.cpp"));

@@ -148,7 +148,9 @@ TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& 
   for (const RandomVariable& variable : search_.variables())
     trial.active.push_back(std::ranges::find(maker_->applied_keys(), variable.key) !=
                            maker_->applied_keys().end());
-  if (trial.runs.empty()) trial.problem = problems.empty() ? excluded_problem : problems.all().front().text();
+  trial.excluded = trial.runs.empty() && problems.empty();
+  if (trial.runs.empty())
+    trial.problem = trial.excluded ? "excluded by \"exclude\" of [search]" : problems.all().front().text();
   return trial;
 }
 

@@ -13,14 +13,12 @@
 
 namespace encore::search {
 
-/// The problem of a trial that "exclude" takes out: it is as it was asked for, and nothing has failed.
-inline const std::string excluded_problem = "excluded by \"exclude\" of [search]";
-
 /// A point as runs, one for each seed.
 struct TrialRuns {
   std::vector<RunPoint> runs;  ///< none where `problem` says why
   std::vector<bool> active;    ///< by variable: whether the conditions leave it
   std::string problem = {};
+  bool excluded = false;  ///< "exclude" takes it out: as it was asked for, nothing has failed
 };
 
 class SearchPlan {

@@ -45,7 +45,8 @@ struct Decoding {
 /// What was written behind a prompt, without it and without the piece that ends a text.
 struct GeneratedText {
   std::vector<std::int32_t> pieces;
-  std::string text;  ///< what the pieces say (Tokenizer::decode), up to a string of Decoding::stop
+  /// What the pieces say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.
+  std::string text;
   /// log p / n^length_penalty; p is as the repetition penalty left it, before temperature, top_k and top_p.
   double score = 0.0;
   bool ended = false;  ///< false: cut at the longest length allowed

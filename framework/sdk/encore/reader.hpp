@@ -17,7 +17,8 @@ struct ReaderContext {};
 struct InputText {
   std::string name;  ///< as the user wrote it, for messages: "train.conll:14: ..."
   /// Its content: UTF-8 (the host has refused a file with other bytes), perhaps with a byte order mark and
-  /// line ends of Windows. It outlives the call, not the records: they hold copies.
+  /// line ends of any kind, which encore/lines.hpp finds. It outlives the call, not the records: they hold
+  /// copies.
   std::string_view text;
   std::int64_t first_line = 1;  ///< number of its first line in the file, of which it may be a later part
 };

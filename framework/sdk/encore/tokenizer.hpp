@@ -95,7 +95,9 @@ class Tokenizer {
   /// punctuation).
   virtual bool drops_text() const { return false; }
 
-  /// The text of pieces, as far as they tell it; special pieces are left out.
+  /// The text of pieces, as far as they say it; special pieces are left out. A piece that is part of a
+  /// character gives the bytes that it stands for as they are: its neighbours may have the others, and the
+  /// caller makes UTF-8 of the whole. More pieces behind these only append to the text.
   virtual std::string decode(std::span<const std::int32_t> pieces) const = 0;
 
  protected:

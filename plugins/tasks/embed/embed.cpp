@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "number_bits.hpp"
 #include "quoted_line.hpp"
 #include "word_counts.hpp"
 
@@ -13,9 +14,9 @@ namespace encore::embed {
 namespace {
 
 /// The columns of an example, in the order of Embed::columns().
-enum : std::size_t { first, second, cut_pieces, number, scaled };
+enum : std::size_t { first, second, cut_pieces, bits, scaled };
 
-constexpr const char* number_column = "number";
+constexpr const char* number_field = "number";
 constexpr const char* embedding_output = "embedding";
 /// What a run remembers: what it has learned, and of numbers the scale.
 constexpr std::string_view pairs_text = "pairs\n", numbers_text = "numbers ";
@@ -120,9 +121,9 @@ std::vector<Measure> Embed::measures() {
 void Embed::prepare(const Records& train) {
   if (train.size() == 0) throw Error("the training set has no pair; there is nothing to learn");
   scale_ = {};
-  if (!train.has(number_column)) return;
-  for (const double value : train.numbers(number_column)) checked(value);
-  const auto [least, most] = std::ranges::minmax(train.numbers(number_column));
+  if (!train.has(number_field)) return;
+  for (const double value : train.numbers(number_field)) checked(value);
+  const auto [least, most] = std::ranges::minmax(train.numbers(number_field));
   if (least == most)
     throw Error("every pair of the training set has the number " + written(least) +
                 "; there is nothing to learn");
@@ -130,10 +131,10 @@ void Embed::prepare(const Records& train) {
 }
 
 void Embed::extend(const Records& other) {
-  if (scale_.is_known() && !other.has(number_column))
+  if (scale_.is_known() && !other.has(number_field))
     throw Error("the records have no field \"number\", which those of the training set have");
-  if (other.has(number_column))
-    for (const double value : other.numbers(number_column)) checked(value);
+  if (other.has(number_field))
+    for (const double value : other.numbers(number_field)) checked(value);
 }
 
 void Embed::adopt(const std::vector<std::string>&) {
@@ -172,7 +173,7 @@ std::vector<ColumnRule> Embed::columns() const {
       {.name = "first", .space = Space::sequences},   // 0: the first text of a pair
       {.name = "second", .space = Space::sequences},  // 0: the second
       {.name = "cut_pieces", .space = Space::sequences},
-      {.name = number_column, .space = Space::sequences, .type = ColumnType::numbers, .truth = true}};
+      tasks::number_bits_rule()};
   if (scale_.is_known())  // the cosine that is to be learned
     columns.push_back(
         {.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers, .truth = true});
@@ -200,9 +201,9 @@ void Embed::encode(const Records& records, std::size_t record, const Tokenizer& 
     add_text(which == 0 ? records.texts("text")[record] : other, tokenizer, to);
     to.integers(first).push_back(!other.empty() && which == 0 ? 0 : no_target);
     to.integers(second).push_back(which == 1 ? 0 : no_target);
-    if (records.has(number_column)) {
-      const double value = checked(records.numbers(number_column)[record]);
-      to.numbers(number).push_back(static_cast<float>(value));
+    if (records.has(number_field)) {
+      const double value = checked(records.numbers(number_field)[record]);
+      tasks::put_number(value, to.integers(bits));
       if (scale_.is_known()) to.numbers(scaled).push_back(static_cast<float>(scale_.cosine_of(value)));
     }
     to.end_sequence();
@@ -233,14 +234,14 @@ SetDescription Embed::describe(const ExampleSet& set) const {
 
 void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const Vectors vectors(set, outputs, embedding_output);
-  const bool has_numbers = set.has_column(number_column);
+  const bool has_numbers = set.has_column(tasks::number_bits_column);
   for (std::size_t i = 0; i < set.size(); ++i) {
     statistics.begin_example();
     if (!is_pair(set, i)) continue;
     if (has_numbers) {
       statistics.add("prediction", cosine_of_pair(set, vectors, i));
-      statistics.add("truth", static_cast<double>(
-                                  set.numbers(set.column(number_column), set.sequences(i).first).front()));
+      statistics.add("truth", tasks::number_in(set.integers(set.column(tasks::number_bits_column),
+                                                            set.sequences(i).first)));
     }
     if (scale_.is_known()) continue;  // pairs that are not alike do not belong together
     const std::size_t rank = rank_of(set, vectors, i, group_of(i, set.size(), candidates_));
@@ -259,7 +260,7 @@ Records Embed::label(const Records&, const ExampleSet& set, const Outputs& outpu
   }
   Records labelled;
   labelled.add("similarity", std::move(cosines));
-  if (scale_.is_known()) labelled.add(number_column, std::move(numbers));
+  if (scale_.is_known()) labelled.add(number_field, std::move(numbers));
   return labelled;
 }
 

@@ -28,15 +28,15 @@ double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
 
 std::vector<Measure> translation_measures() {
   Measure
-      bleu =
-          {.name = "bleu",
-           .title = "BLEU",
-           .help =
-               "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a, smooth:exp",
-           .fraction = true,
-           .reducer = Reducer::ngram_precision,
-           .columns = {"words", "reference_words"},
-           .always = false},
+      bleu = {.name = "bleu",
+              .title = "BLEU",
+              .help =
+                  "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a (or "
+                  "task.bleu_tokenizer), smooth:exp",
+              .fraction = true,
+              .reducer = Reducer::ngram_precision,
+              .columns = {"words", "reference_words"},
+              .always = false},
       chrf = {
           .name = "chrf",
           .title = "chrF",
@@ -53,12 +53,13 @@ std::vector<Measure> translation_measures() {
   return {bleu, chrf};
 }
 
-void add_translation(std::string_view written, std::string_view reference, Statistics& statistics) {
+void add_translation(std::string_view written, std::string_view reference, Statistics& statistics,
+                     BleuTokenizer tokenizer) {
   const auto add = [&](const std::string& name, std::size_t count) {
     statistics.add(name, static_cast<double>(count));
   };
-  const Units words = Units::of_words(split_13a(written)),
-              reference_words = Units::of_words(split_13a(reference));
+  const Units words = Units::of_words(split(written, tokenizer)),
+              reference_words = Units::of_words(split(reference, tokenizer));
   add("words", words.size());
   add("reference_words", reference_words.size());
   for (std::size_t n = 1; n <= bleu_orders; ++n) {
@@ -80,19 +81,22 @@ std::vector<Measure> summary_measures() {
   for (const auto& [name, title, what] : {std::tuple{"rouge_1", "ROUGE-1", "words"},
                                           {"rouge_2", "ROUGE-2", "pairs of words"},
                                           {"rouge_l", "ROUGE-L", "words of the longest common subsequence"}})
-    measures.push_back({.name = name,
-                        .title = title,
-                        .help = "F1 of the " + std::string(what) +
-                                ", mean over texts, as rouge-score counts it without its stemmer",
-                        .fraction = true,
-                        .reducer = Reducer::ratio,
-                        .columns = {name, "texts"},
-                        .always = false});
+    measures.push_back(
+        {.name = name,
+         .title = title,
+         .help = "F1 of the " + std::string(what) +
+                 ", mean over texts, as rouge-score counts it without its stemmer (or task.rouge_tokenizer)",
+         .fraction = true,
+         .reducer = Reducer::ratio,
+         .columns = {name, "texts"},
+         .always = false});
   return measures;
 }
 
-void add_summary(std::string_view written, std::string_view reference, Statistics& statistics) {
-  const std::vector<std::string> words = split_rouge(written), reference_words = split_rouge(reference);
+void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
+                 RougeTokenizer tokenizer) {
+  const std::vector<std::string> words = split(written, tokenizer),
+                                 reference_words = split(reference, tokenizer);
   const Units units = Units::of_words(words), reference_units = Units::of_words(reference_words);
   const auto f1_of_ngrams = [&](std::size_t n) {
     return f1_of(common_ngrams(units, reference_units, n), units.ngrams(n), reference_units.ngrams(n));

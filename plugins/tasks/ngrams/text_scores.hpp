@@ -9,17 +9,21 @@
 #include <encore/measure.hpp>
 #include <encore/statistics.hpp>
 
+#include "unicode_splitting.hpp"
+
 namespace encore::ngrams {
 
 /// "bleu" and "chrf", of the whole set (Papineni et al. 2002, Popovic 2015); not always: a set may have been
 /// scored without generating texts. sacreBLEU's signatures of them stand in docs/translation.md.
 std::vector<Measure> translation_measures();
 /// Adds to their columns, for the example that was begun.
-void add_translation(std::string_view written, std::string_view reference, Statistics& statistics);
+void add_translation(std::string_view written, std::string_view reference, Statistics& statistics,
+                     BleuTokenizer tokenizer = BleuTokenizer::mteval_13a);
 
 /// "rouge_1", "rouge_2", "rouge_l": F1 of common words, of common pairs of words, and of the longest common
 /// subsequence of words (Lin 2004), the mean over examples; not always, likewise.
 std::vector<Measure> summary_measures();
-void add_summary(std::string_view written, std::string_view reference, Statistics& statistics);
+void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
+                 RougeTokenizer tokenizer = RougeTokenizer::ascii);
 
 }  // namespace encore::ngrams

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace encore::ngrams {
 namespace {
@@ -21,19 +22,6 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return length;
 }
 
-/// What Python's str.split() parts words by.
-bool is_white_space(std::string_view character) {
-  if (character.size() == 1) {
-    const auto byte = static_cast<unsigned char>(character.front());
-    return (byte >= 0x09 && byte <= 0x0D) || (byte >= 0x1C && byte <= 0x20);
-  }
-  std::uint32_t code =
-      static_cast<unsigned char>(character.front()) & (character.size() == 2 ? 0x1FU : 0x0FU);
-  for (const char byte : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(byte) & 0x3FU);
-  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
-         code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
-}
-
 template <class Visit>
 void each_character(std::string_view text, const Visit& visit) {
   for (std::size_t at = 0; at < text.size();) {
@@ -43,31 +31,19 @@ void each_character(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Without white space at its end.
-std::string_view without_end(std::string_view text) {
-  std::size_t end = 0, at = 0;
-  each_character(text, [&](std::string_view character) {
-    at += character.size();
-    if (!is_white_space(character)) end = at;
-  });
-  return text.substr(0, end);
-}
-
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  bool open = false;
-  each_character(text, [&](std::string_view character) {
-    const bool blank = is_white_space(character);
-    if (!blank && !open) words.emplace_back();
-    if (!blank) words.back() += character;
-    open = !blank;
-  });
-  return words;
-}
-
+/// In one pass: what is left is moved once, however often `from` stands there.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  std::size_t at = text.find(from);
+  if (at == std::string::npos) return;
+  std::string result(text, 0, at);
+  while (at < text.size()) {
+    result += to;
+    at += from.size();
+    const std::size_t next = std::min(text.find(from, at), text.size());
+    result.append(text, at, next - at);
+    at = next;
+  }
+  text = std::move(result);
 }
 
 /// The symbols that always stand alone: ASCII without letters, digits, "'", ",", "-" and ".".
@@ -97,23 +73,48 @@ std::string rewrite_pairs(const std::string& text, const Fits& fits, const Write
 
 }  // namespace
 
-std::vector<std::string> split_13a(std::string_view original) {
-  std::string text(without_end(original));
-  replace_all(text, "<skipped>", "");
-  replace_all(text, "-\n", "");
-  replace_all(text, "\n", " ");
-  replace_all(text, "&quot;", "\"");
-  replace_all(text, "&amp;", "&");
-  replace_all(text, "&lt;", "<");
-  replace_all(text, "&gt;", ">");
-  std::string apart = " ";
+/// What Python's str.split() parts words by.
+bool is_white_space(std::string_view character) {
+  if (character.size() == 1) {
+    const auto byte = static_cast<unsigned char>(character.front());
+    return (byte >= 0x09 && byte <= 0x0D) || (byte >= 0x1C && byte <= 0x20);
+  }
+  std::uint32_t code =
+      static_cast<unsigned char>(character.front()) & (character.size() == 2 ? 0x1FU : 0x0FU);
+  for (const char byte : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(byte) & 0x3FU);
+  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+         code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+std::string_view without_end(std::string_view text) {
+  std::size_t end = 0, at = 0;
+  each_character(text, [&](std::string_view character) {
+    at += character.size();
+    if (!is_white_space(character)) end = at;
+  });
+  return text.substr(0, end);
+}
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  bool open = false;
+  each_character(text, [&](std::string_view character) {
+    const bool blank = is_white_space(character);
+    if (!blank && !open) words.emplace_back();
+    if (!blank) words.back() += character;
+    open = !blank;
+  });
+  return words;
+}
+
+std::vector<std::string> split_symbols(std::string_view text) {
+  std::string apart;
   for (const char byte : text) {
     if (stands_alone(byte))
       apart.append({' ', byte, ' '});
     else
       apart += byte;
   }
-  apart += " ";
   const auto both_apart = [](char a, char b, std::string& to) { to.append({a, ' ', b, ' '}); };
   apart = rewrite_pairs(
       apart, [](char a, char b) { return !is_digit(a) && is_point(b); }, both_apart);
@@ -125,6 +126,18 @@ std::vector<std::string> split_13a(std::string_view original) {
   apart = rewrite_pairs(
       apart, [](char a, char b) { return is_digit(a) && b == '-'; }, both_apart);
   return split_words(apart);
+}
+
+std::vector<std::string> split_13a(std::string_view original) {
+  std::string text(without_end(original));
+  replace_all(text, "<skipped>", "");
+  replace_all(text, "-\n", "");
+  replace_all(text, "\n", " ");
+  replace_all(text, "&quot;", "\"");
+  replace_all(text, "&amp;", "&");
+  replace_all(text, "&lt;", "<");
+  replace_all(text, "&gt;", ">");
+  return split_symbols(" " + text + " ");
 }
 
 std::vector<std::string> split_rouge(std::string_view text) {
@@ -145,6 +158,12 @@ std::vector<std::string> split_rouge(std::string_view text) {
     open = false;
   });
   return words;
+}
+
+std::vector<std::string_view> all_characters(std::string_view text) {
+  std::vector<std::string_view> all;
+  each_character(text, [&](std::string_view character) { all.push_back(character); });
+  return all;
 }
 
 std::vector<std::string_view> characters(std::string_view text) {

@@ -232,10 +232,15 @@ Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs, 
   return find_answer(in, example, outputs, max_answer_, none_above);
 }
 
-std::vector<Answer> Qa::find_all(const ExampleSet& set, const Outputs& outputs) const {
+std::vector<Answer> Qa::find_all(const Records& records, const ExampleSet& set,
+                                 const Outputs& outputs) const {
   const Columns in(set);
   std::vector<Answer> all;
-  for (std::size_t i = 0; i < set.size(); ++i) all.push_back(find(in, i, outputs, threshold()));
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    all.push_back(find(in, i, outputs, threshold()));
+    const bool asks = records.texts("question")[i].find_first_not_of(white_space) != std::string::npos;
+    if (!asks) all.back().span.reset();
+  }
   return all;
 }
 
@@ -250,9 +255,9 @@ void Qa::measure(const ExampleSet& set, const Outputs& outputs, Statistics& stat
   }
 }
 
-Records Qa::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+Records Qa::label(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   Records::SpanLists given;
-  for (Answer& found : find_all(set, outputs)) {
+  for (Answer& found : find_all(records, set, outputs)) {
     given.emplace_back();
     if (found.span) given.back().push_back(std::move(*found.span));
   }
@@ -306,7 +311,7 @@ Records Qa::answer(const Records& records, const ExampleSet& set, const Outputs&
   Records::SpanLists given;
   Records::Numbers probabilities;
   Records::Texts shown;
-  for (Answer& found : find_all(set, outputs)) {
+  for (Answer& found : find_all(records, set, outputs)) {
     shown.push_back((found.span ? found.span->text : "(no answer)") + "\t" +
                     records.texts("question")[shown.size()]);
     given.emplace_back();

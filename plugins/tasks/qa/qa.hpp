@@ -65,7 +65,8 @@ class Qa final : public Task {
  private:
   Answer find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const;
   double threshold() const { return tuned_.value_or(no_answer_threshold_); }
-  std::vector<Answer> find_all(const ExampleSet& set, const Outputs& outputs) const;
+  /// A blank question has no answer.
+  std::vector<Answer> find_all(const Records& records, const ExampleSet& set, const Outputs& outputs) const;
 
   std::size_t max_length_, stride_, max_question_, max_answer_;
   bool no_answer_;

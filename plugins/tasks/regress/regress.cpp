@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "number_bits.hpp"
+
 namespace encore::regress {
 namespace {
 
 /// The columns of an example, in the order of Regress::columns(); those of the texts come last.
-enum : std::size_t { targets, known, of_texts };
+enum : std::size_t { targets, known, bits, of_texts };
 
 constexpr const char* numbers_output = "numbers";
 /// What a run remembers beside whether examples are pairs: nothing.
@@ -90,7 +92,8 @@ void Regress::restore(std::string_view knowledge) {
 std::vector<ColumnRule> Regress::columns() const {
   std::vector<ColumnRule> columns = {
       {.name = targets_column, .space = Space::sequences, .type = ColumnType::numbers, .truth = true},
-      {.name = "known", .space = Space::sequences, .truth = true}};  // 0: there is a number to learn from
+      {.name = "known", .space = Space::sequences, .truth = true},  // 0: there is a number to learn from
+      tasks::number_bits_rule()};
   texts_.add_columns(columns);
   return columns;
 }
@@ -106,36 +109,37 @@ void Regress::encode(const Records& records, std::size_t record, const Tokenizer
                      EncodedExample& to) const {
   texts_.encode(records, record, tokenizer, to, of_texts);
   if (!records.has("number")) return;
-  to.numbers(targets).push_back(static_cast<float>(checked(records.numbers("number")[record])));
+  const double number = checked(records.numbers("number")[record]);
+  to.numbers(targets).push_back(static_cast<float>(number));
   to.integers(known).push_back(0);
+  tasks::put_number(number, to.integers(bits));
 }
 
 SetDescription Regress::describe(const ExampleSet& set) const {
   SetDescription description;
   texts_.describe(set, description);
-  if (set.size() == 0 || !set.has_column(targets_column)) return description;
+  if (set.size() == 0 || !set.has_column(tasks::number_bits_column)) return description;
+  const std::size_t column = set.column(tasks::number_bits_column);
+  const double count = static_cast<double>(set.size());
   double sum = 0.0, squares = 0.0;
-  std::int64_t count = 0;
-  for (const float number : set.columns()[set.column(targets_column)].numbers) {
-    sum += static_cast<double>(number);
-    squares += static_cast<double>(number) * static_cast<double>(number);
-    ++count;
+  for (std::size_t i = 0; i < set.size(); ++i) sum += tasks::number_in(set.integers(column, i));
+  const double mean = sum / count;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const double distance = tasks::number_in(set.integers(column, i)) - mean;
+    squares += distance * distance;
   }
-  if (count == 0) return description;
-  const double mean = sum / static_cast<double>(count);
-  description.notes.push_back(
-      "the numbers have the mean " + written(mean) + " and the standard deviation " +
-      written(std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean))));
+  description.notes.push_back("the numbers have the mean " + written(mean) + " and the standard deviation " +
+                              written(std::sqrt(squares / count)));
   return description;
 }
 
 // --- outputs to what is reported ---
 
 void Regress::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
-  const std::size_t truths = set.column(targets_column);
+  const std::size_t truths = set.column(tasks::number_bits_column);
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const auto truth = static_cast<double>(set.numbers(truths, i).front()),
-               predicted = static_cast<double>(outputs.numbers(numbers_output, set, i).front());
+    const double truth = tasks::number_in(set.integers(truths, i)),
+                 predicted = static_cast<double>(outputs.numbers(numbers_output, set, i).front());
     const double error = predicted - truth;
     statistics.begin_example();
     statistics.add("prediction", predicted);

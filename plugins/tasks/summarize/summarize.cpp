@@ -5,6 +5,15 @@
 
 namespace encore::summarize {
 
+Schema Summarize::options() {
+  return TextToText::options().choice(
+      "rouge_tokenizer", "ascii", {"ascii", "unicode", "char"},
+      {.help =
+           "the words of ROUGE: `ascii`, runs of letters a-z and digits, as rouge-score; `unicode`, runs of "
+           "letters and digits of any script; `char`, each of these letters and digits, for scripts without "
+           "blanks"});
+}
+
 std::vector<Measure> Summarize::measures() {
   std::vector<Measure> all = ngrams::summary_measures();
   for (Measure& measure : piece_measures()) all.push_back(std::move(measure));
@@ -13,7 +22,7 @@ std::vector<Measure> Summarize::measures() {
 
 void Summarize::add_scores(std::string_view written, std::string_view reference,
                            Statistics& statistics) const {
-  ngrams::add_summary(written, reference, statistics);
+  ngrams::add_summary(written, reference, statistics, tokenizer_);
 }
 
 }  // namespace encore::summarize

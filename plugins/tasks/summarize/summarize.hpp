@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ngrams/unicode_splitting.hpp"
 #include "text_to_text.hpp"
 
 namespace encore::summarize {
@@ -15,15 +16,19 @@ class Summarize final : public tasks::TextToText {
   static constexpr const char* summary =
       "a summary of a text: an encoder reads the source, a decoder writes the target";
   static constexpr const char* select = "max dev/rouge_l";
+  static Schema options();
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() { return adopted_by("parallel"); }
 
   Summarize(const Options& options, const TaskContext& context)
-      : TextToText(options, context, "summarize", "summary", "summaries") {}
+      : TextToText(options, context, "summarize", "summary", "summaries"),
+        tokenizer_(ngrams::rouge_tokenizer(options.text("rouge_tokenizer"))) {}
 
  private:
   void add_scores(std::string_view written, std::string_view reference,
                   Statistics& statistics) const override;
+
+  ngrams::RougeTokenizer tokenizer_;
 };
 
 }  // namespace encore::summarize

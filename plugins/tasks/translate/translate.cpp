@@ -5,6 +5,15 @@
 
 namespace encore::translate {
 
+Schema Translate::options() {
+  return TextToText::options().choice(
+      "bleu_tokenizer", "13a", {"13a", "intl", "char", "zh"},
+      {.help =
+           "how texts are cut into words for BLEU, as sacreBLEU's --tokenize: `13a` for scripts with blanks "
+           "between words; `intl`, which knows the punctuation of all scripts; `char`, every character; `zh` "
+           "for Chinese"});
+}
+
 std::vector<Measure> Translate::measures() {
   std::vector<Measure> all = ngrams::translation_measures();
   for (Measure& measure : piece_measures()) all.push_back(std::move(measure));
@@ -13,7 +22,7 @@ std::vector<Measure> Translate::measures() {
 
 void Translate::add_scores(std::string_view written, std::string_view reference,
                            Statistics& statistics) const {
-  ngrams::add_translation(written, reference, statistics);
+  ngrams::add_translation(written, reference, statistics, tokenizer_);
 }
 
 }  // namespace encore::translate

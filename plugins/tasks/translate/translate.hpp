@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ngrams/unicode_splitting.hpp"
 #include "text_to_text.hpp"
 
 namespace encore::translate {
@@ -15,15 +16,19 @@ class Translate final : public tasks::TextToText {
   static constexpr const char* summary =
       "a text in another language: an encoder reads the source, a decoder writes the target";
   static constexpr const char* select = "max dev/bleu";
+  static Schema options();
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() { return adopted_by("parallel"); }
 
   Translate(const Options& options, const TaskContext& context)
-      : TextToText(options, context, "translate", "translation", "translations") {}
+      : TextToText(options, context, "translate", "translation", "translations"),
+        tokenizer_(ngrams::bleu_tokenizer(options.text("bleu_tokenizer"))) {}
 
  private:
   void add_scores(std::string_view written, std::string_view reference,
                   Statistics& statistics) const override;
+
+  ngrams::BleuTokenizer tokenizer_;
 };
 
 }  // namespace encore::translate

@@ -1,5 +1,6 @@
 // Reader "my_plugin": an example per line, its label, a tab, its text. What cannot be read is named by file
 // and line, up to ten of them at once.
+#include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 
 namespace my_plugin_reader {
@@ -43,17 +44,15 @@ class MyPluginReader final : public Reader {
  private:
   void read_lines(const InputText& file, Records::Texts& texts, Records::Texts& labels,
                   std::vector<std::string>& mistakes) const {
-    std::string_view left = file.text;
-    if (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);  // the mark that some editors write first
-    for (int number = 1; !left.empty(); ++number) {
-      const std::size_t end = std::min(left.find('\n'), left.size());
-      std::string_view line = left.substr(0, end);
-      left.remove_prefix(std::min(end + 1, left.size()));
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line.empty() || (header_ && number == 1)) continue;
+    std::string_view text = file.text;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
+    for (Lines lines(text); lines.next();) {                      // an LF, a CRLF or a CR ends one
+      const std::string_view line = lines.line();
+      if (line.empty() || (header_ && lines.number() == 1)) continue;
       const std::size_t tab = line.find('\t');
       if (tab == 0 || tab == std::string_view::npos) {
-        mistakes.push_back(file.name + ":" + std::to_string(number) + ": needs a label, a tab and a text");
+        mistakes.push_back(file.name + ":" + std::to_string(lines.number()) +
+                           ": needs a label, a tab and a text");
         continue;
       }
       labels.emplace_back(line.substr(0, tab));

@@ -67,4 +67,19 @@ inline void write_days(const Sandbox& sandbox, const std::string& name) {
   sandbox.write("test.txt", days(90, 104));
 }
 
+/// NAME.toml, whose model writes bytes: most of its letters take two of them to four.
+inline void write_letters(const Sandbox& sandbox, const std::string& name) {
+  std::string experiment = "name = \"" + name + "\"\n" + days_experiment;
+  const std::string tokenizer = "type = \"character\"\nvocab_size = 60\nwhite_space = true\n";
+  replace_first(experiment, tokenizer,
+                "type = \"byte_bpe\"\nvocab_size = 262\nmin_frequency = 1\nadd_prefix_space = false\n");
+  replace_first(experiment, "max_length = 16", "max_length = 48");
+  for (const char* file : {"train.txt", "dev.txt", "test.txt"})
+    replace_first(experiment, file, "letters.txt");
+  sandbox.write(name + ".toml", experiment);
+  std::string lines;
+  for (int i = 0; i < 24; ++i) lines += "zoë 😀 日本 café ж ÿ naïve 東京 🙂 été\n";
+  sandbox.write("letters.txt", lines);
+}
+
 }  // namespace encore::system_test

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/utf8.hpp"
 #include "system/control/days.hpp"
 #include "system/control/real_worker.hpp"
 
@@ -95,6 +96,36 @@ TEST_F(Generate, RefusesAModelThatReadsWholeTexts) {
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_NE(output.errors.find("the model cannot generate: it has no causal stack"), std::string::npos)
       << output.errors;
+}
+
+TEST_F(RealWorkerTest, GenerateNeverWritesHalfACharacter) {
+  write_letters(sandbox_, "letters");
+  output_of({"run", "letters.toml", "-q"});
+  const std::string replacement = "\uFFFD";
+  std::string whole = output_of({"generate", "letters", "zoë", "--max-tokens", "40"});
+  ASSERT_FALSE(find_invalid_utf8(whole));
+  whole.pop_back();
+  int cut = 0;
+  for (int most = 1; most <= 40; ++most) {
+    std::string text = output_of({"generate", "letters", "zoë", "--max-tokens", std::to_string(most)});
+    EXPECT_FALSE(find_invalid_utf8(text)) << text;
+    text.pop_back();
+    const json answer = json::parse(
+        output_of({"generate", "letters", "zoë", "--max-tokens", std::to_string(most), "--json"}));
+    EXPECT_EQ(answer.at("prompts")[0].at("texts")[0].at("text"), text) << "the same text as JSON";
+    if (text.ends_with(replacement)) {
+      text.resize(text.size() - replacement.size());
+      ++cut;
+    }
+    EXPECT_TRUE(whole.starts_with(text)) << text << "\n" << whole;
+  }
+  EXPECT_GT(cut, 0) << "some of them end within a character";
+  EXPECT_EQ(output_of({"generate", "letters", "zoë", "--max-tokens", "40", "--stop", "日"}), " 😀 \n");
+  EXPECT_EQ(output_of({"generate", "letters", "--file", "-", "--max-tokens", "3"}, "zoë\nzoë 😀 \n"),
+            " \uFFFD\n日\n");
+  const ProgramOutput refused = sandbox_.exp({"generate", "letters", "zoë", "--stop", "\xAB"});
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_TRUE(contains(refused.errors, "--stop is not UTF-8")) << refused.errors;
 }
 
 }  // namespace

@@ -110,6 +110,37 @@ ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
   return {.end = end.value_or(ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
 }
 
+/// Lines of a help that are wider than they may be: none but a command, which is copied as one line.
+std::vector<std::string> wide_lines(const std::string& help, std::size_t width) {
+  std::vector<std::string> wide;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);)
+    if (line.size() > width && !line.starts_with("example: ")) wide.push_back(line);
+  return wide;
+}
+
+TEST(Help, OfEveryVerbFitsTheTerminal) {
+  const Sandbox sandbox(false);
+  std::vector<std::vector<std::string>> all = {{"help"}};
+  for (const std::string& verb : names_in(sandbox.exp({"help"}).output)) {
+    all.push_back({verb, "-h"});
+    const std::string help = sandbox.exp({verb, "-h"}).output;
+    if (!help.starts_with("exp " + verb + " ACTION")) continue;
+    for (const std::string& action : names_in(help)) all.push_back({verb, action, "-h"});
+  }
+  EXPECT_GE(all.size(), 45u);
+  for (const std::vector<std::string>& words : all) {
+    const ProgramOutput help = sandbox.exp(words);
+    EXPECT_EQ(help.end.exit_code, 0) << words[0];
+    EXPECT_EQ(wide_lines(help.output, 100), std::vector<std::string>()) << words[0];
+    std::string command = "COLUMNS=72 exp";
+    for (const std::string& word : words) command += " " + word;
+    const ProgramOutput narrow = sandbox.shell(command);
+    EXPECT_EQ(wide_lines(narrow.output, 72), std::vector<std::string>()) << words[0];
+    EXPECT_NE(narrow.output, help.output) << words[0];
+  }
+}
+
 TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;

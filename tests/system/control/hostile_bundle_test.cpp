@@ -5,6 +5,9 @@
 #include <fstream>
 #include <functional>
 
+#include <sqlite3.h>
+
+#include "store/database.hpp"
 #include "support/places.hpp"
 #include "system/control/archive.hpp"
 #include "system/control/sandbox.hpp"
@@ -349,10 +352,55 @@ TEST_F(HostileBundle, OtherSchemas) {
   expect_archive_refused("evil.tar.zst: database encore.db was made by a newer Encore (version 99, ");
   archive_.content("encore.db") = database;
   change_rows("PRAGMA user_version = 3");
-  expect_archive_refused("evil.tar.zst: database encore.db is of version 3, this Encore needs ");
+  expect_archive_refused("evil.tar.zst: its database, of version 3, cannot be brought to version 10: ");
   archive_.content("encore.db") = database;
   change_rows("PRAGMA application_id = 7");
   expect_archive_refused("encore.db is the database of another program");
+}
+
+/// The rows of the archive's database in the schema of version 9, as that version packed them.
+std::string rows_of_version_9(const fs::path& database, const fs::path& scratch) {
+  {
+    Database old(scratch, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    old.execute(bytes_of(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_9.sql"));
+    Statement(old, "ATTACH ? AS newer").run(database.string());
+    std::vector<std::string> tables;
+    Statement names(old, "SELECT name FROM main.sqlite_schema WHERE type = 'table'");
+    while (names.step()) tables.push_back(names.text(0));
+    for (const std::string& table : tables) {
+      const std::string columns =
+          old.text("SELECT group_concat('\"' || name || '\"') FROM pragma_table_info('" + table +
+                   "', 'main')")
+              .value();
+      old.execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + columns + " FROM newer." +
+                  table);
+    }
+  }
+  std::string bytes = bytes_of(scratch);
+  fs::remove(scratch);
+  return bytes;
+}
+
+TEST_F(HostileBundle, OneOfAnEarlierVersionOpensWithTheSameMeaning) {
+  sandbox_.write("encore.db", archive_.content("encore.db"));
+  archive_.content("encore.db") =
+      rows_of_version_9(sandbox_.folder() / "encore.db", sandbox_.folder() / "older.db");
+  fs::remove(sandbox_.folder() / "encore.db");
+  archive_.list_again();
+  archive_.save(evil());
+  const ProgramOutput shown = sandbox_.exp({"bundle", "show", "evil.tar.zst", "--json"});
+  EXPECT_EQ(shown.end.exit_code, 0) << shown.errors;
+  const ProgramOutput before = sandbox_.exp({"bundle", "show", "honest.tar.zst", "--json"});
+  nlohmann::json told = nlohmann::json::parse(shown.output), honest = nlohmann::json::parse(before.output);
+  for (nlohmann::json* one : {&told, &honest})
+    for (const char* name : {"file", "files", "bytes"}) one->erase(name);
+  EXPECT_EQ(told, honest);
+  EXPECT_EQ(sandbox_.exp({"verify", "evil.tar.zst", "-q"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox_.exp({"db", "merge", "evil.tar.zst"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox_.one("SELECT kind || ' ' || name || ' ' || length(sha256) FROM origin"),
+            "bundle evil.tar.zst 64");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE origin = 1"), "1");
+  EXPECT_EQ(sandbox_.exp({"db", "check"}).end.exit_code, 0) << "what a bundle does not bring is not missing";
 }
 
 TEST_F(HostileBundle, DatabasesThatAreNone) {
@@ -380,7 +428,7 @@ TEST_F(HostileBundle, ATrigger) {
 TEST_F(HostileBundle, ASchemaOfItsOwn) {
   const std::string database = archive_.content("encore.db");
   change_rows("DROP VIEW current_digest; CREATE VIEW current_digest AS SELECT * FROM digest WHERE step = 0");
-  expect_archive_refused("its database has another view \"current_digest\" than Encore makes");
+  expect_archive_refused("database encore.db has another view \"current_digest\" than Encore makes");
   archive_.content("encore.db") = database;
   change_rows(
       "CREATE VIEW evil AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n");

@@ -52,6 +52,7 @@ class HttpConnection {
     response.head = received_.substr(0, end + 4);
     response.status = std::stoi(response.head.substr(9, 3));
     received_.erase(0, end + 4);
+    if (response.status == 100) return response;  // has no body
     const std::string field = "Content-Length: ";
     const std::size_t length = response.head.find(field);
     if (length == std::string::npos) {

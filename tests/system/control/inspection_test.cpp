@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {
@@ -43,6 +44,43 @@ TEST_F(Inspection, LsAsTableJsonAndCsv) {
   const std::string csv = output_of({"ls", "--csv"});
   EXPECT_TRUE(csv.starts_with("name,id,state,")) << csv;
   EXPECT_TRUE(contains(csv, "\r\ntiny,")) << csv;
+}
+
+/// What no terminal may get: control characters, marks that turn the direction of text, bytes that are no
+/// text.
+const std::string hostile = "a\033]0;title\007\xc2\x9b\x32J\xe2\x80\xae";
+
+TEST(Terminals, GetNothingFromADatabaseThatTheyWouldObey) {
+  const Sandbox sandbox;
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  const std::string text = "char(97, 27, 93, 48, 59, 7, 155, 8238)";
+  sandbox.change("UPDATE run SET note = " + text + ", reason = " + text);
+  sandbox.change("INSERT INTO tag SELECT number, " + text + " FROM run");
+  sandbox.change("UPDATE param SET value = " + text + ", source = 'file', at = " + text +
+                 " WHERE key = 'task.type'");
+  sandbox.change("UPDATE sweep SET name = " + text + ", file = " + text);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"show", "tiny"},
+                                             {"note", "tiny"},
+                                             {"tag", "tiny"},
+                                             {"ls"},
+                                             {"logs", "tiny"},
+                                             {"explain", "tiny"},
+                                             {"rm", "tiny"},
+                                             {"show", hostile},
+                                             {"explain", hostile},
+                                             {"ls", "--tag", hostile},
+                                             {"run", hostile + ".toml"},
+                                             {"verify", hostile + ".tar.zst"},
+                                             {"query", "SELECT note FROM run"},
+                                             {hostile}}) {
+    const ProgramOutput output = sandbox.exp(words);
+    EXPECT_EQ(printable_lines(output.output), output.output) << words[0];
+    EXPECT_EQ(printable_lines(output.errors), output.errors) << words[0];
+    EXPECT_NE(output.output + output.errors, "") << words[0];
+  }
+  // For programs bytes are data.
+  EXPECT_TRUE(contains(sandbox.exp({"query", "SELECT note FROM run", "--csv"}).output, "\xe2\x80\xae"));
 }
 
 TEST_F(Inspection, LsFilters) {

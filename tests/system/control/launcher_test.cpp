@@ -229,6 +229,10 @@ TEST(Doctor, SaysOfEachWhatToDo) {
     EXPECT_TRUE(by_name[what]["state"] == "ok" || by_name[what]["advice"] != "") << what;
   }
   EXPECT_TRUE(by_name.contains("matrix tiles")) << output.output;
+  // The scripted worker has no MPI, whatever this machine has: one command mends that.
+  EXPECT_EQ(by_name["MPI"]["state"], "absent") << output.output;
+  EXPECT_TRUE(contains(by_name["MPI"]["found"], "the worker was built without MPI")) << output.output;
+  EXPECT_TRUE(contains(by_name["MPI"]["advice"], "./exp build --mpi")) << output.output;
   Sandbox lame;
   lame.set("ENCORE_WORKER", "/nowhere/worker");
   const ProgramOutput missing = lame.exp({"doctor"});

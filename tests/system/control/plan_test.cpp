@@ -97,6 +97,12 @@ TEST_F(PlanVerb, ScalesByLayersAndTheSquareOfTheWidth) {
   EXPECT_TRUE(contains(output_of({"tiny.toml", "-S", "model.layers=3"}), "which differs in model.layers"));
 }
 
+TEST_F(PlanVerb, GoesByNoRunOfAnotherKindOrOfQuiteAnotherSize) {
+  train_in_40_seconds();
+  EXPECT_TRUE(time_of({"-S", "train.precision=bfloat16"}).is_null());
+  EXPECT_TRUE(time_of({"-S", "model.layers=40"}).is_null()) << "40 times as many layers";
+}
+
 TEST_F(PlanVerb, TakesTheNearestRun) {
   train_in_40_seconds();
   ASSERT_EQ(sandbox_.exp({"run", "tiny.toml", "--name", "deep", "-S", "model.layers=3"}).end.exit_code, 0);

@@ -91,7 +91,9 @@ TEST_F(Ranks, AreNoPartOfTheIdentity) {
 
 TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
   train({"-t", "1"});
-  EXPECT_TRUE(contains(output_of({"verify", "tiny", "--ranks", "2", "--scores"}), "equal"));
+  const std::string verified = output_of({"verify", "tiny", "--ranks", "2", "--scores"});
+  EXPECT_TRUE(contains(verified, "equal")) << verified;
+  EXPECT_TRUE(contains(verified, "(openmp, 2 ranks with 1 thread each)")) << verified;
   EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "3"}), "possible are 1, 2, 4"));
   EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "2", "--kill-at", "3"}),
                        "--kill-at kills one process"));
@@ -142,7 +144,8 @@ TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
                               "/bin/encore-worker version | sed 's/\"mpi\": *\"[^\"]*\"/\"mpi\":\"\"/'\n");
   std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
   sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
-  EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}), "was built without MPI"));
+  EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}),
+                       "was built without MPI; build it again with ./exp build --mpi"));
 }
 
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {

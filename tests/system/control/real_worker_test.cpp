@@ -226,9 +226,8 @@ TEST_F(RealWorker, TwoWorkersAtOnceGiveTheBitsOfOne) {
   EXPECT_EQ(one.one(all), two.one(all));
 }
 
-/// The digest after training with two more layers in each block, of these types.
-std::string digest_with(const std::string& first, const std::string& second) {
-  Sandbox sandbox(true);
+/// scales.toml with two more layers of these types in each block, whose plugins lie in the sandbox.
+void write_scales(const Sandbox& sandbox, const std::string& first, const std::string& second) {
   std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
   const std::string block = "block = [\"attention\", \"feed_forward\"";
   text.replace(text.find(block), block.size(), block + ", \"one\", \"two\"");
@@ -242,6 +241,12 @@ std::string digest_with(const std::string& first, const std::string& second) {
                                            {library.string(), (folder / (name + ".json")).string()});
     EXPECT_TRUE(tool.end.success()) << tool.errors;
   }
+}
+
+/// The digest after training with two more layers in each block, of these types.
+std::string digest_with(const std::string& first, const std::string& second) {
+  Sandbox sandbox(true);
+  write_scales(sandbox, first, second);
   const ProgramOutput output = sandbox.exp({"run", "scales.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   const ProgramOutput graph = sandbox.exp({"export", "tiny", "--format", "onnx", "-o", "out"});
@@ -254,6 +259,49 @@ std::string digest_with(const std::string& first, const std::string& second) {
   const std::size_t plugins = first == second ? 1 : 2;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM plugin WHERE name LIKE 'scale_%'"), std::to_string(plugins));
   return sandbox.one(digests);
+}
+
+/// What is printed by libraries and plugins goes to the standard error of the worker; each verb's answer is
+/// as without it.
+TEST_F(RealWorker, WhatLibrariesAndPluginsPrintIsNoAnswer) {
+  Sandbox sandbox(true);
+  write_scales(sandbox, "scale_2", "scale_3");
+  const auto out = [&](const std::vector<std::string>& arguments) {
+    const ProgramOutput output = sandbox.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << arguments.front() << ": " << output.output << output.errors;
+    return output.output;
+  };
+  out({"run", "scales.toml", "-q"});
+  const std::vector<std::vector<std::string>> commands = {
+      {"predict", "tiny", "--json", "Anna lives in Lund ."},
+      {"predict", "tiny", "Anna lives in Lund ."},
+      {"evaluate", "tiny", "test.conll", "--json"},
+      {"embed", "tiny", "Anna", "--json"},
+      {"attention", "tiny", "Anna lives", "--json"},
+      {"plan", "scales.toml", "--size", "--json"},
+      {"plugin", "ls", "--load", "--json", "--plugin-path", "plugins"},
+      {"version", "--worker", "--json"}};
+  std::vector<std::string> quiet;
+  for (const std::vector<std::string>& command : commands) quiet.push_back(out(command));
+  for (const char* variable : {"SCALE_PRINTS", "DNNL_VERBOSE", "KOKKOS_PRINT_CONFIGURATION"})
+    sandbox.set(variable, "1");
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string loud = out(commands[i]);
+    for (const char* part : {"a plugin prints", "onednn_verbose", "Kokkos Version"})
+      EXPECT_FALSE(contains(loud, part)) << commands[i].front() << ": " << loud;
+    if (commands[i].front() == "plugin") continue;  // it says how long loading took
+    EXPECT_EQ(loud, quiet[i]) << commands[i].front();
+  }
+  const ProgramOutput shown = sandbox.exp(commands[1]);
+  EXPECT_TRUE(contains(shown.errors, "a plugin prints") && contains(shown.errors, "Kokkos Version"))
+      << "it is not lost: " << shown.errors;
+  out({"run", "scales.toml", "-q", "-S", "seed=7", "-S", "name=loud"});
+  const ProgramOutput checked = sandbox.exp({"plugin", "check", "plugins/scale_2.so", "--json"});
+  EXPECT_TRUE(nlohmann::json::accept(checked.output)) << checked.output << checked.errors;
+  EXPECT_TRUE(nlohmann::json::accept(out({"quantize", "tiny", "--tolerance", "100", "--json"})));
+  const ProgramOutput refused = sandbox.exp({"evaluate", "tiny", "absent.conll"});
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_TRUE(refused.errors.starts_with("exp: ")) << refused.errors;
 }
 
 TEST_F(RealWorker, TwoCopiesOfOneTemplateComputeEachItsOwn) {

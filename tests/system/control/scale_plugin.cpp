@@ -1,5 +1,10 @@
 // Layer y = SCALE x, compiled twice: two plugins in which everything but the offered name is called the same,
-// as in two copies of one template. Each has a kernel, so that both meet in one Kokkos.
+// as in two copies of one template. Each has a kernel, so that both meet in one Kokkos. With $SCALE_PRINTS
+// they print to the standard output when they are loaded and for each layer.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -7,6 +12,14 @@
 namespace my_layers {
 
 using namespace encore;
+
+bool print() {
+  if (std::getenv("SCALE_PRINTS") == nullptr) return false;
+  std::printf("a plugin prints\n");
+  std::cout << "[\"a plugin prints JSON\"]" << std::endl;
+  return true;
+}
+const bool printed = print();
 
 template <class T>
 void scale_rows(const Device& device, Tensor from, Tensor to) {
@@ -26,7 +39,7 @@ class Scale final : public Layer {
  public:
   static constexpr const char* summary = "y = constant * x";
   static Schema options() { return {}; }
-  Scale(const Options&, const LayerContext&) {}
+  Scale(const Options&, const LayerContext&) { print(); }
   void declare(LayerPlan&) override {}
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
     scale(step, inputs[0], output);

@@ -201,7 +201,7 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
-  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 9 already, nothing to do"));
+  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 10 already, nothing to do"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
 }
 
@@ -255,7 +255,7 @@ TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
     expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
   EXPECT_EQ(sandbox_.read("old.db"), before);
   EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
-            "old.db is of version 9 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
+            "old.db is of version 10 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
   EXPECT_TRUE(contains(output_of({"ls", "--db", "old.db"}), "no runs yet"));
 }
 

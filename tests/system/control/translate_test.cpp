@@ -36,6 +36,31 @@ TEST_F(Translation, LearnsFromTwoFiles) {
       << predicted.errors;
 }
 
+TEST_F(Translation, KeepsTheLowestLossWhereBleuIsUndefined) {
+  sandbox_.write("short.en", "monday\nfriday\ntuesday\n");
+  sandbox_.write("short.de", "Montag\nFreitag\nDienstag\n");
+  sandbox_.write("days.toml", experiment("", ""));
+  const std::vector<std::string> run = {"run", "days.toml",     "-S", "data.dev=[\"short.en\", \"short.de\"]",
+                                        "-S",  "train.epochs=6"};
+  const std::string notice =
+      "dev/bleu is undefined on the development set, whose labels or references leave it nothing to count, "
+      "so it "
+      "cannot choose a checkpoint; the run keeps step ";
+  for (const std::string& text : {output_of(run), output_of({"show", "days"}), output_of({"compare", "days"}),
+                                  output_of({"report", "days"})})
+    EXPECT_TRUE(contains(text, notice)) << text;
+  EXPECT_EQ(
+      sandbox_.one("SELECT result ->> '$.best_step' FROM run"),
+      sandbox_.one("SELECT step FROM curve WHERE metric = 'dev/loss' ORDER BY value, step DESC LIMIT 1"));
+  EXPECT_EQ(nlohmann::json::parse(output_of({"show", "days", "--json"})).at("result").at("ties"), "loss");
+  EXPECT_TRUE(contains(output_of({"verify", "days", "--scores"}), "equal"));
+  // Characters of these words are enough.
+  const std::string by_characters =
+      output_of({"run", "days.toml", "-S", "data.dev=[\"short.en\", \"short.de\"]", "-S", "train.epochs=6",
+                 "-S", "task.bleu_tokenizer=char", "--name", "characters"});
+  EXPECT_FALSE(contains(by_characters, "undefined")) << by_characters;
+}
+
 TEST_F(Translation, IsNoGraphOfOnnx) {
   sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
@@ -114,6 +139,9 @@ TEST_F(Translation, WritesTextsAndScoresThem) {
   EXPECT_EQ(output_of({"predict", "days", "monday"}), "Montag\n");
   EXPECT_EQ(output_of({"generate", "days", "monday"}), "Montag\n") << "the task's own way";
   EXPECT_EQ(output_of({"generate", "days", "--beam", "3"}, "friday\ntuesday\n"), "Freitag\nDienstag\n");
+  EXPECT_EQ(output_of({"predict", "days"}, "monday\n\n \t \nfriday\n"), "Montag\n\n\nFreitag\n")
+      << "a blank line has an empty translation";
+  EXPECT_EQ(output_of({"generate", "days", "--beam", "3"}, "friday\n \ntuesday\n"), "Freitag\n\nDienstag\n");
   const nlohmann::json answer = nlohmann::json::parse(output_of({"predict", "days", "--json", "friday"}));
   EXPECT_EQ(answer.at("translation"), "Freitag");
   EXPECT_LT(answer.at("score").get<double>(), 0.0);

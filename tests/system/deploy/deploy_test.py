@@ -102,9 +102,7 @@ def check_container(tree, exp, known):
     expect(not final["USER"].startswith(("0", "root")), "Containerfile: the server runs as root")
     prefix = re.search(r"cmake --install \S+ --prefix (\S+)", dict(stages[0])["RUN"]).group(1)
     expect(json.loads(final["ENTRYPOINT"]) == [prefix + "/bin/exp", "serve"], "Containerfile: the entry point is what is installed")
-    expect(all(any(word == "COPY" and rest.split()[-1] == path for word, rest in stages[-1])
-               for path in (prefix, re.search(r"ENCORE_CACHE=(\S+)", dict(stages[0])["ENV"]).group(1))),
-           "Containerfile: what is installed, and Kokkos where it was built, are copied")
+    expect(any(word == "COPY" and rest.split()[-1] == prefix for word, rest in stages[-1]), "Containerfile: what is installed is copied")
     call = check_call(json.loads(final["CMD"]), known, "Containerfile")
     expect(call["--port"] == final["EXPOSE"], "Containerfile: the port")
     installed = set(re.search(r"--no-install-recommends\s+(.*?)\s*&&", final["RUN"]).group(1).split())

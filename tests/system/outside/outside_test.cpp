@@ -231,6 +231,14 @@ TEST_F(Outside, AnotherCompilerIsRefusedBeforeAnythingIsCompiled) {
   EXPECT_TRUE(contains(words, "encore-toolchain.cmake")) << words;
 }
 
+TEST_F(Outside, AnotherProcessorIsRefusedWithWhatToDo) {
+  const std::string words = refusal_after("s/architecture=[^;]*/architecture=x86_64 znver3-0a1b2c3d/");
+  EXPECT_TRUE(contains(words, "Encorewasbuiltwitharchitecture=x86_64znver3-0a1b2c3d,thisprojectwith"))
+      << words;
+  EXPECT_TRUE(contains(words, "Buildthepluginonamachineliketheonethat")) << words;
+  EXPECT_FALSE(contains(words, "encore-toolchain.cmake")) << "another compiler would not help: " << words;
+}
+
 TEST_F(Outside, HeadersThatHaveChangedAskForEncoreToBeBuiltAgain) {
   const std::string words = refusal_after("s/sdk=[0-9]*/sdk=1/");
   EXPECT_TRUE(contains(words, "Encorewasbuiltwithsdk=1,thisprojectwithsdk=")) << words;

@@ -72,5 +72,12 @@ TEST(Csv, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_record({""}), "\r\n");
 }
 
+TEST(Csv, TextThatASpreadsheetWouldComputeIsText) {
+  EXPECT_EQ(csv_record({"=1+1", "+x", "-a", "@f", "\tt", "\rt", "a=b"}),
+            "'=1+1,'+x,'-a,'@f,'\tt,\"'\rt\",a=b\r\n");
+  EXPECT_EQ(csv_record({"-0.5", "-1e-05", "-inf", "-nan", "-1;x", "-0.5-A1"}),
+            "-0.5,-1e-05,-inf,-nan,'-1;x,'-0.5-A1\r\n");
+}
+
 }  // namespace
 }  // namespace encore

@@ -31,6 +31,8 @@ TEST(Fingerprint, OfThisBuildNamesEveryField) {
        {"sdk=", "compiler=", "standard_library=", "kokkos=", "backend=", "architecture=", "sanitizer="})
     EXPECT_NE(host_fingerprint().find(field), std::string_view::npos)
         << field << " in " << host_fingerprint();
+  EXPECT_EQ(host_fingerprint().find("NATIVE"), std::string_view::npos)
+      << "says nothing of the processor: " << host_fingerprint();
 }
 
 class FingerprintProblem : public ::testing::Test {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/json_values.hpp"
 #include "config/limits.hpp"
 
 namespace encore {
@@ -60,6 +61,19 @@ TEST(JsonText, IsNullWhereNothingCanBeRead) {
   EXPECT_EQ(json_or_null("[1]"), nlohmann::json({1}));
   for (const std::string& text : {std::string(), std::string("{"), nested(100000), std::string("1e999")})
     EXPECT_TRUE(json_or_null(text).is_null()) << text.substr(0, 10);
+}
+
+TEST(JsonValues, AreCountedOutsideOfTexts) {
+  EXPECT_EQ(count_json_values("1"), 1U);
+  EXPECT_EQ(count_json_values(R"({"a": [1, 2], "b,:[{": "\",,"})"), 7U);
+  EXPECT_NO_THROW(
+      require_few_json_values(std::string(2 * most_json_values - 2, ',').substr(most_json_values)));
+  try {
+    require_few_json_values(std::string(most_json_values, ','));
+    ADD_FAILURE() << "more than there may be";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the JSON has more than 4000000 values, which no model's file has");
+  }
 }
 
 TEST(JsonList, KeepsAllDigitsAndIsJsonForNumbersThatAreNone) {

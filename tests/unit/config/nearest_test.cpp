@@ -32,6 +32,7 @@ TEST(Nearest, KnowsTheWordsOfAName) {
   const std::vector<std::string> names = {"heads", "attention_dropout", "type"};
   EXPECT_EQ(did_you_mean("dropuot", names), "; did you mean \"attention_dropout\"?");
   EXPECT_EQ(did_you_mean("window", names), "");
+  EXPECT_EQ(did_you_mean("adamw_torch", {"adam", "adamw", "lamb"}), "; did you mean \"adamw\"?");
   EXPECT_EQ(did_you_mean("att", {"attn_att"}), "") << "too short to be meant";
 }
 

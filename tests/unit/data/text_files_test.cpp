@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/lines.hpp>
 
+#include "data/file.hpp"
 #include "data/hash.hpp"
 #include "data/utf8.hpp"
 #include "data/vocabulary.hpp"
@@ -88,6 +90,52 @@ TEST(Vocabulary, RefusesWhatIsNone) {
   EXPECT_EQ(
       message_of<Error>([&] { encore::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),
       0u);
+}
+
+TEST(TextFile, NulBytesAndMarksBetweenFilesAreNamedByLine) {
+  TemporaryFolder folder;
+  const auto refusal = [&](const std::string& bytes) {
+    write_bytes(folder / "train.tsv", bytes);
+    return message_of<Error>([&] { encore::load_text(folder / "train.tsv", "training set"); });
+  };
+  EXPECT_NE(refusal(std::string("a\tb\nc\0d\n", 8)).find("train.tsv:2: the training set has a NUL byte"),
+            std::string::npos);
+  EXPECT_NE(refusal("a\tb\r\n\xEF\xBB\xBF"
+                    "c\td\n")
+                .find("train.tsv:2: this line of the training set begins with a byte order mark"),
+            std::string::npos);
+  EXPECT_NE(refusal("a\rb\r\xFF\r").find("train.tsv:3: the training set is not UTF-8"), std::string::npos);
+  EXPECT_EQ(refusal("\xEF\xBB\xBF"
+                    "a\tb\xEF\xBB\xBF\n"),
+            "no error")
+      << "in front of a file it is a mark, within a line a character";
+}
+
+TEST(Vocabulary, EndsLinesWithAnyLineEnd) {
+  TemporaryFolder folder;
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    write_bytes(folder / "vocab.txt", "[UNK]" + end + "a" + end + "b" + end);
+    EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), (std::vector<std::string>{"[UNK]", "a", "b"}));
+  }
+}
+
+TEST(Lines, EndWithLfCrlfAndCr) {
+  const auto lines_of = [](std::string_view text) {
+    std::vector<std::string> all;
+    for (encore::Lines lines(text); lines.next();) all.emplace_back(lines.line());
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(lines_of(""), Texts{});
+  EXPECT_EQ(lines_of("a"), Texts{"a"});
+  EXPECT_EQ(lines_of("a\nb\r\nc\rd\r\r\ne\n\nf\r\rg\n"), (Texts{"a", "b", "c", "d", "e", "", "f", "", "g"}));
+  EXPECT_EQ(lines_of("\r"), Texts{""});
+  EXPECT_EQ(encore::count_line_ends("a\nb\r\nc\rd"), 3);
+  encore::Lines mixed("a\nb\rc\n");
+  while (mixed.next()) {
+  }
+  EXPECT_EQ(mixed.stray_returns(), 1);
+  EXPECT_EQ(mixed.number(), 3);
 }
 
 }  // namespace

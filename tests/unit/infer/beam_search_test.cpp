@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::int32_t end = 0;
 
-using Lists = std::vector<std::vector<Candidate>>;
+using Lists = std::vector<std::vector<NextPiece>>;
 
-std::vector<Candidate> candidates(std::initializer_list<std::pair<int, double>> of) {
-  std::vector<Candidate> list;
+std::vector<NextPiece> candidates(std::initializer_list<std::pair<int, double>> of) {
+  std::vector<NextPiece> list;
   for (const auto& [piece, probability] : of) list.push_back({piece, std::log(probability)});
   return list;
 }

@@ -57,7 +57,7 @@ TEST(NextPiece, TopKAndTopPLeaveTheMostProbable) {
 
 TEST(NextPiece, OfEqualLogitsTheSmallerNumberComesFirst) {
   const std::vector<float> equal(9, 1.5F);
-  const std::vector<Candidate> best = most_probable(equal, 3);
+  const std::vector<NextPiece> best = most_probable(equal, 3);
   ASSERT_EQ(best.size(), 3U);
   for (std::int32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(best[static_cast<std::size_t>(i)].piece, i);
@@ -67,7 +67,7 @@ TEST(NextPiece, OfEqualLogitsTheSmallerNumberComesFirst) {
 }
 
 TEST(NextPiece, ProbabilitiesAreThoseOfTheModel) {
-  const Candidate drawn = draw_piece(logits(), {.temperature = 0.1, .top_k = 1}, 0.5);
+  const NextPiece drawn = draw_piece(logits(), {.temperature = 0.1, .top_k = 1}, 0.5);
   EXPECT_EQ(drawn.piece, 1);
   EXPECT_NEAR(drawn.log_probability, std::log(0.5), 1e-6);
 }

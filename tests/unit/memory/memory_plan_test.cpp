@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-std::vector<Interval> random_intervals(unsigned seed, int count, int ticks) {
+std::vector<BufferLifetime> random_intervals(unsigned seed, int count, int ticks) {
   std::mt19937 random(seed);
-  std::vector<Interval> intervals;
+  std::vector<BufferLifetime> intervals;
   for (int i = 0; i < count; ++i) {
     const int a = static_cast<int>(random() % static_cast<unsigned>(ticks));
     const int b = static_cast<int>(random() % static_cast<unsigned>(ticks));
@@ -23,10 +23,10 @@ std::vector<Interval> random_intervals(unsigned seed, int count, int ticks) {
 }
 
 /// The same, and most of those long enough are idle for a while.
-std::vector<Interval> idling_intervals(unsigned seed, int count, int ticks) {
-  std::vector<Interval> intervals = random_intervals(seed, count, ticks);
+std::vector<BufferLifetime> idling_intervals(unsigned seed, int count, int ticks) {
+  std::vector<BufferLifetime> intervals = random_intervals(seed, count, ticks);
   std::mt19937 random(seed + 1);
-  for (Interval& interval : intervals) {
+  for (BufferLifetime& interval : intervals) {
     const int inner = interval.last - interval.first - 1;
     if (inner < 1 || random() % 4 == 0) continue;
     const int a = static_cast<int>(random() % static_cast<unsigned>(inner));
@@ -36,14 +36,14 @@ std::vector<Interval> idling_intervals(unsigned seed, int count, int ticks) {
   return intervals;
 }
 
-bool holds_at(const Interval& interval, int tick) {
+bool holds_at(const BufferLifetime& interval, int tick) {
   return interval.first <= tick && tick <= interval.last &&
          !(interval.idle.first <= tick && tick <= interval.idle.last);
 }
 
 /// As a model has them: saved tensors nest (written early, read late), scratch lives for a tick.
-std::vector<Interval> nested_intervals(int layers) {
-  std::vector<Interval> intervals;
+std::vector<BufferLifetime> nested_intervals(int layers) {
+  std::vector<BufferLifetime> intervals;
   for (int i = 0; i < layers; ++i) {
     const int backward = 2 * layers - 1 - i;
     for (const std::size_t bytes : {4096u, 12288u, 4096u, 128u}) intervals.push_back({i, backward, bytes});
@@ -54,7 +54,7 @@ std::vector<Interval> nested_intervals(int layers) {
   return intervals;
 }
 
-void expect_valid(const std::vector<Interval>& intervals, const MemoryLayout& layout) {
+void expect_valid(const std::vector<BufferLifetime>& intervals, const MemoryLayout& layout) {
   ASSERT_EQ(layout.offsets.size(), intervals.size());
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     EXPECT_EQ(layout.offsets[i] % alignment, 0u);
@@ -105,23 +105,23 @@ TEST(MemoryPlan, OfAModelWastesNothing) {
 }
 
 TEST(MemoryPlan, NeighboursInTimeShareMemory) {
-  const std::vector<Interval> intervals{{0, 1, 640}, {2, 3, 640}, {4, 4, 600}};
+  const std::vector<BufferLifetime> intervals{{0, 1, 640}, {2, 3, 640}, {4, 4, 600}};
   EXPECT_EQ(plan_memory(intervals, alignment).bytes, 640u);
 }
 
 TEST(MemoryPlan, TheLastTickCounts) {
-  const std::vector<Interval> intervals{{0, 2, 64}, {2, 3, 64}};
+  const std::vector<BufferLifetime> intervals{{0, 2, 64}, {2, 3, 64}};
   EXPECT_EQ(plan_memory(intervals, alignment).bytes, 128u);
 }
 
 TEST(MemoryPlan, WhatIsIdleLeavesItsPlaceToOthers) {
-  const Interval idle{0, 9, 640, {1, 8}};
-  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {1, 8, 640}}, alignment).bytes, 640u);
-  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {2, 7, 640, {3, 6}}, {3, 6, 640}}, alignment).bytes,
+  const BufferLifetime idle{0, 9, 640, {1, 8}};
+  EXPECT_EQ(plan_memory(std::vector<BufferLifetime>{idle, {1, 8, 640}}, alignment).bytes, 640u);
+  EXPECT_EQ(plan_memory(std::vector<BufferLifetime>{idle, {2, 7, 640, {3, 6}}, {3, 6, 640}}, alignment).bytes,
             640u);
-  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {0, 8, 640}}, alignment).bytes, 1280u);
-  EXPECT_EQ(plan_memory(std::vector<Interval>{idle, {1, 9, 640}}, alignment).bytes, 1280u);
-  EXPECT_EQ(live_peak(std::vector<Interval>{idle, {1, 8, 640}}, alignment), 640u);
+  EXPECT_EQ(plan_memory(std::vector<BufferLifetime>{idle, {0, 8, 640}}, alignment).bytes, 1280u);
+  EXPECT_EQ(plan_memory(std::vector<BufferLifetime>{idle, {1, 9, 640}}, alignment).bytes, 1280u);
+  EXPECT_EQ(live_peak(std::vector<BufferLifetime>{idle, {1, 8, 640}}, alignment), 640u);
 }
 
 TEST(MemoryPlan, NothingNeedsNothing) {
@@ -129,13 +129,13 @@ TEST(MemoryPlan, NothingNeedsNothing) {
 }
 
 TEST(MemoryPlan, AnIntervalThatEndsBeforeItBeginsIsRefused) {
-  const std::vector<Interval> intervals{{2, 1, 64}};
+  const std::vector<BufferLifetime> intervals{{2, 1, 64}};
   EXPECT_THROW(plan_memory(intervals, alignment), std::logic_error);
 }
 
 TEST(MemoryPlan, AnIntervalThatIsIdleAtItsEndIsRefused) {
   for (const Ticks idle : {Ticks{1, 2}, Ticks{2, 4}, Ticks{0, 9}})
-    EXPECT_THROW(plan_memory(std::vector<Interval>{{1, 4, 64, idle}}, alignment), std::logic_error);
+    EXPECT_THROW(plan_memory(std::vector<BufferLifetime>{{1, 4, 64, idle}}, alignment), std::logic_error);
 }
 
 }  // namespace

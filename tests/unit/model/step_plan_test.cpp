@@ -291,7 +291,7 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
   const BatchSize full{32 * 256, 32, 32 * 256 * 256, 256};
   plans.training.place(full);
   plans.evaluation.place(full);
-  std::vector<Interval> intervals;
+  std::vector<BufferLifetime> intervals;
   for (const PlanTensor& tensor : plans.training.tensors)
     intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
   const double bound = static_cast<double>(live_peak(intervals, tensor_alignment));
@@ -310,7 +310,7 @@ TEST(StepPlan, WhatIsComputedAgainTakesNoMemoryMeanwhile) {
   const auto channels = [&](Recompute recompute) {  // in each layer, of each token
     Plans plans(seed_model, recompute);
     plans.training.place(full);
-    std::vector<Interval> intervals;
+    std::vector<BufferLifetime> intervals;
     for (const PlanTensor& tensor : plans.training.tensors)
       intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
     const double bytes = static_cast<double>(plans.training.arena_bytes);

@@ -1,11 +1,14 @@
 // One and two threads give equal bits of a training step in each precision, and the test that says so can
 // fail: with a layer whose sums depend on the number of threads the bits differ. Each case runs in a child
-// process, for threads are fixed at the start.
+// process, for their number is at most that of its start.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include <encore/rows.hpp>
+
 #include "data/hash.hpp"
+#include "kernels/host_threads.hpp"
 #include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"
 
@@ -13,6 +16,15 @@ namespace encore {
 namespace {
 
 using namespace encore::testing;
+
+/// On how many threads its kernels run.
+int threads_of([[maybe_unused]] const Device& device) {
+#if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
+  return device.space().impl_thread_pool_size();
+#else
+  return 1;
+#endif
+}
 
 /// y = gain * x; the gain's gradient is summed in as many parts as there are threads: the mistake to be
 /// caught.
@@ -32,7 +44,7 @@ class ThreadwiseSum final : public Layer {
     std::vector<double> gradient = to_host(step.device(), step.gradient(gain_));
     const std::size_t width = gradient.size();
     const std::size_t rows = x.size() / width;
-    const std::size_t parts = static_cast<std::size_t>(host_threads());
+    const std::size_t parts = static_cast<std::size_t>(threads_of(step.device()));
     for (std::size_t c = 0; c < width; ++c) {
       float total = 0.0F;
       for (std::size_t part = 0; part < parts; ++part) {
@@ -65,7 +77,8 @@ std::string digest(const Device& device, Tensor tensor) {
 }
 
 /// Three steps of Adam on batches large enough for every kernel to use all threads.
-std::string train(Precision precision, bool inject) {
+/// changes: the number of threads is another one in each step.
+std::string train(Precision precision, bool inject, bool changes) {
   Device device;
   Registry registry = load_builtin_plugins();
   Registrar offers;
@@ -91,6 +104,7 @@ std::string train(Precision precision, bool inject) {
   tiny.model.parameters().make_states(optimizer->states());
   std::string digests;
   for (std::uint64_t step = 1; step <= 3; ++step) {
+    if (changes) use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), Binding::any_place);
     digests += std::to_string(tiny.loss({1, step})) + " ";
     optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
   }
@@ -112,7 +126,8 @@ TEST(ThreadsChild, DISABLED_Trains) {
   const char* const name = std::getenv("ENCORE_TEST_PRECISION");
   for (const Precision precision : precisions)
     if (name != nullptr && name == name_of(precision))
-      print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr));
+      print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr,
+                         std::getenv("ENCORE_TEST_CHANGES") != nullptr));
 }
 
 struct Threads : ::testing::TestWithParam<Precision> {
@@ -121,10 +136,11 @@ struct Threads : ::testing::TestWithParam<Precision> {
     if (GetParam() == Precision::float16 && !is_activation(DType::float16))
       GTEST_SKIP() << "no float16 in this build";
   }
-  static std::string in_child(int threads, bool inject) {
+  static std::string in_child(int threads, bool inject, bool changes = false) {
     const std::string environment = "ENCORE_TEST_PRECISION=" + name_of(GetParam()) + " ";
-    return digest_of_child("model_test", "ThreadsChild.DISABLED_Trains", threads,
-                           environment + (inject ? "ENCORE_TEST_INJECT=1 " : ""));
+    return digest_of_child(
+        "model_test", "ThreadsChild.DISABLED_Trains", threads,
+        environment + (inject ? "ENCORE_TEST_INJECT=1 " : "") + (changes ? "ENCORE_TEST_CHANGES=1 " : ""));
   }
 };
 
@@ -136,6 +152,14 @@ TEST_P(Threads, OneAndTwoGiveEqualBits) {
 
 TEST_P(Threads, AnInjectedReorderingIsSeen) {
   EXPECT_NE(in_child(2, true), in_child(1, true));
+}
+
+TEST_P(Threads, AnotherNumberInEachStepGivesEqualBits) {
+  EXPECT_EQ(in_child(3, false, true), in_child(1, false));
+}
+
+TEST_P(Threads, AnInjectedReorderingIsSeenWhenTheNumberChanges) {
+  EXPECT_NE(in_child(3, true, true), in_child(3, true));
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Threads, ::testing::ValuesIn(precisions),

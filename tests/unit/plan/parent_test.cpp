@@ -223,6 +223,16 @@ TEST(Parent, TheFormIsExact) {
       "\"name\"");
 }
 
+TEST(Parent, UnknownOnesHideNoOtherProblemOfTheFile) {
+  std::string text = child("{ run = \"prr\" }");
+  const std::size_t at = text.find("[train]\n");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + 8, "clip_norms = 1.0\n");
+  const std::string problem = parent_problem(text);
+  EXPECT_NE(problem.find("[model] from: there is no run prr"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("unknown option \"clip_norms\" of [train]"), std::string::npos) << problem;
+}
+
 TEST(Parent, UnknownOnesAreReportedOnceAndAlone) {
   EXPECT_EQ(parent_problem(child("{ run = \"prr\" }")), "dir/a.toml:11:8: [model] from: there is no run prr");
   EXPECT_EQ(parent_problem(child("{ experiment = \"prr.toml\" }")),

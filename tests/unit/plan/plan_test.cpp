@@ -182,6 +182,11 @@ TEST(Plan, RefusesANameThatNobodyCanType) {
             "and . _ + - may stand in it, and no - in front");
 }
 
+TEST(Plan, RefusesTheNameThatMeansAllRuns) {
+  EXPECT_EQ(problem(changed(sample::experiment, "\"tiny\"", "\"all\"")),
+            "dir/a.toml:1:8: no run can be called \"all\": where runs are named, it means all of them");
+}
+
 TEST(Plan, RefusesALayerTableThatNoRunUses) {
   EXPECT_EQ(problem(changed(sample::experiment, "[model.head]",
                             "[model.layer.attenton]\ntype = \"alibi_attention\"\n[model.head]")),

@@ -281,4 +281,60 @@ TEST(ConllOptions, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(refused("label_map", Words{"A=B", "A=C"}), "label_map names \"A\" twice");
 }
 
+TEST(Conll, EndsLinesWithAnyLineEnd) {
+  const std::vector<std::vector<std::string>> words = {{"Ann", "left"}, {"Oslo"}};
+  for (const char* end : {"\n", "\r\n", "\r", "\r\r\n"}) {
+    std::string text;
+    for (const char* line : {"Ann\tB-PER", "left\tO", "", "Oslo\tB-LOC"}) text += std::string(line) + end;
+    if (std::string_view(end) == "\r\r\n") text = "Ann\tB-PER\r\r\nleft\tO\r\r\n\r\r\nOslo\tB-LOC\r\r\n";
+    const encore::Records records = read(text, {});
+    EXPECT_EQ(records.lists("words"), words) << text;
+    EXPECT_EQ(records.notes, Words{"tags in IOB2"});
+  }
+  EXPECT_EQ(
+      refusal("Ann\tB-PER\rleft\r\rOslo\tB-LOC\r", {}),
+      "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab or "
+      "blanks");
+  EXPECT_EQ(read("Ann\tB-PER\nleft\tO\rOslo\tB-LOC\n", {}).notes,
+            (Words{"tags in IOB2", "train.conll: 1 lone carriage return (CR) is read as a line end"}));
+}
+
+TEST(Conll, TakesALineForACommentByItsColumns) {
+  const std::string text = "# id 1 domain=x\n#\tO\nOslo\tB-LOC\n#fun\tO\n#\n# text = Oslo is great\n";
+  const encore::Records records = read(text, {{"comment", std::string("#")}});
+  EXPECT_EQ(records.lists("words"), (std::vector<Words>{{"#", "Oslo", "#fun"}}));
+  const std::map<std::string, encore::OptionValue> blanks = {{"comment", std::string("#")},
+                                                             {"label_type", std::string("word")}};
+  EXPECT_EQ(read("# newdoc\n# O\nOslo NOUN\n#fun TAG\n", blanks).lists("words"),
+            (std::vector<Words>{{"Oslo", "#fun"}}));
+  EXPECT_EQ(
+      refusal("#fun\tfun\nOslo\tB-LOC\n", {{"comment", std::string("#")}}),
+      "train.conll:1: \"fun\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type");
+}
+
+TEST(Conll, NamesTheSchemesThatMarkEnds) {
+  const Dataset second = parse("Mara I-PER\nHolm E-PER\nTove E-PER\nin O\nOslo E-LOC\nBern E-LOC\n");
+  EXPECT_EQ(second.scheme, TagScheme::ioe2);
+  EXPECT_EQ(second.malformed_tags, 0);
+  EXPECT_EQ(second.sentences[0].tags, (Words{"B-PER", "I-PER", "B-PER", "O", "B-LOC", "B-LOC"}));
+  const Dataset first = parse("Mara I-PER\nHolm E-PER\nTove I-PER\nin O\nOslo I-LOC\n");
+  EXPECT_EQ(first.scheme, TagScheme::ioe1);
+  EXPECT_EQ(first.malformed_tags, 0);
+  EXPECT_EQ(first.sentences[0].tags, (Words{"B-PER", "I-PER", "B-PER", "O", "B-LOC"}));
+  EXPECT_EQ(parse("Mara I-PER\nHolm E-PER\nUlv I-PER\nin O\nOslo E-LOC\n").malformed_message(),
+            "1 tag breaks IOE2 and is read as conlleval reads it: I-PER in line 3");
+}
+
+TEST(Conll, NamesTheRowsOfAllFiles) {
+  const std::vector<encore::InputText> files = {{"a.conll", "Ann\n"}, {"b.conll", "Ann\tB-PER\nleft\tX\n"}};
+  const std::string message = message_of<Error>([&] { make({}).read(files, "training set"); });
+  EXPECT_NE(message.find("a.conll:1: this row has one column"), std::string::npos) << message;
+  EXPECT_NE(message.find("b.conll:2: \"X\" in the last column is no tag"), std::string::npos) << message;
+}
+
+TEST(Conll, RefusesALineOfHeadings) {
+  EXPECT_EQ(refusal("Token\tLabel\nOslo\tNOUN\n", {{"label_type", std::string("word")}}),
+            "train.conll:1: this row names the columns (\"Token\", \"Label\") and is no token; take it out");
+}
+
 }  // namespace

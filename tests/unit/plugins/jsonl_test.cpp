@@ -87,7 +87,9 @@ TEST(Jsonl, ReadsPairsListsAndNumbers) {
 TEST(Jsonl, NamesWhatIsWrongWithALine) {
   const std::string at = "train.jsonl:1: ";
   EXPECT_EQ(refusal("{\"text\": \"a\"\n"), at + "this line is no JSON: byte 13 cannot be read");
-  EXPECT_EQ(refusal("[1]\n"), at + "this line is array and no JSON object");
+  EXPECT_EQ(refusal("[1]\n"),
+            at + "this line is a JSON array; one object per line is expected, as jq -c '.[]' FILE writes the "
+                 "objects of an array");
   EXPECT_EQ(refusal("{\"label\": \"x\"}\n"), at + "this object has no key \"text\"");
   EXPECT_EQ(refusal("{\"text\": 3, \"label\": \"x\"}\n"), at + "\"text\" is number and no text");
   EXPECT_EQ(refusal("{\"text\": \" \", \"label\": \"x\"}\n"), at + "the text of \"text\" is empty");
@@ -163,6 +165,22 @@ TEST(Jsonl, TakesMarkedSpansOutAndPutsThemBack) {
   EXPECT_EQ(
       refusal("{\"text\": \"a\", \"label\": \"x\"}\n", settings),
       "train.jsonl:1: the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+}
+
+TEST(Jsonl, SaysThatOneObjectPerLineIsExpected) {
+  const auto refused = [](std::string_view text) { return message_of<Error>([&] { read(text); }); };
+  const std::string array =
+      refused("[\n{\"text\": \"a\", \"label\": \"x\"},\n{\"text\": \"b\", \"label\": \"y\"}\n]\n");
+  EXPECT_NE(array.find(
+                "train.jsonl:1: this line is a part of a JSON array that goes over several lines; one object "
+                "per line is expected"),
+            std::string::npos)
+      << array;
+  EXPECT_NE(refused("[{\"text\": \"a\", \"label\": \"x\"}]\n").find("is a JSON array; one object per line"),
+            std::string::npos);
+  EXPECT_NE(refused("{\n\"text\": \"a\",\n\"label\": \"x\"\n}\n").find("JSON object that goes over"),
+            std::string::npos);
+  EXPECT_EQ(read("{\"text\": \"a\", \"label\": \"x\"}\r{\"text\": \"b\", \"label\": \"y\"}\r").size(), 2U);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ mixtures of words, punctuation and white space, where what was written is the re
 import json
 import random
 
-import rouge_score.rouge_scorer
 from sacrebleu.metrics import BLEU, CHRF
 
 PARTS = ["a", "the", "man", "Mann", "läuft", "Straße", "naïve", "don't", "\"quoted\"", "“fine”", "1,234.5", "3.14", "2-3", "ten-year", "U.S.A.", "end.",
@@ -71,6 +70,8 @@ def random_corpora(rng, count):
 
 def scores(written, references):
     """Of a corpus; ROUGE of each of its texts."""
+    import rouge_score.rouge_scorer  # make_bleu_tokenizers.py does without
+
     scorer = rouge_score.rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
     rouge = [scorer.score(reference, text) for text, reference in zip(written, references)]
     return {"bleu": BLEU().corpus_score(written, [references]).score / 100, "chrf": CHRF().corpus_score(written, [references]).score / 100,

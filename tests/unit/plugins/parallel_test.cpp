@@ -95,5 +95,10 @@ TEST(Parallel, WritesTheTargets) {
   EXPECT_EQ(Parallel(defaults, {}).write(records, FilePart::later), "Ein Mann\nzwei\n");
 }
 
+TEST(Parallel, EndsLinesWithAnyLineEnd) {
+  for (const std::string end : {"\n", "\r\n", "\r"})
+    EXPECT_EQ(read("a" + end + "b" + end, "c\nd\n").texts("source"), (Records::Texts{"a", "b"}));
+}
+
 }  // namespace
 }  // namespace encore::parallel

@@ -100,6 +100,25 @@ TEST(Regress, MeasuresErrorsAndCorrelations) {
             (Numbers{1, 3, 2, 4}));
 }
 
+/// scipy.stats.spearmanr of these numbers; of the labels rounded to float32, which has no odd ones there, it
+/// is 0.79.
+TEST(Regress, MeasuresTheNumbersThatWereRead) {
+  Regress task({}, {16});
+  const Records records =
+      records_of({"a", "c", "ab", "a", "c"}, {16777216, 16777217, 16777218, 16777219, 16777220});
+  task.prepare(records);
+  const ExampleSet set = encode(task, records);
+  Statistics statistics;
+  task.measure(set, outputs_of(task, set, {1, 2, 4, 3, 5}), statistics);
+  const auto list = measure_values(Regress::measures(), statistics);
+  const std::map<std::string, double> values(list.begin(), list.end());
+  EXPECT_NEAR(values.at("spearman"), 0.9, 1e-14);
+  EXPECT_NEAR(values.at("pearson"), 0.9, 1e-14);
+  EXPECT_DOUBLE_EQ(values.at("mae"), 16777215.0);
+  EXPECT_EQ(task.describe(set).notes,
+            Texts{"the numbers have the mean 1.678e+07 and the standard deviation 1.414"});
+}
+
 TEST(Regress, AnswersATypedText) {
   Regress task({}, {16});
   task.restore("numbers\n");

@@ -100,7 +100,7 @@ TEST(Squad, RefusesAnAnswerThatDoesNotStandWhereItShould) {
                 "context does not have it");
   EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": 19}"))),
             of_first + "the answer \"Zoë\" has answer_start = 19, and the context has 19 characters");
-  for (const char* start : {"-1", "0.5", "\"0\"", "null"})
+  for (const char* start : {"-2", "0.5", "\"0\"", "null"})
     EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": " + std::string(start) + "}"))),
               of_first + "the answer \"Zoë\" has no number \"answer_start\", from 0 on")
         << start;
@@ -166,6 +166,24 @@ TEST(Squad, SkipsWhatIsWrongAndCountsIt) {
 TEST(Squad, WritesNoFiles) {
   EXPECT_EQ(message_of<Error>([] { make("error").write(read(file_of(zoe)), FilePart::first); }),
             "this reader cannot write files");
+}
+
+TEST(Squad, ReadsNumbersAsIdsAndNoAnswerAtMinusOne) {
+  const auto file = [](const std::string& qa) {
+    return R"({"data": [{"paragraphs": [{"context": "Mara lives in Oslo", "qas": [)" + qa + "]}]}]}";
+  };
+  const Records records =
+      read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "", "answer_start": -1}]})"));
+  EXPECT_EQ(records.texts("id"), (Records::Texts{"17"}));
+  EXPECT_TRUE(records.spans("answers").front().empty());
+  const std::string refused = message_of<Error>([&] {
+    read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "Oslo", "answer_start": -1}]})"));
+  });
+  EXPECT_NE(refused.find(
+                "question 1 (17): the answer \"Oslo\" has answer_start = -1, a place that is not known; it "
+                "stands at 14 first"),
+            std::string::npos)
+      << refused;
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST(TextFile, ReadsSeveralFilesWithoutJoiningTheirParagraphs) {
 TEST(TextFile, KeepsAWholeFileByteForByteButItsLineEnds) {
   const std::string text = "\n First,\tthen \r\n\r\n\rlast  \n";
   const Records records = read("\xEF\xBB\xBF" + text, "file");
-  EXPECT_EQ(records.texts("text"), (Texts{"\n First,\tthen \n\n\rlast  \n"}));
+  EXPECT_EQ(records.texts("text"), (Texts{"\n First,\tthen \n\n\nlast  \n"}))
+      << "a lone CR is a line end too";
   EXPECT_TRUE(records.notes.empty()) << "no line is skipped";
   const std::vector<InputText> files = {{"a.txt", "one\n"}, {"b.txt", "two"}};
   EXPECT_EQ(make("file").read(files, "training set").texts("text"), (Texts{"one\n", "two"}));
@@ -85,6 +86,15 @@ TEST(TextFile, ReadsBackWhatItWrites) {
   Records broken;
   broken.add("text", Texts{"one\nline"});
   EXPECT_EQ(make("line").write(broken, FilePart::later), "one line\n");
+}
+
+TEST(TextFile, EndsLinesWithAnyLineEnd) {
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    EXPECT_EQ(read("a b" + end + "c" + end, "line").texts("text"), (Records::Texts{"a b", "c"}));
+    EXPECT_EQ(read("a" + end + "b" + end + end + "c", "paragraph").texts("text"),
+              (Records::Texts{"a b", "c"}));
+    EXPECT_EQ(read("a" + end + "b" + end, "file").texts("text"), (Records::Texts{"a\nb\n"}));
+  }
 }
 
 }  // namespace

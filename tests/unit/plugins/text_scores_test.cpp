@@ -74,7 +74,10 @@ TEST(TextScores, NameTheSignaturesOfSacrebleu) {
     std::string parts = signature.substr(0, signature.find("|version:"));
     for (std::size_t at = parts.find('|'); at != std::string::npos; at = parts.find('|'))
       parts.replace(at, 1, ", ");
-    EXPECT_TRUE(measure.help.ends_with(": " + parts)) << measure.help << "\n" << signature;
+    std::string help = measure.help;
+    if (const std::string option = " (or task.bleu_tokenizer)"; help.find(option) != std::string::npos)
+      help.erase(help.find(option), option.size());
+    EXPECT_TRUE(help.ends_with(": " + parts)) << measure.help << "\n" << signature;
   }
 }
 
@@ -111,6 +114,48 @@ TEST(Splitting, IsThatOf13a) {
   EXPECT_EQ(split_13a("été. Straße,"), (Texts{"été", ".", "Straße", ","}));
   EXPECT_EQ(split_13a(" \t\n"), Texts{});
   EXPECT_EQ(split_13a("\xFFx \xC3"), (Texts{"\xFFx", "\xC3"})) << "bytes that are not UTF-8";
+}
+
+const Json& tokenizers() {
+  static const Json json =
+      Json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/plugins/bleu_tokenizers.json"));
+  return json;
+}
+
+TEST(Splitting, IsThatOfTheTokenizersOfSacrebleu) {
+  for (const Json& one : tokenizers().at("texts"))
+    for (const char* name : {"13a", "intl", "char", "zh"})
+      EXPECT_EQ(split(one.at("text").get<std::string>(), bleu_tokenizer(name)), one.at(name).get<Texts>())
+          << name << " of " << one.at("text");
+}
+
+TEST(TextScores, AreThoseOfSacrebleuByEachTokenizer) {
+  std::map<std::string, int> between;
+  for (const Json& corpus : tokenizers().at("corpora"))
+    for (const char* name : {"13a", "intl", "char", "zh"}) {
+      const Texts written = corpus.at("written"), references = corpus.at("references");
+      Statistics statistics;
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        statistics.begin_example();
+        add_translation(written[i], references[i], statistics, bleu_tokenizer(name));
+      }
+      const double bleu = measure_value(translation_measures().front(), statistics);
+      EXPECT_NEAR(bleu, corpus.at(name).get<double>(), 1e-14) << name << " of " << corpus;
+      between[name] += bleu > 0.0 && bleu < 1.0 ? 1 : 0;
+    }
+  for (const auto& [name, count] : between) EXPECT_GT(count, 25) << name;
+}
+
+TEST(Splitting, OfRougeKnowsOtherScripts) {
+  const auto words = [](std::string_view text, const char* name) {
+    return split(text, rouge_tokenizer(name));
+  };
+  EXPECT_EQ(words("The CAT's naïve!", "ascii"), split_rouge("The CAT's naïve!"));
+  EXPECT_EQ(words("The CAT's 2nd_life!", "unicode"), split_rouge("The CAT's 2nd_life!")) << "Latin as before";
+  EXPECT_EQ(words("Привет, МИР! naïve", "unicode"), (Texts{"привет", "мир", "naïve"}));
+  EXPECT_EQ(words("हिन्दी में।", "unicode"), (Texts{"हिन्दी", "में"})) << "marks belong to their letters";
+  EXPECT_EQ(words("日本語。１２ A\xFF", "char"), (Texts{"日", "本", "語", "１", "２", "a"}));
+  EXPECT_EQ(words("e\xCC\x81t", "char"), (Texts{"e\xCC\x81", "t"}));
 }
 
 TEST(Splitting, OfRougeIsThatOfRougeScore) {

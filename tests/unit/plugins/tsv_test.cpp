@@ -356,5 +356,62 @@ TEST(TsvSpans, NamesTheLinesWhoseMarksAreWrong) {
   EXPECT_EQ(kept.texts("label"), Texts{"bad"});
 }
 
+TEST(Tsv, EndsRowsWithAnyLineEnd) {
+  for (const std::string end : {"\n", "\r\n", "\r", "\r\r\n"}) {
+    const Records records = read("a\tgood" + end + "b\tbad" + end);
+    EXPECT_EQ(records.texts("text"), (Texts{"a", "b"}));
+    EXPECT_EQ(records.texts("label"), (Texts{"good", "bad"}));
+    EXPECT_TRUE(records.notes.empty());
+    EXPECT_EQ(read("a,good" + end + "\"b" + end + "c\",bad" + end + "d,e", {.delimiter = ","}).texts("text"),
+              (Texts{"a", "b" + end + "c", "d"}));
+    EXPECT_EQ(refusal("a\tgood" + end + "b" + end).substr(0, 12), "train.tsv:2:");
+  }
+  EXPECT_EQ(read("a\tgood\nb\tbad\rc\tbad\n").notes,
+            Texts{"train.tsv: 1 lone carriage return (CR) is read as a line end"});
+  EXPECT_EQ(refusal("a\rb\tgood\nc\tbad\n").substr(0, 12), "train.tsv:1:");
+}
+
+TEST(Tsv, WritesAValueWithACarriageReturnSoThatItIsReadBack) {
+  const Settings comma = {.delimiter = ","};
+  const Records records = read("\"a\rb\",good\n", comma);
+  EXPECT_EQ(records.texts("text"), Texts{"a\rb"});
+  EXPECT_EQ(make(comma).write(records, FilePart::first), "\"a\rb\",good\n");
+  EXPECT_EQ(make({}).write(records, FilePart::first), "a b\tgood\n");
+}
+
+TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
+  const Settings list = {.type = "list"};
+  EXPECT_EQ(
+      refusal("x\t['joy', 'love']\n", list),
+      "train.tsv:1: the label in column 2 is spelled as a list of a program: \"['joy', 'love']\"; write "
+      "joy,love");
+  for (const char* value :
+       {"[]", "['joy']", "[joy, love]", "{\"joy\", \"love\"}", "('joy',)", "'joy', 'love'", "\"joy\""})
+    EXPECT_NE(refusal(std::string("x\t") + value + "\n", list).find("spelled as a list"), std::string::npos)
+        << value;
+  for (const char* value : {"[A]", "[A],[B]", "joy, love", "(x", "it's"})
+    EXPECT_EQ(read(std::string("x\t") + value + "\n", list).size(), 1U) << value;
+  EXPECT_NE(refusal("x\t['joy']\n").find("label_type = \"list\""), std::string::npos);
+}
+
+TEST(Tsv, RefusesALineOfHeadingsWithoutHeader) {
+  EXPECT_EQ(
+      refusal("text\tlabel\nfine\tgood\n"),
+      "train.tsv:1: this row names the columns (\"text\", \"label\") and is no example; set header = true");
+  EXPECT_NE(refusal("Source\tTarget\na\tb\n", {.source = "1", .target = "2"}).find("header = true"),
+            std::string::npos);
+  EXPECT_NE(refusal("text\tscore\na\t1\n", {.type = "number"}).find("header = true"), std::string::npos);
+  EXPECT_EQ(read("text\tlabel\nfine\tgood\n", {.header = true}).size(), 1U);
+  EXPECT_EQ(read("text\tgood\nfine\tlabel\ntext\tlabel\n").size(), 3U);
+}
+
+TEST(Tsv, NamesTheRowsOfAllFiles) {
+  std::string many;
+  for (int i = 0; i < 12; ++i) many += "a\n";
+  const std::vector<InputText> files = {{"a.tsv", many}, {"b.tsv", "x\tgood\ny\n"}};
+  const std::string message = message_of<Error>([&] { make({}).read(files, "training set"); });
+  EXPECT_NE(message.find("and 2 more rows like these in a.tsv\nb.tsv:2: "), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace encore::tsv

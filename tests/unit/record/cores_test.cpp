@@ -9,6 +9,7 @@
 
 #include <encore/error.hpp>
 
+#include "record/control_groups.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -80,6 +81,27 @@ TEST_F(CoresOfMachine, TheFirstVersionOfControlGroupsIsReadToo) {
   EXPECT_EQ(describe_cores({0, 1, 2, 3, 4, 5, 6, 7}, root()).granted, 0) << "-1 is no limit";
 }
 
+TEST_F(CoresOfMachine, ALimitHasTheNameOfItsGroup) {
+  write(root() / "proc/self/cgroup", "0::/user/job\n");
+  write(root() / "sys/fs/cgroup/user/cpu.max", "150000 100000\n");
+  write(root() / "sys/fs/cgroup/user/memory.max", "8000000000\n");
+  write(root() / "sys/fs/cgroup/user/job/memory.max", "max\n");
+  ASSERT_TRUE(cpu_limit(root()));
+  EXPECT_EQ(cpu_limit(root())->amount, 1.5);
+  EXPECT_EQ(cpu_limit(root())->group, "/user");
+  ASSERT_TRUE(memory_limit(root()));
+  EXPECT_EQ(memory_limit(root())->amount, 8e9);
+  EXPECT_EQ(memory_limit(root())->group, "/user");
+  write(root() / "proc/self/cgroup", "4:memory:/x\n");
+  write(root() / "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "5000000\n");
+  std::filesystem::remove_all(root() / "sys/fs/cgroup/user");
+  ASSERT_TRUE(memory_limit(root()));
+  EXPECT_EQ(memory_limit(root())->amount, 5e6);
+  EXPECT_EQ(memory_limit(root())->group, "/x");
+  write(root() / "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_FALSE(memory_limit(root())) << "the first version's way to say no limit";
+}
+
 TEST_F(CoresOfMachine, OpenMpsOwnVariablesWin) {
   write_hyperthreads();
   const Cores cores = describe_cores({0, 1, 2, 3}, root());
@@ -110,8 +132,14 @@ TEST(OpenMpWishes, AreReadFromTheEnvironment) {
   EXPECT_FALSE(openmp_wishes().pinning);
   ::setenv("OMP_NUM_THREADS", "6,2", 1);
   EXPECT_EQ(openmp_wishes().threads, 6) << "of nested levels the outermost";
-  ::setenv("OMP_NUM_THREADS", "many", 1);
-  EXPECT_EQ(openmp_wishes().threads, 0);
+  for (const char* absurd : {"many", "99999999999", "0", "-2", "4,x", "513", "2.5"}) {
+    ::setenv("OMP_NUM_THREADS", absurd, 1);
+    EXPECT_EQ(testing::message_of<Error>([] { openmp_wishes(); }),
+              "OMP_NUM_THREADS is \"" + std::string(absurd) +
+                  "\": expected a whole number from 1 to 512; set it to the number of threads, or unset it");
+  }
+  ::setenv("OMP_NUM_THREADS", " 3 ", 1);
+  EXPECT_EQ(openmp_wishes().threads, 3);
   ::setenv("GOMP_CPU_AFFINITY", "0-3", 1);
   EXPECT_TRUE(openmp_wishes().pinning);
   forget();

@@ -23,6 +23,14 @@ TEST(Progress, KeepsTheFactorOnTheLossWhereThereIsOne) {
   EXPECT_EQ(progress_to_text(Progress{}).find("loss_scale"), std::string::npos);
 }
 
+TEST(Progress, KeepsTheLossesOfTheRuleForTies) {
+  Progress progress{412, 3, 17, 400, 0.5, 2, true};
+  progress.best_loss = 0.1 + 0.2;
+  progress.lowest_loss = 0x1p-1070;
+  EXPECT_EQ(progress_from_text(progress_to_text(progress)), progress);
+  EXPECT_EQ(progress_to_text(Progress{}).find("_loss"), std::string::npos) << "as earlier versions write it";
+}
+
 TEST(Progress, RefusesTextThatIsNoProgress) {
   for (std::string text : {"", "[]", "{}", R"({"step": "one"})"})
     EXPECT_THROW(progress_from_text(text), Error) << text;

@@ -96,11 +96,41 @@ TEST(AtomicFile, is_there_complete_or_not_at_all) {
     file.write("half of the n");
   }
   EXPECT_EQ(read_bytes(folder / "f"), "old");
-  EXPECT_FALSE(std::filesystem::exists(folder / "f.part"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left";
   save_file(folder / "f", "new");
   EXPECT_EQ(read_bytes(folder / "f"), "new");
   EXPECT_NE(message_of<Error>([&] { save_file(folder / "none/f", ""); }).find("cannot write"),
             std::string::npos);
+}
+
+TEST(AtomicFile, follows_no_link_of_somebody_else) {
+  TemporaryFolder folder;
+  save_file(folder / "victim", "theirs");
+  std::filesystem::create_symlink(folder / "victim", folder / "f.part");
+  std::filesystem::create_symlink(folder / "victim", folder / "f");
+  save_file(folder / "f", "ours");
+  EXPECT_EQ(read_bytes(folder / "victim"), "theirs");
+  EXPECT_EQ(read_bytes(folder / "f"), "ours");
+  EXPECT_FALSE(std::filesystem::is_symlink(folder / "f"));
+}
+
+TEST(AtomicFile, two_writers_of_one_file_do_not_meet) {
+  TemporaryFolder folder;
+  AtomicFile first(folder / "f"), second(folder / "f");
+  first.write("of the first");
+  second.write("of the second");
+  first.commit();
+  EXPECT_EQ(read_bytes(folder / "f"), "of the first");
+  second.commit();
+  EXPECT_EQ(read_bytes(folder / "f"), "of the second");
+}
+
+TEST(AtomicFile, names_aside_differ_and_say_what_they_are) {
+  const std::filesystem::path one = aside_name("/a/f"), other = aside_name("/a/f");
+  EXPECT_NE(one, other);
+  EXPECT_EQ(one.parent_path(), "/a");
+  EXPECT_TRUE(one.filename().string().starts_with("f."));
+  EXPECT_TRUE(one.string().ends_with(aside_suffix));
 }
 
 TEST(AtomicFile, a_full_device_is_an_error) {

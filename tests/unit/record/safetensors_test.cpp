@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "data/hash.hpp"
+#include "record/safetensors_header.hpp"
+#include "unit/record/aside_files.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -53,7 +55,7 @@ TEST(Safetensors, returns_what_was_written) {
                                            {{"step", "12"}, {"note", "\"quoted\" \xC3\xA9"}});
   EXPECT_EQ(saved.bytes, read_bytes(folder / "t").size());
   EXPECT_EQ(saved.sha256, sha256(read_bytes(folder / "t")));
-  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder.path()));
 
   const Safetensors file(folder / "t");
   EXPECT_EQ(file.sha256(), saved.sha256);
@@ -102,7 +104,7 @@ TEST(Safetensors, a_failing_lease_check_leaves_the_old_file) {
                                 [] { throw Error("the lease is lost"); }),
                Error);
   EXPECT_EQ(read_bytes(folder / "t"), before);
-  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder.path()));
 }
 
 TEST(Safetensors, refuses_a_callers_mistake) {
@@ -183,6 +185,51 @@ TEST(Safetensors, hostile_headers_are_refused) {
         << test.header.substr(0, 100) << "\n  " << message;
   }
   EXPECT_EQ(refusal(tensor("F32", "[2]", "[0,8]") + "   "), "no error");
+}
+
+std::string empty_tensors(std::size_t count) {
+  std::string header = "{";
+  for (std::size_t i = 0; i < count; ++i)
+    header +=
+        (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  return header + "}";
+}
+
+/// Once each tensor cost a look at all before it, and this took minutes.
+TEST(Safetensors, many_tensors_are_read_in_one_pass) {
+  for (const std::size_t count : {1000UL, 4000UL, 100'000UL}) {
+    const SafetensorsHeader header = parse_safetensors_header(empty_tensors(count));
+    EXPECT_EQ(header.tensors.size(), count);
+    EXPECT_EQ(header.values, 2 + 14 * count) << "each value once";
+  }
+  EXPECT_EQ(refusal(empty_tensors(100'000), ""), "no error");
+}
+
+TEST(Safetensors, headers_beyond_the_limits_are_refused) {
+  const auto has = [](const std::string& header, const std::string& part) {
+    const std::string message = refusal(header, "");
+    EXPECT_NE(message.find(part), std::string::npos) << message.substr(0, 300);
+    EXPECT_LT(message.size(), 1000U) << "what is refused is not repeated in its whole length";
+  };
+  has(empty_tensors(most_tensors + 1), "the header names more than 200000 tensors");
+  std::string metadata = R"({"__metadata__":{)";
+  for (std::size_t i = 0; i <= most_metadata; ++i)
+    metadata += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":"")";
+  has(metadata + "}}", "the header has more than 10000 texts of metadata");
+  std::string shape = "[0";
+  for (std::size_t i = 0; i < most_extents; ++i) shape += ",0";
+  has(tensor("F32", shape + "]", "[0,0]"), "the shape has more than 64 extents");
+  const std::string long_text(1 << 20, 'x');
+  has("{\"" + long_text + "\":1}", "must have dtype");
+  has("{\"" + long_text + "\":{\"dtype\":\"" + long_text + "\"}}", "is not known");
+  has("{\"" + long_text + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,9]}})", "outside the file");
+  has(R"({"__metadata__":{"a":"","a":""}})", "names \"a\" twice");
+  has(R"({"__metadata__":{},"__metadata__":{}})", "names \"__metadata__\" twice");
+  has(R"({"x":{"dtype":"F32","dtype":"F32"}})", "names \"dtype\" twice");
+  has(R"({"x":{"dtype":"F32","shape":[[1]],"data_offsets":[0,0]}})", "not a shape");
+  has(R"({"x":{"dtype":["F32"],"shape":[1],"data_offsets":[0,0]}})", "is not known");
+  has(R"({"x":{"dtype":"F32","shape":{},"data_offsets":[0,0]}})", "not a shape");
+  has("{} {}", "not JSON");
 }
 
 TEST(Safetensors, hostile_lengths_are_refused) {

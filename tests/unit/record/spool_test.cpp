@@ -390,6 +390,44 @@ TEST(Spool, a_tail_that_is_cut_holds_nothing_to_continue_at) {
   }
 }
 
+/// What a reader hashes while it looks for a whole record in `bytes` of such damage, and whether it finds the
+/// one behind it.
+std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool& found) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  const std::string whole = read_bytes(folder / "s");
+  std::uint64_t last = 0;  // byte at which the last record begins
+  {
+    SpoolReader reader(folder / "s");
+    for (SpoolRecord record; reader.next(record) && record.sequence < 8;) last = reader.offset();
+  }
+  std::string damage(bytes, '\0');
+  for (std::size_t at = 0; at < bytes; ++at) damage[at] = pattern[at % pattern.size()];
+  write_bytes(folder / "s", whole.substr(0, spool_head_bytes) + damage + whole.substr(last));
+  SpoolReader reader(folder / "s", {"", 1});
+  SpoolRecord record;
+  EXPECT_FALSE(reader.next(record));
+  found = reader.skip_damage().has_value();
+  return reader.searched_bytes();
+}
+
+TEST(Spool, the_search_behind_damage_is_linear_whatever_lies_there) {
+  const std::size_t sizes[] = {1 << 20, 4 << 20,
+                               17 << 20};  // a frame of 0x01010101 bytes fits into the last one
+  for (const std::size_t bytes : sizes) {
+    bool found = false;
+    EXPECT_LT(work_of_search("\x01", bytes, found), 4096u) << bytes << " bytes of 1: not a record's number";
+    EXPECT_TRUE(found) << bytes;
+  }
+  // Every 17 bytes the head of a frame of 64 KiB that could be one: length, checksum, number, kind.
+  using namespace std::string_literals;
+  const std::string head = "\0\0\1\0"s + "\0\0\0\0"s + "\2\0\0\0\0\0\0\0"s + "\3"s;
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{4} << 20}) {
+    bool found = false;
+    EXPECT_LE(work_of_search(head, bytes, found), 8 * (bytes + 4096)) << bytes;
+  }
+}
+
 TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
   TemporaryFolder folder;
   {

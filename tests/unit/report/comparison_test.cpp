@@ -53,6 +53,12 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   EXPECT_TRUE(contains(refused, "did you mean \"other-s1\"?")) << refused;
 }
 
+TEST_F(ComparisonTest, AllMeansAllRunsWhateverOneIsCalled) {
+  tell_all("net", {0.1, 0.2});
+  Statement(store().database(), "UPDATE run SET name = 'all' WHERE name = 'net-s1'").run();
+  EXPECT_EQ(names({"all"}), Names({"all", "net-s2"}));
+}
+
 TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
   tell_all("a", low);
   tell_all("b", high);
@@ -65,9 +71,9 @@ TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
   EXPECT_EQ(pair.test, "paired t");
   EXPECT_EQ(pair.shared, 5u);
   EXPECT_EQ(pair.seeds->p, paired_t_test(low, high)->p);
-  EXPECT_EQ(pair.verdict, Verdict::lower);
+  EXPECT_EQ(pair.verdict, Verdict::higher);
   EXPECT_EQ(comparison.ranking, std::vector<std::size_t>({1, 0}));
-  EXPECT_EQ(pair.no_examples, "run a-s1 stored no predictions/test.jsonl");
+  EXPECT_EQ(pair.no_examples, "run b-s1 stored no predictions/test.jsonl");
   EXPECT_TRUE(comparison.notices.empty());
 }
 
@@ -78,7 +84,7 @@ TEST_F(ComparisonTest, OtherSeedsAreTestedByWelch) {
   const Pair pair = compare().pairs.at(0);
   EXPECT_EQ(pair.test, "Welch's t");
   EXPECT_EQ(pair.shared, 0u);
-  EXPECT_EQ(pair.verdict, Verdict::lower);
+  EXPECT_EQ(pair.verdict, Verdict::higher);
   EXPECT_TRUE(contains(pair.reason, "independent seeds, 0 shared")) << pair.reason;
 }
 
@@ -101,6 +107,36 @@ TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNumberThatWouldDoIsSaid) {
   EXPECT_EQ(coarse.verdict, Verdict::undecided);
   EXPECT_TRUE(contains(coarse.reason, "no difference; 3 shared seeds would show one of 50.00"))
       << coarse.reason;
+}
+
+TEST_F(ComparisonTest, TheBestMeanComesFirstInEveryTable) {
+  tell_all("a", low);
+  tell_all("b", high);
+  tell({.name = "c", .measures = nullptr, .state = RunState::failed});
+  const Comparison comparison = compare();
+  EXPECT_EQ(best_first(comparison), std::vector<std::size_t>({1, 0, 2}));
+  EXPECT_EQ(comparison.pairs.at(0).a, 1u);
+  EXPECT_EQ(comparison.pairs.at(0).b, 0u);
+  EXPECT_GT(comparison.pairs.at(0).difference, 0.0);
+}
+
+TEST(MeanDigits, ADeviationHasTheDecimalsOfItsMean) {
+  const Metric loss{.name = "dev/loss", .meaning = {.name = "loss"}};
+  const auto texts = [&](double mean, double deviation) {
+    const MeanDigits digits(loss, mean, deviation);
+    return digits.text(mean) + " " + digits.text(deviation);
+  };
+  EXPECT_EQ(texts(12.3456, 0.0123456), "12.346 0.012");
+  EXPECT_EQ(texts(12.3456, 3.21098), "12.35 3.21");
+  EXPECT_EQ(texts(0.5, 0.00123), "0.5000 0.0012");
+  EXPECT_EQ(texts(123456.7, 4321.0), "123457 4321");
+  EXPECT_EQ(texts(0.5, 0.0), "0.5000 0.0000");
+  EXPECT_EQ(texts(2e-12, 1e-13), "2e-12 1e-13") << "too small for decimals";
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(MeanDigits(loss, 12.3456, nothing).text(12.3456), "12.35");
+  EXPECT_EQ(MeanDigits(loss, 12.3456, nothing).text(nothing), "-");
+  const Metric share{.name = "test/f1", .meaning = {.name = "f1", .fraction = true}};
+  EXPECT_EQ(MeanDigits(share, 0.5, 0.00001).text(0.00001), "0.00");
 }
 
 TEST_F(ComparisonTest, OneSeedSaysNothingOfTheSpread) {

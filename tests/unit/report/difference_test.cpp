@@ -79,10 +79,22 @@ TEST_F(DifferenceTest, TheNearestRunIsTheOneWithTheFewestDifferences) {
 TEST(EnvironmentDifferences, NameTheFieldsAndOnlyPluginsThatBothHave) {
   const nlohmann::json one = {{"device", "a"}, {"plugins", {{"x", "1"}, {"y", "1"}}}};
   const nlohmann::json other = {{"device", "b"}, {"gemm", "g"}, {"plugins", {{"x", "2"}, {"z", "1"}}}};
-  EXPECT_EQ(environment_differences(one, other),
-            Keys({"device is \"a\" and \"b\"", "gemm is null and \"g\"", "plugin x is another file"}));
+  EXPECT_EQ(
+      environment_differences(one, other),
+      Keys({"device is \"a\" and \"b\"", "gemm is not recorded and \"g\"", "plugin x is another file"}));
   EXPECT_TRUE(environment_differences(one, one).empty());
   EXPECT_TRUE(environment_differences(one, nullptr).empty());
+}
+
+TEST(EnvironmentDifferences, OfARecordWithoutTheFilesThatComputeFromOneWithThem) {
+  const nlohmann::json old = {{"kernels", "k"}};
+  const nlohmann::json now = {{"kernels", "k"}, {"libm", "m"}, {"worker", "w"}};
+  EXPECT_TRUE(environment_differences(old, old).empty()) << "old runs compare as before";
+  EXPECT_EQ(environment_differences(old, now),
+            Keys({"libm is not recorded and \"m\"", "worker is not recorded and \"w\""}));
+  nlohmann::json other = now;
+  other["worker"] = "v";
+  EXPECT_EQ(environment_differences(now, other), Keys({"worker is \"w\" and \"v\""}));
 }
 
 }  // namespace

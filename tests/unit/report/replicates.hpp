@@ -2,6 +2,8 @@
 #pragma once
 
 #include <fstream>
+#include <map>
+#include <vector>
 
 #include "data/hash.hpp"
 #include "support/raw_event.hpp"
@@ -25,6 +27,10 @@ struct Told {
   bool fresh = false;
   std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
   std::string select = "max dev/f1";
+  std::map<std::string, std::vector<double>> curves = {};  ///< values at steps 10, 20 ... by metric
+  std::int64_t best_step = 1;
+  std::string ties = {};              ///< the rule that the result names
+  bool undefined = false;             ///< as the result says of the selecting metric
   std::vector<Measure> defined = {};  ///< what the measures mean; without: as a worker of before schema 5
 };
 
@@ -66,8 +72,13 @@ class ReplicatesTest : public StoreTest {
       define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
       for (const auto& [name, value] : told.measures.items())
         if (value.is_number()) spool.point(name, 1, value.get<double>());
-      if (!told.measures.is_null())
-        write_event(spool, "result", {{"best_step", 1}, {"measures", told.measures}});
+      for (const auto& [name, values] : told.curves)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          spool.point(name, static_cast<std::int64_t>(10 * (i + 1)), values[i]);
+      nlohmann::json result = {{"best_step", told.best_step}, {"measures", told.measures}};
+      if (!told.ties.empty()) result["ties"] = told.ties;
+      if (told.undefined) result["undefined"] = true;
+      if (!told.measures.is_null()) write_event(spool, "result", result);
       spool.sync();
     }
     store().finish_attempt(*lease, told.state, told.reason);

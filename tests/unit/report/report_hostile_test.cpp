@@ -46,6 +46,20 @@ TEST_F(HostileReport, MarkdownHoldsNoTagsButItsOwn) {
   EXPECT_EQ(samples::foreign_tag(markdown_files(document, templates, "x.md").front().bytes), "");
 }
 
+TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
+  store().database().execute(
+      "INSERT INTO code (commit_hash, diff) VALUES ('main; touch x #', '');"
+      "UPDATE attempt SET code = (SELECT number FROM code WHERE commit_hash LIKE 'main%');"
+      "UPDATE sweep SET file = 'a $(touch x).toml'");
+  std::string commands;
+  for (const Block* block : blocks_of(report()))
+    if (const auto* listing = std::get_if<Listing>(block); listing != nullptr && listing->title == "Commands")
+      commands += listing->text;
+  EXPECT_TRUE(contains(commands, "git checkout 'main; touch x #'\n")) << commands;
+  EXPECT_TRUE(contains(commands, "exp run 'a $(touch x).toml' ")) << commands;
+  EXPECT_FALSE(contains(commands, "exp verify net<")) << commands;
+}
+
 TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
   const std::string html =
       html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;

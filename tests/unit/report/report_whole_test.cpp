@@ -2,6 +2,7 @@
 // not finished, and what is refused.
 #include <algorithm>
 
+#include "store/foreign_schema.hpp"
 #include "unit/report/report_fixture.hpp"
 
 namespace encore::testing {
@@ -13,6 +14,7 @@ TEST_F(ReportTest, EqualDatabasesGiveEqualBytes) {
   tell({.name = "a", .seed = 3, .measures = nullptr, .state = RunState::failed, .reason = "why"});
   const std::string once = text_of(report());
   EXPECT_EQ(text_of(report()), once);
+  const Unguarded unguarded(store().database());
   store().database().execute("VACUUM");
   EXPECT_EQ(text_of(report()), once);
   store_.reset();
@@ -63,7 +65,7 @@ TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   EXPECT_EQ(cell(table(document, "digests-table"), "a-s2", "verdict").text.plain(), "not verified");
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "Verified: 0 of 2 runs trained again with equal bits, 1 with other bits"));
-  EXPECT_TRUE(contains(text, "The commit of the source: of all 2 runs that were begun."));
+  EXPECT_TRUE(contains(text, "The source of Encore: of all 2 runs that were begun."));
   EXPECT_TRUE(contains(text, "Licences of the data"));
 }
 

@@ -39,7 +39,9 @@ TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
             "1 worker, 2 threads, not pinned: a control group grants 2 of 4 CPUs");
   EXPECT_EQ(why_unpinned({{0, 1}, 1}, {.pinning = true}),
             "OMP_PROC_BIND, OMP_PLACES or their like is set and decides");
-  EXPECT_EQ(why_unpinned({{0, 1}, 2}, {.threads = 4}), "");
+  EXPECT_EQ(why_unpinned({{0, 1}, 2}, {.threads = 2}), "");
+  EXPECT_EQ(why_unpinned({{0, 1}, 0}, {.threads = 64}),
+            "OMP_NUM_THREADS asks for more threads than the 2 cores that this process may use");
   const auto granted = make_places({{0, 1, 2, 3}, 2}, {.workers = 1, .backend = "openmp"});
   EXPECT_EQ(granted[0].threads, 2);
   EXPECT_FALSE(pinned(granted[0])) << "a control group limits time, not cores";
@@ -76,6 +78,20 @@ TEST(Places, TheEnvironmentLimitsThreadsAndTheCommandLineWins) {
   EXPECT_EQ(wide[0].threads, 6);
   EXPECT_TRUE(wide[0].cores.empty()) << "six do not fit on four cores";
   EXPECT_EQ(places_text(wide), "2 workers at once, 6 threads each, which share the cores");
+}
+
+TEST(Places, TheNumberOfThreadsMayVaryUnlessTheUserHasFixedIt) {
+  const auto adaptation = [](const PlacesWanted& wanted) {
+    const auto places = make_places({{0, 1}, 0}, wanted);
+    const auto found = places[0].variables.find("ENCORE_ADAPT_THREADS");
+    return found == places[0].variables.end() ? "" : found->second;
+  };
+  EXPECT_EQ(adaptation({.backend = "openmp"}), "threads,pins");
+  EXPECT_EQ(adaptation({.wishes = {.pinning = true}, .backend = "openmp"}), "threads")
+      << "where the user has bound threads they stay";
+  EXPECT_EQ(adaptation({.threads = 2, .backend = "openmp"}), "") << "--threads";
+  EXPECT_EQ(adaptation({.workers = 2, .backend = "openmp"}), "") << "one thread each";
+  EXPECT_EQ(adaptation({.backend = "cuda"}), "");
 }
 
 TEST(Places, MoreWorkersThanCoresShareThem) {

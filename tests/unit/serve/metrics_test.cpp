@@ -11,7 +11,7 @@ bool has_line(const std::string& text, const std::string& line) {
 }
 
 TEST(Metrics, AHistogramCountsWhatIsAtOrBelowEachBound) {
-  Histogram histogram({0.1, 1});
+  BucketHistogram histogram({0.1, 1});
   for (const double value : {0.05, 0.1, 0.5, 2.0}) histogram.add(value);
   EXPECT_EQ(histogram.text("h", "a=\"b\""),
             "h_bucket{a=\"b\",le=\"0.1\"} 2\nh_bucket{a=\"b\",le=\"1\"} 3\nh_bucket{a=\"b\",le=\"+Inf\"} 4\n"

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "store/benches.hpp"
+#include "store/run_batch.hpp"
 #include "store/searches.hpp"
 #include "store/selection.hpp"
 #include "store/upgrade.hpp"
@@ -134,6 +135,12 @@ class Site {
   std::unique_ptr<Store> store_;
 };
 
+/// Where a row comes from, as text: "merge b.db".
+std::string origin_text(const std::optional<OriginRow>& origin) {
+  return origin ? origin->kind + " " + origin->name + (origin->sha256.empty() ? "" : " " + origin->sha256)
+                : "here";
+}
+
 /// All that a database says, run by run, without the numbers of rows and the labels that depend on what was
 /// there before (a name with -2, a repeat).
 std::string content_of(Store& store) {
@@ -166,7 +173,7 @@ std::string content_of(Store& store) {
       "SELECT r.id, ordinal, m.name, step, value, special FROM point x JOIN attempt a ON a.number = "
       "x.attempt JOIN "
       "run r ON r.number = x.run JOIN metric m ON m.number = x.metric",
-      "SELECT r.id, ordinal, step, kind, path, sha256 FROM checkpoint x JOIN attempt a ON a.number = "
+      "SELECT r.id, ordinal, step, x.kind, path, sha256 FROM checkpoint x JOIN attempt a ON a.number = "
       "x.attempt JOIN "
       "run r ON r.number = x.run",
       "SELECT r.id, ordinal, step, scope, value FROM digest x JOIN attempt a ON a.number = x.attempt JOIN "
@@ -437,6 +444,25 @@ TEST_F(DatabaseMergeTest, refuses_itself_another_program_and_an_id_that_is_none)
   EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
 }
 
+TEST_F(DatabaseMergeTest, leaves_out_a_run_whose_name_a_terminal_would_obey) {
+  int number = 0;
+  for (const char* name : {"a\033[2J",
+                           "\xe2\x80\xae"
+                           "gpj",
+                           "\xc2\x9b"
+                           "2J",
+                           "-y", ""}) {
+    const std::string mark = std::to_string(++number);
+    Site hostile(file("hostile-" + mark)), laptop(file("laptop-" + mark));
+    hostile.train(hostile.add('a', "wnut17"), RunState::completed, 2);
+    Statement(hostile.store().database(), "UPDATE run SET name = ?").run(std::string(name));
+    const DatabaseMerge merge = laptop.take(hostile);
+    EXPECT_EQ(merge.runs[0].outcome, MergeOutcome::left_out) << name;
+    EXPECT_NE(merge.runs[0].remark.find("its name holds control characters"), std::string::npos);
+    EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
+  }
+}
+
 TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17");
@@ -451,6 +477,23 @@ TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   EXPECT_FALSE(fs::exists(fs::symlink_status(laptop.store().run_folder(id) / "link")));
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "half.part"));
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "monitor"));
+}
+
+TEST_F(DatabaseMergeTest, names_of_columns_of_somebody_else_are_never_sql) {
+  Site cluster(file("cluster"));
+  cluster.train(cluster.add('a', "wnut17"), RunState::completed, 2);
+  const fs::path stolen = folder_ / "stolen.db";
+  const std::string column = "x\"\") SELECT 1; VACUUM INTO '" + stolen.string() + "'; --";
+  { Site victim(file("victim")); }
+  Database(file("victim"), SQLITE_OPEN_READWRITE, {})
+      .execute("ALTER TABLE dataset ADD COLUMN \"" + column + "\" TEXT");
+  EXPECT_NE(message_of<Error>([&] { Site victim(file("victim")); }).find("which is no column of Encore"),
+            std::string::npos);
+  EXPECT_NE(message_of<Error>([&] {
+              MergedRows(file("victim"), cluster.store().database());
+            }).find("which is no column of Encore"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(stolen));
 }
 
 /// Every table is either copied or filled by what is copied, but those of what servers keep, which stay where
@@ -474,6 +517,8 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "host",
                                            "measure",
                                            "metric",
+                                           "newest",
+                                           "origin",
                                            "param",
                                            "plugin",
                                            "point",
@@ -488,6 +533,7 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "served_content",
                                            "served_feedback",
                                            "served_spool",
+                                           "source",
                                            "spool_metric",
                                            "sweep",
                                            "sweep_run",
@@ -556,6 +602,55 @@ TEST_F(DatabaseMergeTest, gives_the_same_content_in_any_order) {
     EXPECT_EQ(content_of(all.store()), content) << "turn " << turn;
     EXPECT_EQ(files_of(all.store()), files) << "turn " << turn;
   }
+}
+
+TEST_F(DatabaseMergeTest, says_where_rows_come_from) {
+  Site a(folder_ / "a.db"), b(folder_ / "b.db");
+  const std::string own = a.add('a', "own"), theirs = b.add('b', "theirs");
+  a.train(own, RunState::completed, 2);
+  b.train(theirs, RunState::interrupted, 2);
+  b.verify(theirs, 5.0);
+  const OriginRow from_b{.kind = "merge", .name = "b.db", .sha256 = "", .time = 7.0};
+  const auto origins = [](Store& store) { return store.database().integer("SELECT count(*) FROM origin"); };
+  merge_database(a.store(), b.path(), {.dry_run = true, .origin = from_b});
+  EXPECT_EQ(origins(a.store()), 0);
+  merge_database(a.store(), b.path(), {.origin = from_b});
+  const RunRow taken = a.store().find_run(theirs);
+  EXPECT_EQ(origin_text(taken.origin), "merge b.db");
+  EXPECT_EQ(taken.origin->time, 7.0);
+  EXPECT_EQ(origin_text(a.store().find_run(own).origin), "here");
+  EXPECT_EQ(origin_text(a.store().read_verifications(taken.number).at(0).origin), "merge b.db");
+  EXPECT_EQ(RunBatch(a.store(), {taken}).verifications()[taken.number].at(0).origin->name, "b.db");
+  // Another merge brings nothing, and makes no row of it.
+  merge_database(a.store(), b.path(),
+                 {.origin = OriginRow{.kind = "merge", .name = "b.db", .sha256 = "", .time = 8.0}});
+  EXPECT_EQ(origins(a.store()), 1);
+  // What is done here is ours; what they did since is theirs.
+  a.verify(theirs, 6.0);
+  b.train(theirs, RunState::completed, 4);
+  merge_database(a.store(), b.path(),
+                 {.origin = OriginRow{.kind = "merge", .name = "b.db", .sha256 = "", .time = 9.0}});
+  EXPECT_EQ(a.store().find_run(theirs).origin->time, 9.0);
+  EXPECT_EQ(origin_text(a.store().read_verifications(taken.number).at(1).origin), "here");
+  EXPECT_EQ(a.store().database().text(
+                "SELECT group_concat(name || coalesce(' ' || origin, ''), ', ') FROM (SELECT name, "
+                "origin FROM run_status ORDER BY name)"),
+            "own, theirs merge");
+  // A run that was planned here and went on there is recorded there.
+  Site c(folder_ / "c.db", a);
+  const std::string planned = a.add('d', "planned");
+  merge_database(c.store(), a.path(),
+                 {.origin = OriginRow{.kind = "merge", .name = "a.db", .sha256 = "", .time = 10.0}});
+  c.train(planned, RunState::completed, 2);
+  merge_database(a.store(), c.path(),
+                 {.origin = OriginRow{.kind = "merge", .name = "c.db", .sha256 = "", .time = 11.0}});
+  EXPECT_EQ(origin_text(a.store().find_run(planned).origin), "merge c.db");
+  // A copy keeps what it says.
+  Store copy(folder_ / "copy.db", OpenMode::create);
+  merge_database(copy, a.path());
+  EXPECT_EQ(origin_text(copy.find_run(planned).origin), "merge c.db");
+  EXPECT_EQ(origin_text(copy.find_run(own).origin), "here");
+  EXPECT_EQ(origin_text(copy.read_verifications(copy.find_run(theirs).number).at(1).origin), "here");
 }
 
 }  // namespace

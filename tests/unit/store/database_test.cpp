@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "store/foreign_schema.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {
@@ -105,8 +106,8 @@ TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
     Store store(path, OpenMode::create);
     Specification specification = testing::specification_of();
     store.add_run(specification);
-    store.database().execute(
-        "CREATE TRIGGER \"it's\" AFTER UPDATE ON run BEGIN UPDATE run SET name = 'taken'; END");
+    Database(path, SQLITE_OPEN_READWRITE, {})
+        .execute("CREATE TRIGGER \"it's\" AFTER UPDATE ON run BEGIN UPDATE run SET name = 'taken'; END");
     store.set_note(1, "a note");  // switched off even in a connection that was open when the trigger came
     EXPECT_EQ(store.find_run("test").note, "a note");
   }
@@ -124,28 +125,94 @@ TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
 TEST(Database, takes_views_indices_and_tables_of_the_users_own) {
   TemporaryFolder folder;
   const auto path = folder / "e.db";
-  open_encore_database(path, OpenMode::create)
-      ->execute(
+  open_encore_database(path, OpenMode::create);
+  Database(path, SQLITE_OPEN_READWRITE, {})
+      .execute(
           "CREATE VIEW mine AS SELECT name FROM run; CREATE INDEX mine_too ON run (note);"
           "CREATE TABLE notes (run INTEGER REFERENCES run (number) ON DELETE CASCADE, text TEXT)");
   Store store(path, OpenMode::write);
   Specification specification = testing::specification_of();
   const std::int64_t run = store.add_run(specification).run.number;
   store.database().execute("INSERT INTO notes VALUES (1, 'x')");
-  EXPECT_EQ(store.database().text("SELECT name FROM mine"), "test");
+  EXPECT_EQ(Database(path, SQLITE_OPEN_READONLY, {}).text("SELECT name FROM mine"), "test");
   store.purge_run(run);
   EXPECT_EQ(store.database().integer("SELECT count(*) FROM notes"), 0);
 }
 
 TEST(Database, a_schema_calls_nothing_but_harmless_functions_and_cannot_be_written_past) {
   TemporaryFolder folder;
-  auto database = open_encore_database(folder / "e.db", OpenMode::create);
-  database->execute("CREATE VIEW sly AS SELECT load_extension('/tmp/evil.so') AS one");
-  expect_contains(message_of<DatabaseError>([&] { database->integer("SELECT one FROM sly"); }),
+  open_encore_database(folder / "e.db", OpenMode::create);
+  Database database(folder / "e.db", SQLITE_OPEN_READWRITE, {});
+  database.execute("CREATE VIEW sly AS SELECT load_extension('/tmp/evil.so') AS one");
+  expect_contains(message_of<DatabaseError>([&] { database.integer("SELECT one FROM sly"); }),
                   "unsafe use of load_extension()");
-  database->execute("PRAGMA writable_schema = ON");
-  expect_contains(message_of<DatabaseError>([&] { database->execute("DELETE FROM sqlite_schema"); }),
+  database.execute("PRAGMA writable_schema = ON");
+  expect_contains(message_of<DatabaseError>([&] { database.execute("DELETE FROM sqlite_schema"); }),
                   "may not be modified");
+}
+
+TEST(Database, a_guarded_connection_reads_and_changes_rows_and_nothing_else) {
+  TemporaryFolder folder;
+  const auto path = folder / "e.db";
+  open_encore_database(path, OpenMode::create);
+  Database(path, SQLITE_OPEN_READWRITE, {}).execute("CREATE VIEW mine AS SELECT name FROM run");
+  auto database = open_encore_database(path, OpenMode::write);
+  const std::string copy = (folder / "copy.db").string();
+  for (const std::string& sql :
+       {"ATTACH '" + copy + "' AS copy", "VACUUM INTO '" + copy + "'", std::string("VACUUM"),
+        std::string("SELECT name FROM mine"), std::string("CREATE TABLE more (x)"),
+        std::string("CREATE VIEW more AS SELECT 1"), std::string("DROP TABLE run"),
+        std::string("ALTER TABLE run ADD COLUMN x"), std::string("PRAGMA writable_schema = ON"),
+        std::string("CREATE TRIGGER t AFTER UPDATE ON run BEGIN SELECT 1; END"),
+        std::string("SELECT load_extension('/tmp/evil.so')"), std::string("REINDEX")})
+    EXPECT_NE(message_of<DatabaseError>([&] { database->execute(sql); }), "") << sql;
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  database->execute(
+      "CREATE TEMP TABLE t (x); INSERT INTO t SELECT count(*) FROM run; DELETE FROM tag;"
+      "WITH n (i) AS (SELECT 1) SELECT count(*) FROM n; SELECT value FROM json_each('[1]')");
+  {
+    const Unguarded unguarded(*database);
+    database->execute("VACUUM INTO '" + copy + "'");
+  }
+  EXPECT_TRUE(std::filesystem::exists(copy));
+  EXPECT_NE(message_of<DatabaseError>([&] { database->execute("VACUUM"); }), "");
+}
+
+/// A file of ours whose schema `sql` has changed.
+std::string refusal_after(const std::string& sql) {
+  TemporaryFolder folder;
+  open_encore_database(folder / "e.db", OpenMode::create);
+  Database(folder / "e.db", SQLITE_OPEN_READWRITE, {}).execute(sql);
+  return refusal(folder / "e.db", OpenMode::read);
+}
+
+TEST(Database, a_hostile_schema_is_refused_before_it_runs) {
+  const std::string endless =
+      " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS number FROM n";
+  expect_contains(refusal_after("DROP TABLE run; CREATE VIEW run" + endless),
+                  "has a view run where a table belongs: Encore did not make it so");
+  expect_contains(refusal_after("DROP VIEW curve; CREATE VIEW curve" + endless),
+                  "has another view \"curve\" than Encore makes");
+  expect_contains(refusal_after("DROP TABLE tag"), "has no table tag");
+  expect_contains(refusal_after("ALTER TABLE tag ADD COLUMN \"x\"\") SELECT 1; VACUUM INTO 'f' --\" TEXT"),
+                  "in its table tag, which is no column of Encore");
+  expect_contains(refusal_after("ALTER TABLE run ADD COLUMN more TEXT AS (name || name)"),
+                  "a column \"more (generated)\" in its table run");
+  expect_contains(refusal_after("ALTER TABLE tag RENAME COLUMN tag TO tags"), "a column \"tags\"");
+}
+
+TEST(Database, a_comment_mark_within_a_literal_changes_a_view) {
+  EXPECT_EQ(plain_sql("SELECT  a -- a comment\n , 'x -- y'  /* more */FROM\tb"), "SELECT a,'x -- y'FROM b");
+  EXPECT_EQ(plain_sql("SELECT 'it''s -- 1' AS [a -- b], \"c\"\"--\" FROM `d /*` -- end"),
+            "SELECT'it''s -- 1'AS[a -- b],\"c\"\"--\"FROM`d /*`");
+  EXPECT_NE(plain_sql("SELECT '--' || status\nFROM run"), plain_sql("SELECT '--\nFROM run"));
+  EXPECT_NE(plain_sql("SELECT a b"), plain_sql("SELECT ab"));
+  const std::string schema = schema_sql;
+  const std::size_t begin = schema.find("CREATE VIEW run_status");
+  std::string view = schema.substr(begin, schema.find(';', begin) - begin);
+  view.replace(view.find("'lost'"), 6, "'lost--'");
+  expect_contains(refusal_after("DROP VIEW run_status; " + view),
+                  "another view \"run_status\" than Encore makes");
 }
 
 TEST(Database, a_text_that_is_not_utf8_is_read_as_utf8) {

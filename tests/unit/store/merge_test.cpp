@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "record/spool_reader.hpp"
+#include "store/foreign_schema.hpp"
 #include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 
@@ -201,6 +202,25 @@ TEST_F(MergeTest, behind_damage_a_spool_that_is_over_is_merged_on_and_the_gap_is
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM event WHERE type = 'spool_damage'"), 1);
 }
 
+TEST_F(MergeTest, long_damage_is_searched_while_no_transaction_is_open) {
+  add_attempts();
+  const std::string whole = read_bytes(folder_ / "one");
+  const std::size_t digest = whole.find("\"value\":\"103\"");
+  for (const std::size_t damage : {std::size_t{100}, std::size_t{1} << 20}) {
+    write_bytes(folder_ / "bad", whole.substr(0, digest) + std::string(damage, '\1') + whole.substr(digest));
+    int transactions = 0;
+    const MergeReport report =
+        merge_spool(store().database(), {spools_ / "bad", run_, first_.attempt, first_.ordinal, "", true},
+                    [&] { ++transactions; });
+    EXPECT_EQ(transactions, damage > 100 ? 2 : 1) << damage;
+    EXPECT_NE(report.problem.find("record 15 is lost"), std::string::npos) << report.problem;
+    EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 6u);
+    store().database().execute(
+        "UPDATE attempt SET spool_bytes = 0, spool_records = 0");  // as if nothing was read
+    store().database().execute("DELETE FROM event");
+  }
+}
+
 TEST_F(MergeTest, damage_up_to_the_end_is_taken_back_when_the_file_is_put_right) {
   const std::string wanted = expected();
   add_attempts();
@@ -356,6 +376,7 @@ TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
 TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
   const std::int64_t run = add();
   store().begin_attempt(run).value();
+  const Unguarded unguarded(store().database());
   store().database().execute("PRAGMA ignore_check_constraints = ON");
   store().database().execute("INSERT INTO host (number, description) VALUES (99, '" +
                              std::string(100000, '[') + "')");

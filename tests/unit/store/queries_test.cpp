@@ -1,5 +1,5 @@
-// The examples of docs/store.md and schema.sql run and give rows; large databases answer quickly enough to be
-// tested here.
+// The examples of docs/store.md and store/schema.sql run and give rows; large databases answer quickly enough
+// to be tested here.
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -85,11 +85,42 @@ TEST_F(StoreTest, the_queries_of_the_document_work) {
     EXPECT_TRUE(statement.step()) << "no row: " << (*match)[1].str();
   }
   EXPECT_GE(count, 8);
-  // The examples at the head of schema.sql.
+  // The examples at the head of store/schema.sql.
   EXPECT_TRUE(Statement(store().database(), "SELECT id, name, status FROM run_status").step());
   EXPECT_TRUE(Statement(store().database(),
                         "SELECT step, value FROM curve WHERE run = 'quickstart' AND metric = 'dev/f1'")
                   .step());
+}
+
+/// Programs of users read these views: docs/store.md promises that columns are neither renamed nor moved.
+TEST_F(StoreTest, the_promised_views_keep_their_columns) {
+  const std::pair<const char*, const char*> views[] = {
+      {"run_status",
+       "id name backend seed repeat group_id status reason attempts created_utc finished_utc result kind "
+       "origin"},
+      {"curve", "id run metric step value special"},
+      {"setting", "id run key value type"},
+      {"score", "id run split metric value"}};
+  for (const auto& [view, columns] : views)
+    EXPECT_EQ(store().database().text("SELECT group_concat(name, ' ') FROM pragma_table_info('" +
+                                      std::string(view) + "')"),
+              columns)
+        << view;
+  fill(store());
+  Database& database = store().database();
+  EXPECT_EQ(database.text("SELECT value FROM setting WHERE run = 'quickstart' AND key = 'model.width'"),
+            "384");
+  EXPECT_EQ(
+      database.text("SELECT value || ' ' || id FROM score WHERE run = 'quickstart' AND split = 'test' AND "
+                    "metric = 'f1'"),
+      database.text("SELECT result ->> '$.measures.test/f1' || ' ' || id FROM run_status WHERE name = "
+                    "'quickstart'"));
+  const RunRow run = store().find_run("quickstart");
+  store().set_removed({run.number}, true);
+  for (const char* view : {"run_status", "setting", "score"})
+    EXPECT_EQ(database.integer("SELECT count(*) FROM " + std::string(view) + " WHERE id = '" + run.id + "'"),
+              0)
+        << view;
 }
 
 TEST_F(StoreTest, the_schema_explains_every_table) {

@@ -54,14 +54,18 @@ TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
       if (row.key == "data.private") return row.value.dump() + " " + row.source + " " + row.at;
     return std::string("nothing");
   };
+  const auto describe = [&] {
+    const Store::RunToDescribe one{run, &specification};
+    store().describe({&one, 1});
+  };
   EXPECT_EQ(told(), "nothing") << "as an earlier version left it";
   specification.config["data"]["private"] = true;
   specification.config["model"]["width"] = 8;
   specification.origin["data.private"] = {Source::file, {"test.toml", 3, 1}};
-  store().describe(run, specification);
+  describe();
   EXPECT_EQ(told(), "true file test.toml:3:1");
   specification.config["data"]["private"] = false;
-  store().describe(run, specification);
+  describe();
   EXPECT_EQ(told(), "false file test.toml:3:1");
   for (const ParamRow& row : store().read_params(run)) {
     if (row.key != "model.width") continue;
@@ -186,6 +190,41 @@ TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
               1);
     EXPECT_EQ(store().list_runs().size(), static_cast<std::size_t>(round + 1));
   }
+}
+
+/// Each transaction waits for the disk twice.
+TEST_F(StoreTest, many_runs_are_described_in_few_transactions) {
+  constexpr std::size_t count = 700;
+  std::vector<Specification> specifications;
+  for (std::size_t i = 0; i < count; ++i) {
+    specifications.push_back(specification_of('a', "run" + std::to_string(i)));
+    specifications.back().question = std::to_string(i);
+  }
+  std::vector<Store::RunToAdd> runs;
+  for (Specification& specification : specifications) runs.push_back({&specification, {}});
+  std::vector<Store::RunToDescribe> described;
+  const std::vector<AddedRun> added = store().add_runs(runs);
+  for (std::size_t i = 0; i < count; ++i) {
+    specifications[i].config["data"]["private"] = true;
+    specifications[i].config["train"]["recompute"] = "cheap";
+    described.push_back({added[i].run.number, &specifications[i]});
+  }
+  int commits = 0;
+  sqlite3_commit_hook(
+      store().database().handle(),
+      [](void* all) {
+        ++*static_cast<int*>(all);
+        return 0;
+      },
+      &commits);
+  store().describe(described);
+  EXPECT_EQ(commits, 3) << "of 500 rows each";
+  EXPECT_EQ(store().database().integer(
+                "SELECT count(*) FROM param WHERE key IN ('data.private', 'train.recompute')"),
+            2 * count);
+  store().describe(described);
+  EXPECT_EQ(commits, 3) << "what is recorded needs none";
+  sqlite3_commit_hook(store().database().handle(), nullptr, nullptr);
 }
 
 }  // namespace

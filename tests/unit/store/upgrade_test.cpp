@@ -1,9 +1,10 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 8, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 9, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
 #include "support/places.hpp"
+#include "unit/record/aside_files.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {
@@ -54,7 +55,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 9; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 10; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -79,7 +80,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9));
 
 TEST(Upgrade, searches_can_be_confirmed_after_it) {
   for (const int version : {5, 6}) {
@@ -158,6 +159,45 @@ TEST(Upgrade, the_meaning_of_old_metrics_is_filled_in) {
       << "nothing is guessed of a name that Encore did not write";
 }
 
+TEST(Upgrade, from_version_9_keeps_what_rows_mean) {
+  TemporaryFolder folder;
+  make_version(9, folder / "old.db");
+  Database(folder / "old.db", SQLITE_OPEN_READWRITE, {})
+      .execute(
+          "INSERT INTO build (description) VALUES ('{}');"
+          "INSERT INTO code (commit_hash, diff) VALUES ('c0ffee', 'a diff');"
+          "INSERT INTO attempt (run, ordinal, state, started, token, expires, host_name, pid, process_start, "
+          "boot_id, build, code, first_step) VALUES (1, 1, 'lost', 0, '', 0, '', 1, 1, '', 1, 1, 1), (1, 2, "
+          "'lost', 0, '', 0, '', 1, 1, '', 1, 1, 2);"
+          "INSERT INTO metric (name) VALUES ('train/loss');"
+          "INSERT INTO point VALUES (1, 1, 1, 1, 8.0, NULL), (1, 1, 2, 1, 4.0, NULL), (1, 1, 3, 1, 1.0, "
+          "NULL), "
+          "(1, 1, 2, 2, 5.0, NULL);"
+          "INSERT INTO verification (run, time, outcome) VALUES (1, 5, 'equal');"
+          "INSERT INTO sweep (number, name, file, content, created) VALUES (1, 's', 'f', '', 0);"
+          "INSERT INTO search (number, name, sweep, identity, backend, settings, space, created) VALUES (1, "
+          "'s', 1, 'i', 'openmp', '{}', '[]', 0);"
+          "INSERT INTO search_trial (search, number, point, active, problem) VALUES (1, 0, '[]', '[]', "
+          "'excluded by \"exclude\" of [search]'), (1, 1, '[]', '[]', 'width must be even'), (1, 2, '[]', "
+          "'[]', '')");
+  upgrade_database(folder / "old.db");
+  Store store(folder / "old.db", OpenMode::write);
+  const RunRow run = store.find_run("old");
+  EXPECT_EQ(run.kind, "training");
+  EXPECT_FALSE(run.origin);
+  EXPECT_FALSE(store.read_verifications(1).at(0).origin);
+  EXPECT_EQ(store.read_attempts(1).at(0).commit_hash, "c0ffee");
+  EXPECT_EQ(store.database().text("SELECT quote(source) FROM build"), "NULL") << "it was not recorded";
+  EXPECT_EQ(store.database().text("SELECT group_concat(excluded, '') FROM search_trial"), "100");
+  const MetricSummary loss = store.read_summary(1, "train/loss").value();
+  EXPECT_EQ(loss.newest.step, 2) << "the second attempt overrules from there on";
+  EXPECT_EQ(loss.newest.value, 5.0);
+  EXPECT_EQ(loss.newest.attempt, 2);
+  EXPECT_EQ(loss.points, 2);
+  EXPECT_EQ(loss.greatest, 8.0);
+  EXPECT_EQ(store.database().text("PRAGMA integrity_check"), "ok");
+}
+
 TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   add();
   const Upgrade upgrade = upgrade_database(
@@ -226,7 +266,7 @@ TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
   EXPECT_EQ(copy.list_runs().size(), 1u);
   EXPECT_EQ(copy.database().integer("SELECT count(*) FROM sweep"), 0)
       << "what was not committed is not in it";
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db.part"));
+  EXPECT_FALSE(testing::holds_aside_file(folder_.path()));
 }
 
 TEST_F(StoreTest, a_backup_replaces_nothing_and_says_why_it_cannot_be_made) {

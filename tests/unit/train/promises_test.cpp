@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <random>
 
 #include "base/measures.hpp"
 #include "data/hash.hpp"
 #include "infer/engine.hpp"
+#include "kernels/host_threads.hpp"
 #include "support/child_threads.hpp"
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -308,7 +312,8 @@ class Place {
   const fs::path& folder() const { return folder_; }
 
   Recorder run(const std::string& name, const std::vector<std::string>& overrides = {},
-               ScriptedControl control = ScriptedControl(), std::uint64_t seed = 3) const {
+               ScriptedControl control = ScriptedControl(), std::uint64_t seed = 3,
+               const std::function<void(const Device&)>& between_steps = {}) const {
     const std::string text = "task = { type = \"" + case_.task + "\"" + case_.task_options + " }\ndata = { " +
                              case_.data + ", " + case_.sets + R"( }
 seed = 3
@@ -330,7 +335,8 @@ head.type = ")" + case_.head +
     all.insert(all.end(), overrides.begin(), overrides.end());
     Specification of = testing::specification_of(text, folder_, {}, all);
     of.seed = seed;
-    return testing::run_attempt(folder_ / name, of, control);
+    return testing::run_attempt(folder_ / name, of, control, TokenCache{fs::path()}, {}, nullptr,
+                                between_steps);
   }
 
  private:
@@ -339,10 +345,11 @@ head.type = ")" + case_.head +
 };
 
 /// Of everything that a run of two epochs digests and concludes with.
-std::string digest_of(const Case& one) {
+std::string digest_of(const Case& one, const std::function<void(const Device&)>& between_steps = {}) {
   const Recorder told = Place(one).run(
       "whole",
-      {"train.epochs=2", one.couples_batches ? "train.gradient_shards=1" : "train.gradient_shards=2"});
+      {"train.epochs=2", one.couples_batches ? "train.gradient_shards=1" : "train.gradient_shards=2"},
+      ScriptedControl(), 3, between_steps);
   Sha256 hash;
   for (const auto& [what, sha256] : told.digests)
     hash.add(std::to_string(what.first) + what.second + sha256 + "\n");
@@ -417,6 +424,19 @@ TEST_P(Promises, OneTwoAndThreeThreadsGiveEqualBits) {
   const std::string one = in_child(1);
   EXPECT_EQ(in_child(2), one);
   EXPECT_EQ(in_child(3), one);
+}
+
+/// That an order by threads would be seen is proved by the injected reordering of model_test (Threads).
+TEST_P(Promises, ThreadsThatChangeBetweenStepsGiveEqualBits) {
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+  const std::string unchanged =
+      testing::digest_of_child("train_test", "Cases/PromisesChild.DISABLED_Trains/" + GetParam().name, 1);
+  for (const int draw : {1, 2})
+    EXPECT_EQ(testing::digest_of_child(
+                  "train_test", "Cases/PromisesChild.DISABLED_TrainsWithChangingThreads/" + GetParam().name,
+                  3, "ENCORE_TEST_DRAW=" + std::to_string(draw) + " "),
+              unchanged)
+        << "draw " << draw;
 }
 
 const Case& case_of(const std::string& name) {
@@ -494,6 +514,21 @@ class PromisesChild : public ::testing::TestWithParam<Case> {};
 /// Runs in the child: prints what the parent compares.
 TEST_P(PromisesChild, DISABLED_Trains) {
   testing::print_digest(digest_of(GetParam()));
+}
+
+/// The same; before the first step, and then after about every second step and batch of a scoring, another
+/// number of threads is drawn.
+TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
+  const char* const draw = std::getenv("ENCORE_TEST_DRAW");
+  std::minstd_rand random(draw != nullptr ? static_cast<unsigned>(std::atoi(draw)) : 1U);
+  int changes = 0;
+  testing::print_digest(digest_of(GetParam(), [&](const Device& device) {
+    if (changes > 0 && random() % 2 == 0) return;
+    use_host_threads(device, 1 + static_cast<int>(random() % static_cast<unsigned>(host_threads())),
+                     Binding::any_place);
+    ++changes;
+  }));
+  EXPECT_GT(changes, 5);
 }
 
 const auto name_of_case = [](const ::testing::TestParamInfo<Case>& info) { return info.param.name; };

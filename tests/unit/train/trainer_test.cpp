@@ -3,6 +3,7 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -361,6 +362,85 @@ TEST_F(TrainerTest, PatienceEndsARunThatStopsImproving) {
   EXPECT_EQ(told.best_step, 8);
 }
 
+/// Dev scores of a run: (value of the selecting metric, loss) by step.
+void expect_kept_by_loss(const Recorder& told, const std::string& metric, bool& was_tied) {
+  const auto& values = told.values.at(metric);
+  const auto& losses = told.values.at("dev/loss");
+  const double kept = values.at(told.best_step);
+  for (const auto& [step, value] : values) {
+    if (std::isnan(value) != std::isnan(kept)) {
+      EXPECT_TRUE(std::isnan(value)) << "step " << step << " has a value, and the kept one has none";
+    } else if (value == kept || std::isnan(value)) {
+      was_tied = was_tied || step != told.best_step;
+      EXPECT_LE(losses.at(told.best_step), losses.at(step)) << step;
+      EXPECT_TRUE(losses.at(step) > losses.at(told.best_step) || step <= told.best_step) << step;
+    } else {
+      EXPECT_LT(value, kept) << step;
+    }
+  }
+}
+
+/// The names of a development set that the training set does not have, or has with other labels only.
+void write_rare_dev(const fs::path& file, unsigned seed) {
+  std::ofstream out(file);
+  for (unsigned i = 0; i < 8; ++i)
+    out << "well\tO\n"
+        << (seed % 3 == 0         ? "slept\tO\n"
+            : (seed + i) % 2 == 0 ? "in\tB-PER\n"
+                                  : "Mrs\tB-LOC\n")
+        << "\n";
+}
+
+TEST_F(TrainerTest, KeepsTheLowestLossWhereTheMetricCannotChoose) {
+  int tied = 0;
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    write_rare_dev(folder_ / "dev.conll", seed);
+    Specification drawn =
+        specification({"seed=" + std::to_string(seed), "train.evaluate_every=3", "train.epochs=2",
+                       seed % 2 == 0 ? "optimizer.learning_rate=1e-4" : "optimizer.learning_rate=3e-2"});
+    drawn.ties = Ties::loss;
+    const Recorder told = run("run" + std::to_string(seed), drawn);
+    ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+    bool was_tied = false;
+    expect_kept_by_loss(told, "dev/f1", was_tied);
+    tied += was_tied ? 1 : 0;
+  }
+  EXPECT_GE(tied, 20) << "the metric chooses by itself";
+}
+
+TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
+  const auto tied = [&](Ties ties) {
+    Specification slow =
+        specification({"optimizer.learning_rate=1e-5", "train.epochs=5", "train.patience=2"});
+    slow.ties = ties;
+    return run(ties == Ties::loss ? "loss" : "first", slow);
+  };
+  const Recorder by_loss = tied(Ties::loss), by_first = tied(Ties::first);
+  ASSERT_EQ(by_loss.values.at("dev/f1").at(8), by_loss.values.at("dev/f1").at(40))
+      << "the metric does not move";
+  EXPECT_EQ(by_loss.best_step, 40);
+  EXPECT_EQ(by_first.best_step, 8);
+  EXPECT_EQ(by_first.steps.size(), 24U) << "as earlier versions stop";
+}
+
+TEST_F(TrainerTest, ScoresTheLastCheckpointOfDevOnce) {
+  const auto begun = [](const Recorder& told) {
+    return std::ranges::count_if(told.scored.at(Split::dev), [](const EvaluationProgress& progress) {
+      return progress.done == progress.all;
+    });
+  };
+  Specification once = specification();
+  once.ties = Ties::loss;
+  const Recorder told = run("once", once);
+  ASSERT_EQ(told.best_step, 24) << "the last checkpoint is the best one";
+  EXPECT_EQ(begun(told), 3) << "after each epoch, and not again";
+  // Resumed behind its last epoch, it has to score dev.
+  std::filesystem::remove_all(folder_ / "once" / "predictions");
+  const Recorder again = run("once", once);
+  EXPECT_EQ(begun(again), 1);
+  EXPECT_EQ(again.result, told.result);
+}
+
 TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
   const Recorder told = run("run", specification({"train.evaluate_every=3", "train.epochs=1"}));
   const auto& scores = told.values.at("dev/f1");
@@ -527,7 +607,7 @@ TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
 }
 
 TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
-  fs::create_directories(folder_ / "run" / "labels.txt.part");  // in the way of the file written aside
+  fs::create_directories(folder_ / "run" / "labels.txt" / "a");  // in the way of the file
   EXPECT_THROW(run("run", specification()), RecordError);
 }
 

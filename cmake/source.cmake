@@ -1,0 +1,27 @@
+# The record of the source that the programs are made from: share/encore/source.json (docs/reproducibility.md). Target
+# encore_source asks git in each build; what it finds is written anew, and the record with it, only when it has changed
+# or a program was linked again. Included when all targets are known.
+set(record_source ${CMAKE_COMMAND} -DSTATE=${CMAKE_BINARY_DIR}/source_state)
+set(source_script ${CMAKE_CURRENT_LIST_DIR}/source_record.cmake)
+
+add_custom_target(encore_source_state
+  COMMAND ${record_source} -DROOT=${PROJECT_SOURCE_DIR} -P ${source_script}
+  BYPRODUCTS ${CMAKE_BINARY_DIR}/source_state.json ${CMAKE_BINARY_DIR}/source_state.diff
+  COMMENT "Asking git for the commit of the source" VERBATIM)
+
+get_property(manifests GLOBAL PROPERTY ENCORE_PLUGINS)
+list(TRANSFORM manifests REPLACE "_manifest$" "" OUTPUT_VARIABLE modules)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/share/encore/source.json
+  COMMAND ${record_source} -DFOLDER=${CMAKE_BINARY_DIR} -P ${source_script}
+  DEPENDS ${CMAKE_BINARY_DIR}/source_state.json ${CMAKE_BINARY_DIR}/source_state.diff ${source_script}
+          encore-worker encore_kernels ${modules}
+  COMMENT "Recording the source of the programs" VERBATIM)
+add_custom_target(encore_source ALL DEPENDS ${CMAKE_BINARY_DIR}/share/encore/source.json)
+add_dependencies(encore_source encore_source_state)
+
+# Of the files as they were installed: --strip changes them.
+install(CODE "
+  if(EXISTS \"${CMAKE_BINARY_DIR}/source_state.json\")
+    execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DSTATE=${CMAKE_BINARY_DIR}/source_state\"
+      \"-DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" -P \"${source_script}\" COMMAND_ERROR_IS_FATAL ANY)
+  endif()")

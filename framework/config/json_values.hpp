@@ -1,0 +1,20 @@
+// How many values a JSON text of somebody else may have: a tree of them takes some 100 bytes for each, so
+// that 64 MB of "0,0,0" would take 3 GB. Place in the flow: config.json, tokenizer.json and the like, before
+// parse_json.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace encore {
+
+/// Of a folder of somebody else; the largest tokenizer.json that is known has two million.
+inline constexpr std::size_t most_json_values = 4'000'000;
+
+/// Numbers, texts, names, and so on: separators outside of texts, and one. The text need not be JSON.
+std::size_t count_json_values(std::string_view text);
+
+/// Throws Error where there are more than most_json_values.
+void require_few_json_values(std::string_view text);
+
+}  // namespace encore

@@ -1,0 +1,31 @@
+// Stops are looked for in the text, not in bytes: no stop is found within a character.
+#include "infer/decoded_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "data/utf8.hpp"
+
+namespace encore {
+namespace {
+
+DecodedText up_to_stop(std::string text, const std::vector<std::string>& stops) {
+  std::size_t first = std::string::npos;
+  for (const std::string& stop : stops) first = std::min(first, text.find(stop));
+  if (first != std::string::npos) text.resize(first);
+  return {.text = std::move(text), .stopped = first != std::string::npos};
+}
+
+}  // namespace
+
+DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+                           const std::vector<std::string>& stops) {
+  return up_to_stop(Utf8Decoder().add(tokenizer.decode(pieces)), stops);
+}
+
+DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+                          const std::vector<std::string>& stops) {
+  return up_to_stop(valid_utf8(tokenizer.decode(pieces)), stops);
+}
+
+}  // namespace encore

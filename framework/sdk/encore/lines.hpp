@@ -1,0 +1,79 @@
+// Lines: the one rule by which a text is cut into lines: LF, CRLF and a lone CR end a line, as in Python's
+// text mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Place in the
+// flow: the text of a file or of standard input -> here -> readers, vocabularies and verbs that take a text
+// per line.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace encore {
+
+/// Where the lines of a text end. Queries must not go backwards: all of them together read the text once.
+class LineEnds {
+ public:
+  explicit LineEnds(std::string_view text) : text_(text) {}
+
+  /// The place of the first line end at or behind `at`; the size of the text where there is none.
+  std::size_t next(std::size_t at) {
+    if (!known_ || feed_ < at) feed_ = find('\n', at);
+    if (!known_ || return_ < at) return_ = find('\r', at);
+    known_ = true;
+    return std::min(feed_, return_);
+  }
+  /// The bytes of the line end at this place, which next() gave; 0 at the end of the text.
+  std::size_t length(std::size_t place) const {
+    for (const std::string_view end : {"\r\r\n", "\r\n"})
+      if (text_.substr(place).starts_with(end)) return end.size();
+    return place < text_.size() ? 1 : 0;
+  }
+
+ private:
+  std::size_t find(char letter, std::size_t at) const {
+    return std::min(text_.find(letter, at), text_.size());
+  }
+
+  std::string_view text_;
+  bool known_ = false;
+  std::size_t feed_ = 0, return_ = 0;  ///< the next LF and CR
+};
+
+/// The lines of a text, one by one. A line end closes a line, so none follows the last one.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text), ends_(text) {}
+
+  /// Takes the next line, without its end; false behind the last one.
+  bool next() {
+    if (at_ >= text_.size()) return false;
+    const std::size_t end = ends_.next(at_);
+    line_ = text_.substr(at_, end - at_);
+    at_ = end + ends_.length(end);
+    ++number_;
+    if (end < text_.size()) ++(at_ == end + 1 && text_[end] == '\r' ? lone_returns_ : others_);
+    return true;
+  }
+  std::string_view line() const { return line_; }
+  /// Of the current line, from 1.
+  std::int64_t number() const { return number_; }
+  /// How many lines so far ended with a lone CR in a text in which others end with LF or CRLF.
+  std::int64_t stray_returns() const { return others_ > 0 ? lone_returns_ : 0; }
+
+ private:
+  std::string_view text_, line_;
+  LineEnds ends_;
+  std::size_t at_ = 0;
+  std::int64_t number_ = 0, lone_returns_ = 0, others_ = 0;
+};
+
+/// How many line ends a text has.
+inline std::int64_t count_line_ends(std::string_view text) {
+  LineEnds ends(text);
+  std::int64_t count = 0;
+  for (std::size_t at = ends.next(0); at < text.size(); at = ends.next(at + ends.length(at))) ++count;
+  return count;
+}
+
+}  // namespace encore

@@ -1,0 +1,44 @@
+// AdaptiveThreads: trains with fewer threads while other programs use the cores, and with all of them again
+// when they are free. Place in the flow: the worker makes one unless the user has fixed the number
+// (--threads); the Trainer calls it before the first step, between steps and between the batches of a
+// scoring. No bit depends on it (docs/reproducibility.md).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include <encore/device.hpp>
+
+#include "train/machine_load.hpp"
+#include "train/observer.hpp"
+#include "train/thread_choice.hpp"
+
+namespace encore {
+
+class AdaptiveThreads {
+ public:
+  /// unpins: whether threads that OpenMP has bound to cores may use all of them while there are fewer; false
+  /// where the user has bound them. `root`: where /proc and /sys are looked for. `device` and `observer`
+  /// outlive it.
+  AdaptiveThreads(const Device& device, Observer& observer, bool unpins, std::filesystem::path root = "/");
+
+  /// Looks at the machine where the last look is half a second old; a few microseconds otherwise.
+  void between_steps();
+  /// Looks at the `seconds` since the last look, and changes the number of threads where it should.
+  void look(double seconds);
+  int threads() const { return choice_.threads; }
+
+ private:
+  void apply(const ThreadChoice& next, const LoadSample& seen);
+
+  const Device& device_;
+  Observer& observer_;
+  const bool unpins_;
+  const int most_;
+  MachineLoad load_;
+  ThreadChoice choice_;
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
+  bool first_ = true;
+};
+
+}  // namespace encore

@@ -1,0 +1,42 @@
+// MachineLoad: what other programs leave of the machine, from /proc and the control groups. Place in the
+// flow: adaptive_threads.cpp looks between steps; thread_choice.hpp judges what was seen.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/cpu_ticks.hpp"
+#include "train/thread_choice.hpp"
+
+namespace encore {
+
+class MachineLoad {
+ public:
+  /// cpus: numbers of those that this process may use. `root`: where /proc and /sys are looked for.
+  explicit MachineLoad(std::vector<int> cpus, std::filesystem::path root = "/");
+
+  /// What happened in the `seconds` since the last look, or since the construction. Where /proc does not say
+  /// what others use, all CPUs count as free.
+  LoadSample look(double seconds);
+  double cpus() const { return static_cast<double>(cpus_.size()); }
+
+ private:
+  struct Moment {
+    std::optional<CpuTicks> ticks;
+    double own_ticks = 0.0;  ///< user and system time of this process
+    std::map<std::string, double>
+        thread_waited;                    ///< nanoseconds that each thread spent in the queue of a CPU
+    std::optional<double> group_seconds;  ///< CPU time of the group that limits this process
+  };
+  Moment now() const;
+
+  const std::vector<int> cpus_;
+  const std::filesystem::path root_;
+  const bool low_priority_;  ///< this process gives way to others
+  Moment last_;
+};
+
+}  // namespace encore

@@ -1,0 +1,77 @@
+// A buffer over the descriptor that was the standard output.
+#include "worker/answers.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <streambuf>
+
+#include <encore/error.hpp>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+namespace {
+
+/// Writes whole buffers; what is flushed and fits goes to the system in one call.
+class DescriptorBuffer final : public std::streambuf {
+ public:
+  explicit DescriptorBuffer(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+  }
+
+ private:
+  int_type overflow(int_type letter) override {
+    if (sync() != 0) return traits_type::eof();
+    if (traits_type::eq_int_type(letter, traits_type::eof())) return traits_type::not_eof(letter);
+    return sputc(traits_type::to_char_type(letter));
+  }
+  int sync() override {
+    const char* next = pbase();
+    while (next < pptr()) {
+      const ssize_t count = ::write(descriptor_.get(), next, static_cast<std::size_t>(pptr() - next));
+      if (count < 0 && errno != EINTR) return -1;
+      if (count > 0) next += count;
+    }
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+    return 0;
+  }
+
+  FileDescriptor descriptor_;
+  std::array<char, 1 << 16> buffer_;
+};
+
+std::ostream*& stream() {
+  static std::ostream* answers = &std::cout;
+  return answers;
+}
+
+}  // namespace
+
+void keep_answers_apart() {
+  FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  // Without a standard error, what libraries print goes nowhere.
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    ::dup2(nowhere.get(), STDOUT_FILENO);
+  }
+  // They live as long as the process: a verb may answer while others end.
+  static DescriptorBuffer buffer(std::move(output));
+  static std::ostream answers(&buffer);
+  stream() = &answers;
+}
+
+std::ostream& answer_stream() {
+  return *stream();
+}
+
+void require_answers_written() {
+  if (!answer_stream().flush())
+    throw Error("the answer could not be written to the standard output: it was closed, or the disk is full");
+}
+
+}  // namespace encore

@@ -1,0 +1,56 @@
+// What the readers of lines say about lines alike: lone carriage returns among other line ends, lines that
+// are too long to be rows, and first rows that are headings. Place in the flow: conll.cpp, tsv.cpp,
+// parallel.cpp, text_file.cpp, jsonl.cpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore {
+
+/// A row that is longer is refused: a line end or a closing quotation mark is missing, most likely.
+inline constexpr std::size_t most_row_bytes = std::size_t{1} << 24;
+
+/// What is wrong with the length of a row; empty where nothing is.
+inline std::string problem_of_length(std::string_view row) {
+  if (row.size() <= most_row_bytes) return "";
+  return "this row has " + std::to_string(row.size()) + " bytes; at most " + std::to_string(most_row_bytes) +
+         " are read, and a line end may be missing";
+}
+
+/// Says that lone CRs end lines of a file that has other line ends too: they may be characters of a text.
+inline void add_stray_returns(std::vector<std::string>& notes, const std::string& file, std::int64_t count) {
+  if (count > 0)
+    notes.push_back(file + ": " + std::to_string(count) +
+                    (count == 1 ? " lone carriage return (CR) is" : " lone carriage returns (CR) are") +
+                    " read as " + (count == 1 ? "a line end" : "line ends"));
+}
+
+/// Whether a value is a usual heading of a column with a label, in any case of letters.
+inline bool is_label_heading(std::string_view value) {
+  constexpr std::array<std::string_view, 16> names = {
+      "label",    "labels", "class",      "category",   "tag",   "tags",     "target",  "sentiment",
+      "polarity", "intent", "gold_label", "label_text", "score", "ner_tags", "ner_tag", "pos"};
+  std::string small(value);
+  std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return std::ranges::find(names, small) != names.end();
+}
+
+/// Likewise of a column with a text, a token or a source.
+inline bool is_text_heading(std::string_view value) {
+  constexpr std::array<std::string_view, 20> names = {
+      "text",   "texts",    "sentence", "sentence1", "premise", "question1", "content",
+      "review", "document", "tweet",    "title",     "source",  "src",       "token",
+      "tokens", "word",     "words",    "form",      "input",   "utterance"};
+  std::string small(value);
+  std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return std::ranges::find(names, small) != names.end();
+}
+
+}  // namespace encore

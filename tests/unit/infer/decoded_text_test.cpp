@@ -1,0 +1,237 @@
+// What is streamed, put together, is the text that is stored and measured, whatever bytes the pieces stand
+// for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
+// fallback.
+#include "infer/decoded_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include <nlohmann/json.hpp>
+
+#include "byte_bpe.hpp"
+#include "byte_text.hpp"
+#include "data/utf8.hpp"
+#include "infer/certain_text.hpp"
+#ifdef ENCORE_HAS_UNIGRAM
+#include "unigram.hpp"
+#endif
+
+namespace encore {
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+using Texts = std::vector<std::string>;
+
+constexpr int drawn_strings = 10000;
+
+/// What nlohmann stores of bytes, which is how predictions, answers and spools are written.
+std::string stored(const std::string& bytes) {
+  return nlohmann::json::parse(
+             nlohmann::json(bytes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+      .get<std::string>();
+}
+
+/// Characters of one to four bytes, parts of some, and bytes that stand in no text.
+std::string drawn_bytes(std::mt19937& random) {
+  static const Texts parts = {"a",        " ",    ".",    "\n",   "ë",        "\xC3",
+                              "\xAB",     "日",   "\xE6", "\x97", "\xE6\x97", "\xA5",
+                              "🙂",     "\xF0", "\x9F", "\x99", "\x82",     "\xF0\x9F\x99",
+                              "\xED\xA0", "\xC0", "\xF5", "\xFF", "\xE0\x80", "\uFFFD"};
+  std::string bytes;
+  for (std::size_t left = random() % 12; left > 0; --left)
+    bytes += random() % 8 == 0 ? std::string(1, static_cast<char>(random() % 256))
+                               : parts[random() % parts.size()];
+  return bytes;
+}
+
+TEST(Utf8Decoder, SaysTheSameWhereverBytesAreCut) {
+  std::mt19937 random(1);
+  for (int i = 0; i < drawn_strings; ++i) {
+    const std::string bytes = drawn_bytes(random), whole = valid_utf8(bytes);
+    ASSERT_EQ(whole, stored(bytes)) << "an independent implementation of the same rule";
+    ASSERT_FALSE(find_invalid_utf8(whole));
+    Utf8Decoder one_by_one;
+    std::string joined;
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+      joined += one_by_one.add(bytes.substr(cut, 1));
+      Utf8Decoder decoder;
+      std::string two = decoder.add(bytes.substr(0, cut));
+      ASSERT_FALSE(find_invalid_utf8(two));
+      two += decoder.add(bytes.substr(cut));
+      ASSERT_EQ(two += decoder.finish(), whole) << cut;
+    }
+    ASSERT_EQ(joined += one_by_one.finish(), whole);
+  }
+}
+
+TEST(Utf8Decoder, ReplacesMaximalSubparts) {
+  const std::string mark = "\uFFFD";
+  EXPECT_EQ(valid_utf8("\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64"),
+            "a" + mark + mark + mark + "b" + mark + "c" + mark + mark + "d")
+      << "Table 3-11 of the Unicode standard";
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), mark + mark + mark)
+      << "a surrogate has no maximal subpart of 2 bytes";
+  EXPECT_EQ(valid_utf8("\xF0\x9F\x99"), mark) << "cut off";
+  Utf8Decoder decoder;
+  EXPECT_EQ(decoder.add("a\xF0\x9F"), "a");
+  EXPECT_EQ(decoder.add("\x99"), "");
+  EXPECT_EQ(decoder.add("\x82z"), "🙂z");
+  EXPECT_EQ(decoder.finish(), "");
+}
+
+// --- tokenizers ---
+
+Options options_of(const std::string& option, OptionValue value) {
+  Options options;
+  options.set("min_frequency", std::int64_t{1});
+  options.set("add_prefix_space", false);
+  options.set("character_coverage", 0.98);
+  options.set("byte_fallback", true);
+  options.set(option, std::move(value));
+  return options;
+}
+
+const TextCounts& training_texts() {
+  static const TextCounts texts = {
+      {"zoë saw the naïve zoo", 4}, {"日本 and 東京", 3}, {"the low lower lowest", 5}};
+  return texts;
+}
+
+std::unique_ptr<Tokenizer> own_byte_bpe() {
+  auto tokenizer =
+      std::make_unique<byte_bpe::ByteBpe>(options_of("vocab_size", std::int64_t{290}), TokenizerContext());
+  tokenizer->train(training_texts());
+  return tokenizer;
+}
+
+/// GPT-2's form: pieces, then merges. One piece ends a character and begins with its last byte, one is the
+/// end of a character and a blank.
+std::unique_ptr<Tokenizer> gpt2() {
+  Texts lines = {"<|endoftext|>"};
+  for (int byte = 0; byte < 256; ++byte)
+    lines.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
+  const std::vector<std::pair<std::string, std::string>> merges = {
+      {"\xAB", " "}, {"o", "\xC3"}, {"\xAB ", "s"}, {"\xE6", "\x97"}, {"\xA5", "\xE6"}, {"\x9F", "\x99"}};
+  for (const auto& [left, right] : merges) lines.push_back(byte_bpe::printable(left + right));
+  lines.emplace_back(byte_bpe::merges_header);
+  for (const auto& [left, right] : merges)
+    lines.push_back(byte_bpe::printable(left) + " " + byte_bpe::printable(right));
+  auto tokenizer =
+      std::make_unique<byte_bpe::ByteBpe>(options_of("vocab", std::string("gpt2")), TokenizerContext());
+  tokenizer->load(lines);
+  return tokenizer;
+}
+
+#ifdef ENCORE_HAS_UNIGRAM
+std::unique_ptr<Tokenizer> unigram_with_bytes() {
+  auto tokenizer =
+      std::make_unique<unigram::Unigram>(options_of("vocab_size", std::int64_t{290}), TokenizerContext());
+  tokenizer->train(training_texts());
+  return tokenizer;
+}
+#endif
+
+/// Of a piece for each byte, else the text as it is cut: what a model might write.
+Numbers drawn_pieces(const Tokenizer& tokenizer, std::mt19937& random) {
+  const std::span<const std::string> vocabulary = tokenizer.vocabulary();
+  const auto piece_of = [&](unsigned char byte) {
+    constexpr const char* digits = "0123456789ABCDEF";
+    const std::string of_unigram = std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">";
+    const auto found = std::ranges::find_if(vocabulary, [&](const std::string& piece) {
+      return piece == of_unigram || piece == byte_bpe::printable(std::string(1, static_cast<char>(byte)));
+    });
+    return static_cast<std::int32_t>(found - vocabulary.begin());
+  };
+  Numbers pieces;
+  const std::string bytes = drawn_bytes(random);
+  switch (random() % 3) {
+    case 0:
+      tokenizer.encode(bytes, pieces);
+      break;
+    case 1:
+      for (const char byte : bytes) pieces.push_back(piece_of(static_cast<unsigned char>(byte)));
+      break;
+    default:
+      for (std::size_t left = random() % 12; left > 0; --left)
+        pieces.push_back(static_cast<std::int32_t>(random() % vocabulary.size()));
+  }
+  std::erase_if(pieces, [&](std::int32_t piece) { return piece >= std::ssize(vocabulary); });
+  return pieces;
+}
+
+/// What is streamed of a text, as TextWriter, generate and serve do it.
+Texts streamed(const Tokenizer& tokenizer, const Numbers& pieces, const Texts& stops) {
+  CertainText certain(stops);
+  Texts parts;
+  for (std::size_t count = 1; count <= pieces.size(); ++count) {
+    const DecodedText said = decoded_so_far(tokenizer, std::span(pieces).first(count), stops);
+    parts.emplace_back(certain.more_of(said.text));
+    if (said.stopped) break;
+  }
+  parts.emplace_back(certain.rest_of(decoded_whole(tokenizer, pieces, stops).text));
+  return parts;
+}
+
+void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
+  std::mt19937 random(seed);
+  int multi_byte = 0, invalid = 0, stopped = 0;
+  const Texts stops = {" s", "ë ", "日a", "\uFFFD."};
+  for (int i = 0; i < drawn_strings; ++i) {
+    const Numbers pieces = drawn_pieces(tokenizer, random);
+    const std::string bytes = tokenizer.decode(pieces);
+    for (const Texts& ends : {Texts(), stops}) {
+      const DecodedText whole = decoded_whole(tokenizer, pieces, ends);
+      ASSERT_EQ(stored(whole.text), whole.text) << "what is stored is what is measured";
+      if (ends.empty()) {
+        ASSERT_EQ(whole.text, stored(bytes));
+      }
+      for (const std::string& stop : ends) ASSERT_EQ(whole.text.find(stop), std::string::npos);
+      ASSERT_TRUE(stored(bytes).starts_with(whole.text));
+      std::string joined;
+      for (const std::string& part : streamed(tokenizer, pieces, ends)) {
+        ASSERT_FALSE(find_invalid_utf8(part)) << "half a character";
+        joined += part;
+      }
+      ASSERT_EQ(joined, whole.text);
+      stopped += whole.stopped;
+    }
+    multi_byte +=
+        !find_invalid_utf8(bytes) && std::ranges::any_of(bytes, [](char c) { return (c & 0x80) != 0; });
+    invalid += find_invalid_utf8(bytes).has_value();
+  }
+  EXPECT_GT(multi_byte, drawn_strings / 100);
+  EXPECT_GT(invalid, drawn_strings / 10);
+  EXPECT_GT(stopped, drawn_strings / 100);
+}
+
+TEST(DecodedText, OfByteBpeIsStreamedAsItIsStored) {
+  expect_streams(*own_byte_bpe(), 2);
+}
+
+TEST(DecodedText, OfVocabulariesOfGpt2IsStreamedAsItIsStored) {
+  expect_streams(*gpt2(), 3);
+}
+
+TEST(DecodedText, AStopBeginsWithinAPieceThatEndsACharacter) {
+  const auto tokenizer = gpt2();
+  Numbers pieces;
+  tokenizer->encode("zoë saw", pieces);
+  const Texts stops = {" s"};
+  EXPECT_TRUE(decoded_so_far(*tokenizer, pieces, stops).stopped);
+  EXPECT_EQ(decoded_whole(*tokenizer, pieces, stops).text, "zoë");
+  std::string joined;
+  for (const std::string& part : streamed(*tokenizer, pieces, stops)) joined += part;
+  EXPECT_EQ(joined, "zoë");
+}
+
+#ifdef ENCORE_HAS_UNIGRAM
+TEST(DecodedText, OfUnigramWithByteFallbackIsStreamedAsItIsStored) {
+  expect_streams(*unigram_with_bytes(), 4);
+}
+#endif
+
+}  // namespace
+}  // namespace encore

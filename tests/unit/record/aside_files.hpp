@@ -1,0 +1,17 @@
+// Whether a writer left the file that it wrote aside (record/atomic_file.hpp).
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+
+#include "record/atomic_file.hpp"
+
+namespace encore::testing {
+
+inline bool holds_aside_file(const std::filesystem::path& folder) {
+  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
+    return entry.path().filename().string().ends_with(aside_suffix);
+  });
+}
+
+}  // namespace encore::testing

@@ -1,0 +1,72 @@
+// A run that resumes keeps the rule for ties that it began with; everything else has the planned one.
+#include "runner/prepare_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "record/checkpoint.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+class PrepareWorkTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    task_.specification = specification_of();
+    task_.specification.ties = Ties::loss;
+    task_.run = store().add_run(task_.specification).run.number;
+    lease_ = *store().begin_attempt(task_.run);
+    folder_ = store().run_folder(lease_.run_id);
+  }
+
+  /// As an earlier version has left the run.
+  void begin(Ties ties) {
+    Specification before = task_.specification;
+    before.ties = ties;
+    before.save(folder_);
+    std::filesystem::create_directories((folder_ / checkpoint_path(8)).parent_path());
+    std::ofstream(folder_ / checkpoint_path(8)) << "a checkpoint";
+    ASSERT_EQ(list_checkpoints(folder_).size(), 1U);
+  }
+
+  Ties prepared() {
+    WorkerPlace place;
+    prepare_work(store(), task_, lease_, place);
+    return Specification::load(folder_).ties;
+  }
+
+  RunTask task_;
+  Lease lease_;
+  std::filesystem::path folder_;
+};
+
+TEST_F(PrepareWorkTest, a_new_run_has_the_planned_rule_for_ties) {
+  EXPECT_EQ(prepared(), Ties::loss);
+}
+
+TEST_F(PrepareWorkTest, a_resumed_run_keeps_its_rule_for_ties) {
+  begin(Ties::first);
+  EXPECT_EQ(prepared(), Ties::first);
+  EXPECT_EQ(prepared(), Ties::first) << "also the next time";
+  begin(Ties::loss);
+  task_.specification.ties = Ties::first;
+  EXPECT_EQ(prepared(), Ties::loss);
+}
+
+TEST_F(PrepareWorkTest, a_run_without_a_checkpoint_has_the_planned_rule_for_ties) {
+  begin(Ties::first);
+  task_.from_start = true;
+  EXPECT_EQ(prepared(), Ties::loss);
+}
+
+TEST_F(PrepareWorkTest, a_damaged_specification_is_written_again) {
+  begin(Ties::first);
+  std::ofstream(folder_ / "specification.json") << "{";
+  EXPECT_EQ(prepared(), Ties::loss);
+}
+
+}  // namespace
+}  // namespace encore::testing

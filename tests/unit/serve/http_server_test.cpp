@@ -1,0 +1,110 @@
+// HttpServer alone, with raw bytes: what is judged by the head, and what a body takes of the room for all.
+#include "serve/http_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "system/control/http_client.hpp"
+
+namespace encore {
+namespace {
+
+using system_test::http_post;
+using system_test::HttpConnection;
+using system_test::HttpResponse;
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  /// Answers each request with its body, and refuses those to /closed by their head.
+  void serve(const HttpLimits& limits) {
+    server_ = std::make_unique<HttpServer>(
+        loop_, "127.0.0.1", 0, limits,
+        [](const HttpRequest& request) {
+          return request.path == "/closed" ? std::optional(HttpAnswer{.status = 401, .body = "closed"})
+                                           : std::nullopt;
+        },
+        [](const HttpRequest& request, const std::shared_ptr<HttpReply>& reply) {
+          reply->answer({.body = request.body + "|" + request.host});
+        },
+        [](int, const std::string& reason) { return reason; });
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  void TearDown() override {
+    loop_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  HttpResponse ask(const std::string& bytes) const {
+    HttpConnection connection(server_->port());
+    connection.send(bytes);
+    return connection.receive();
+  }
+
+  boost::asio::io_context loop_{1};
+  std::unique_ptr<HttpServer> server_;
+  std::thread thread_;
+};
+
+TEST_F(HttpServerTest, takes_bodies_by_length_and_in_chunks) {
+  serve({});
+  EXPECT_EQ(ask(http_post("/", "hello")).body, "hello|localhost");
+  const std::string large(500'000, 'x');
+  EXPECT_EQ(ask(http_post("/", large)).body, large + "|localhost");
+  EXPECT_EQ(ask("POST / HTTP/1.1\r\nHost: [::1]:80\r\nTransfer-Encoding: chunked\r\n\r\n"
+                "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+                .body,
+            "abcde|::1");
+  HttpConnection twice(server_->port());
+  twice.send(http_post("/", "one") + http_post("/", "two"));
+  EXPECT_EQ(twice.receive().body, "one|localhost");
+  EXPECT_EQ(twice.receive().body, "two|localhost");
+}
+
+TEST_F(HttpServerTest, refuses_heads_that_mean_two_things) {
+  serve({});
+  const auto refusal = [&](const std::string& fields) {
+    const HttpResponse response = ask("GET / HTTP/1.1\r\n" + fields + "\r\n");
+    return std::to_string(response.status) + " " + response.body;
+  };
+  EXPECT_EQ(refusal(""), "400 the request has no field Host");
+  EXPECT_EQ(refusal("Host: a\r\nHost: b\r\n"), "400 the request has 2 fields Host; one is expected");
+  for (const char* host : {"[", "[]", "[::1", "[::1]x", "[evil]", ":80", "a:80evil", "a:", "a b", "a:80:90",
+                           "a/", "u@a", "a:123456"})
+    EXPECT_EQ(refusal("Host: " + std::string(host) + "\r\n").substr(0, 4), "400 ") << host;
+  for (const char* host : {"a", "a:80", "127.0.0.1:8080", "[::1]", "[::1]:80", "a_b.example"})
+    EXPECT_EQ(refusal("Host: " + std::string(host) + "\r\n").substr(0, 4), "200 ") << host;
+  for (const char* coding : {"gzip", "gzip, chunked", "identity", "xchunked"})
+    EXPECT_EQ(refusal("Host: a\r\nTransfer-Encoding: " + std::string(coding) + "\r\n").substr(0, 4), "400 ")
+        << coding;
+  EXPECT_EQ(ask("GET / HTTP/1.0\r\n\r\n").status, 200);
+}
+
+TEST_F(HttpServerTest, judges_the_head_before_the_body_comes) {
+  serve({.receiving = std::chrono::minutes(10)});
+  HttpConnection closed(server_->port());
+  closed.send("POST /closed HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
+  const HttpResponse response = closed.receive();
+  EXPECT_EQ(response.status, 401);
+  EXPECT_TRUE(response.has("Connection: close")) << "the body is not read";
+}
+
+TEST_F(HttpServerTest, counts_the_bytes_of_bodies_that_have_come) {
+  serve({.body_bytes = 1000, .all_body_bytes = 1500, .receiving = std::chrono::minutes(10)});
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n";
+  std::vector<std::unique_ptr<HttpConnection>> waiting;
+  for (int i = 0; i < 50; ++i) {
+    waiting.push_back(std::make_unique<HttpConnection>(server_->port()));
+    waiting.back()->send(head);
+    EXPECT_EQ(waiting.back()->receive().status, 100) << "what a head promises takes no room";
+  }
+  EXPECT_EQ(ask(http_post("/", std::string(900, 'x'))).status, 200);
+  waiting.front()->send(std::string(999, 'x'));
+  EXPECT_EQ(ask(http_post("/", std::string(400, 'x'))).status, 200) << "and 999 bytes leave room for 400";
+  waiting.clear();
+}
+
+}  // namespace
+}  // namespace encore
