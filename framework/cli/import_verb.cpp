@@ -16,6 +16,7 @@
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
+#include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"
@@ -66,6 +67,8 @@ Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, con
   };
   if (!task.empty()) static_cast<void>(catalogue.get(Kind::task, task));  // throws with the nearest name
   std::vector<Adopter> found = of(folder.architecture);
+  // Tags of entities are labels too, where a task is named that takes any.
+  if (found.empty() && !task.empty()) found = of(folder.architecture + plain_labels);
   if (found.empty() && !task.empty()) found = of(body_architecture);
   const std::string what = folder.path.string() + " holds a model \"" + folder.architecture + "\"";
   if (found.empty())
@@ -93,15 +96,14 @@ std::string name_of_folder(const fs::path& folder) {
 }
 
 /// The experiment of zero epochs. What trains must stand in it, and does nothing.
-std::string experiment_text(const HuggingFaceFolder& folder, const Adopter& adopter,
+std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
                             const std::string& name) {
   const AdoptedModel& model = adopter.model;
   std::string text =
       "# Written by exp import: the model as it is, without training.\nname = " + quoted(name) +
       "\n\n[task]\ntype = " + quoted(adopter.task) + "\n";
   for (const std::string& option : model.task_options) text += option + "\n";
-  text += "\n[data]\ntype = " + quoted(model.reader) +
-          "\nmax_length = " + std::to_string(folder.config.max_positions) +
+  text += "\n[data]\ntype = " + quoted(model.reader) + "\nmax_length = " + std::to_string(max_length) +
           "\n\n[model]\nfrom = " + quoted(folder.path.string()) +
           "\n\n[model.head]\ntype = " + quoted(model.head) + "\n";
   for (const std::string& option : model.head_options) text += option + "\n";
@@ -111,14 +113,16 @@ std::string experiment_text(const HuggingFaceFolder& folder, const Adopter& adop
 ExperimentFile experiment_of(const CommandLine& line, const std::string& backend) {
   const HuggingFaceFolder folder =
       open_hugging_face_folder(fs::absolute(line.required("folder", "a folder")).lexically_normal());
+  const FolderSettings settings = settings_of(folder);
+  for (const std::string& notice : settings.notices) std::cerr << "exp: note: " << notice << "\n";
   const Programs programs = installed_programs();
   const Catalogue catalogue =
       Catalogue::load(plugin_search_path({}, line.texts("plugin-path"), programs, backend),
                       fingerprint_of(programs, backend));
   const Adopter adopter = adopter_of(folder, line.text("task"), catalogue);
   const std::string name = line.has("name") ? line.text("name") : name_of_folder(folder.path);
-  return parse_experiment_file(experiment_text(folder, adopter, name), fs::absolute(name + ".toml"),
-                               line.texts("set"));
+  return parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
+                               fs::absolute(name + ".toml"), line.texts("set"));
 }
 
 CommandLine make_import_line() {

@@ -56,7 +56,7 @@ class FolderTensors {
         model_(model),
         family_(family_in(config)),
         first_position_(family_.first_position == nullptr ? 0 : family_.first_position(config)),
-        names_(family_, names_of(tensors)),
+        names_(family_, names_of(tensors), has_parameter(model.head(), "output.weight")),
         head_(pretrained_head_of(model.head())) {
     for (const ParameterSlice& slice : model.parameters().slices())
       for (const FamilyTensor& tensor : names_.tensors_of(slice.path, head_)) arrange(tensor);

@@ -107,6 +107,8 @@ const Family bert_family = {.model_type = "bert",
                             .is_buffer = is_bert_buffer,
                             .class_of = bert_class_of,
                             .segment_table = segment_table,
+                            .output_bias = bert_output_bias,
+                            .shared_bias = "cls.predictions.bias",
                             .add_members = add_bert_members};
 
 const Family distilbert_family = {.model_type = "distilbert",
@@ -141,6 +143,8 @@ const Family roberta_family = {.model_type = "roberta",
                                .is_of_body = is_of_bert_body,
                                .is_buffer = is_bert_buffer,
                                .class_of = roberta_class_of,
-                               .segment_table = segment_table};
+                               .segment_table = segment_table,
+                               .output_bias = bert_output_bias,
+                               .shared_bias = "cls.predictions.bias"};
 
 }  // namespace encore

@@ -57,6 +57,7 @@ constexpr Renaming language_model_names[] = {
     {"head.norm.gain", "cls.predictions.transform.LayerNorm.weight"},
     {"head.norm.bias", "cls.predictions.transform.LayerNorm.bias"},
     {"head.bias", "cls.predictions.bias"},
+    {"head.output.weight", bert_output_matrix},
     {"head.pooler.weight", "bert.pooler.dense.weight"},
     {"head.pooler.bias", "bert.pooler.dense.bias"},
     {"head.next.weight", "cls.seq_relationship.weight"},

@@ -11,6 +11,10 @@
 
 namespace encore {
 
+/// The matrix of the logits of masked words, where it is not the table of pieces, and its bias.
+inline constexpr const char* bert_output_matrix = "cls.predictions.decoder.weight";
+inline constexpr const char* bert_output_bias = "cls.predictions.decoder.bias";
+
 /// The tensors, in the first spelling, that hold a parameter of a model with this head; none where BERT has
 /// no such parameter.
 std::vector<FamilyTensor> bert_tensors_of(std::string_view path, PretrainedHead head);

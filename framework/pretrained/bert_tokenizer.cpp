@@ -1,4 +1,5 @@
 // The tokenizer of a BERT: WordPiece.
+#include <algorithm>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -26,17 +27,6 @@ constexpr SpecialPiece special_pieces[] = {{.member = "unk_token", .piece = "[UN
                                            {.member = "cls_token", .piece = "[CLS]"},
                                            {.member = "mask_token", .piece = "[MASK]"}};
 
-/// What a text goes through before it is cut; `chinese` is the name that the file has for it.
-void require_known_cleaning(const json& object, const fs::path& file, bool lowercase, const char* chinese) {
-  if (!json_flag(object, chinese, file).value_or(true))
-    throw Error(file.string() + ": " + chinese +
-                " is false, but this tokenizer always cuts Chinese characters apart");
-  const std::optional<bool> strip = json_flag(object, "strip_accents", file);
-  if (strip && *strip != lowercase)
-    throw Error(file.string() + ": strip_accents is " + (*strip ? "true" : "false") +
-                ", but this tokenizer drops accents exactly where it lowers the text");
-}
-
 void require_known_specials(const json& config, const fs::path& file) {
   for (const auto& [member, piece] : special_pieces) {
     const auto found = config.find(member);
@@ -57,7 +47,6 @@ bool read_tokenizer_config(const fs::path& file, TokenizerFlag& flag) {
   flag.value = *lowercase;
   flag.file = file;
   flag.reason = std::string("do_lower_case = ") + (*lowercase ? "true" : "false");
-  require_known_cleaning(config, file, *lowercase, "tokenize_chinese_chars");
   return true;
 }
 
@@ -78,7 +67,6 @@ void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag
   flag.value = json_flag(normalizer, "lowercase", file).value_or(true);
   flag.file = file;
   flag.reason = std::string("lowercase = ") + (flag.value ? "true" : "false");
-  require_known_cleaning(normalizer, file, flag.value, "handle_chinese_chars");
 }
 
 std::vector<std::string> bert_files_in(const fs::path& folder) {
@@ -107,20 +95,22 @@ json special_tokens_json() {
   return map;
 }
 
-json bert_config_json(bool lowercase, std::int64_t max_length) {
+json bert_config_json(const WrittenTokenizer& tokenizer) {
+  const Options& options = tokenizer.options;
   json config = special_tokens_json();
   config["tokenizer_class"] = "BertTokenizer";
-  config["do_lower_case"] = lowercase;
-  config["tokenize_chinese_chars"] = true;
-  config["strip_accents"] = nullptr;
-  config["model_max_length"] = max_length;
+  config["do_lower_case"] = options.flag("lowercase");
+  config["tokenize_chinese_chars"] =
+      !options.has("tokenize_chinese_chars") || options.flag("tokenize_chinese_chars");
+  config["strip_accents"] = options.has("strip_accents") ? json(options.flag("strip_accents")) : json();
+  config["model_max_length"] = tokenizer.max_length;
+  add_tokens_json(tokenizer, config);
   return config;
 }
 
 std::map<std::string, std::string> written_bert_files(const WrittenTokenizer& tokenizer) {
   return {{pieces_file, vocabulary_text(tokenizer.lines)},
-          {tokenizer_config_file,
-           json_file_text(bert_config_json(tokenizer.options.flag("lowercase"), tokenizer.max_length))},
+          {tokenizer_config_file, json_file_text(bert_config_json(tokenizer))},
           {special_tokens_file, json_file_text(special_tokens_json())}};
 }
 
@@ -132,6 +122,25 @@ std::optional<bool> json_flag(const json& object, const char* name, const fs::pa
   if (!found->is_boolean())
     throw Error(file.string() + ": " + name + " must be true or false, found " + shortened(found->dump()));
   return found->get<bool>();
+}
+
+void add_tokens_json(const WrittenTokenizer& tokenizer, json& config) {
+  if (!tokenizer.options.has(added_tokens_name)) return;
+  for (const std::string& entry : tokenizer.options.text_list(added_tokens_name)) {
+    const std::size_t blank = std::min(entry.find(' '), entry.size());
+    const std::string flags = "," + entry.substr(0, blank) + ",",
+                      content = entry.substr(std::min(blank + 1, entry.size()));
+    const auto has = [&](const char* flag) {
+      return flags.find("," + std::string(flag) + ",") != std::string::npos;
+    };
+    const auto number = std::ranges::find(tokenizer.lines, content) - tokenizer.lines.begin();
+    config["added_tokens_decoder"][std::to_string(number)] = {{"content", content},
+                                                              {"lstrip", has("lstrip")},
+                                                              {"rstrip", has("rstrip")},
+                                                              {"single_word", has("single_word")},
+                                                              {"normalized", has("normalized")},
+                                                              {"special", has("special")}};
+  }
 }
 
 std::string json_file_text(const json& value) {

@@ -105,16 +105,18 @@ json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
   if (!mask.is_null())  // white space in front of it belongs to it
     mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
             {"normalized", false},    {"single_word", false}, {"special", true}};
-  return {{"tokenizer_class", tokenizer.tokenizer_class},
-          {"add_prefix_space", tokenizer.options.flag("add_prefix_space")},
-          {"bos_token", piece(Special::start)},
-          {"cls_token", piece(Special::start)},
-          {"eos_token", piece(Special::end)},
-          {"sep_token", piece(Special::separator)},
-          {"unk_token", piece(Special::unknown)},
-          {"pad_token", piece(Special::padding)},
-          {"mask_token", mask},
-          {"model_max_length", tokenizer.max_length}};
+  json config = {{"tokenizer_class", tokenizer.tokenizer_class},
+                 {"add_prefix_space", tokenizer.options.flag("add_prefix_space")},
+                 {"bos_token", piece(Special::start)},
+                 {"cls_token", piece(Special::start)},
+                 {"eos_token", piece(Special::end)},
+                 {"sep_token", piece(Special::separator)},
+                 {"unk_token", piece(Special::unknown)},
+                 {"pad_token", piece(Special::padding)},
+                 {"mask_token", mask},
+                 {"model_max_length", tokenizer.max_length}};
+  add_tokens_json(tokenizer, config);
+  return config;
 }
 
 std::map<std::string, std::string> written_byte_bpe_files(const WrittenTokenizer& tokenizer) {

@@ -89,12 +89,19 @@ const Family& family_to_write(const std::string& tokenizer_type, const ModelTabl
   throw Error("tokenizer.type = \"" + tokenizer_type + "\" cannot be written: " + listed(has));
 }
 
-FolderNames::FolderNames(const Family& family, const std::vector<std::string>& names) : family_(family) {
+FolderNames::FolderNames(const Family& family, const std::vector<std::string>& names, bool own_output)
+    : family_(family) {
   for (const std::string& name : names) {
     const auto [place, added] = names_.emplace(family.first_spelling(name), name);
     if (!added)
       throw Error("tensors \"" + place->second + "\" and \"" + name + "\" are the same of " + family.name +
                   "'s");
+  }
+  if (own_output && *family.output_bias != '\0') {
+    // Beside such a matrix the bias that is shared with the table counts no more.
+    const auto bias = names_.find(family.output_bias);
+    names_.erase(family.shared_bias);
+    if (bias != names_.end()) names_.emplace(family.shared_bias, bias->second);
   }
   if (family.amend != nullptr) family.amend(names_);
 }

@@ -136,6 +136,9 @@ struct Family {
   const char* segment_table = "";
   /// The matrix of the logits where a file has one that is not the table; empty: the family has none.
   const char* output_matrix = "";
+  /// The bias that goes with a matrix of the logits that is not the table; empty: the same as without one.
+  const char* output_bias = "";
+  const char* shared_bias = "";  ///< the one that it takes the place of
   /// The bias of the logits, zeros where a model has none; empty: the family has no such tensor.
   const char* logit_bias = "";
   /// What config.json says beside the numbers, for the special pieces that it has already.
@@ -153,8 +156,9 @@ const Family& family_to_write(const std::string& tokenizer_type, const ModelTabl
 /// The names of one file.
 class FolderNames {
  public:
-  /// Throws Error where two of them mean the same.
-  FolderNames(const Family& family, const std::vector<std::string>& names);
+  /// `own_output`: the model has a matrix of its own for the logits. Throws Error where two of them mean the
+  /// same.
+  FolderNames(const Family& family, const std::vector<std::string>& names, bool own_output = false);
 
   /// Those of a parameter, spelled as in the file; a tensor that the file does not have by its first
   /// spelling.

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 /// Fills one run's document from one folder.
 class Filling : private OptionFiller {
  public:
-  Filling(const HuggingFaceFolder& folder, Value& root, Problems& problems)
-      : OptionFiller(root, problems), folder_(folder) {}
+  Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, Value& root, Problems& problems)
+      : OptionFiller(root, problems), folder_(folder), settings_(settings) {}
 
   void run() {
     const fs::path config = folder_.path / config_file;
@@ -29,11 +29,33 @@ class Filling : private OptionFiller {
           "[model.decoder] cannot stand beside model.from: " + config.string() + " describes a single stack");
     for (const ImpliedOption& option : implied_options(folder_.config)) put(option, config);
     tokenizer(config);
+    for (const FolderSettings::Option& each : settings_.options)
+      if (each.option.path.front() != "tokenizer" && counts(each)) put(each.option);
   }
 
  private:
   bool put(const ImpliedOption& option, const fs::path& file) {
     return OptionFiller::put(option, from(file));
+  }
+
+  bool is_of_this_head(const FolderSettings::Option& setting) const {
+    const Value* head = root_.at({"model", "head", "type"});
+    return head != nullptr && head->is_text() && head->text() == setting.head;
+  }
+  /// What goes with the head of the experiment counts before what goes with any.
+  bool counts(const FolderSettings::Option& setting) const {
+    if (!setting.head.empty()) return is_of_this_head(setting);
+    return std::ranges::none_of(settings_.options, [&](const FolderSettings::Option& other) {
+      return other.option.path == setting.option.path && !other.head.empty() && is_of_this_head(other);
+    });
+  }
+  bool put(const FolderOption& option) {
+    return put({.path = option.path,
+                .value = option.value,
+                .reason = option.reason,
+                .may_differ = option.may_differ,
+                .is_default = option.is_default},
+               option.file);
   }
 
   static Origin from(const fs::path& file) { return {Source::file, {file.string(), 0, 0}}; }
@@ -44,12 +66,8 @@ class Filling : private OptionFiller {
     const bool is_other =
         !put({.path = {"tokenizer", "type"}, .value = Value{tokenizer.type, {}}, .reason = type}, config);
     if (is_other) return;  // whose options are its own
-    if (const std::optional<TokenizerFlag>& flag = tokenizer.flag)
-      put({.path = {"tokenizer", flag->option},
-           .value = Value{flag->value, {}},
-           .reason = flag->reason,
-           .may_differ = flag->may_differ},
-          flag->file);
+    for (const FolderSettings::Option& each : settings_.options)
+      if (each.option.path.front() == "tokenizer" && counts(each)) put(each.option);
     for (const char* option : {"vocab_size", "min_frequency", "character_coverage", "byte_fallback"})
       if (const Value* given = root_.at({"tokenizer", option}))
         refuse(*given, std::string("tokenizer.") + option,
@@ -80,6 +98,7 @@ class Filling : private OptionFiller {
   }
 
   const HuggingFaceFolder& folder_;
+  const FolderSettings& settings_;
 };
 
 /// Throws Error where the folder decides options of [task] that the task does not have.
@@ -116,9 +135,9 @@ bool FolderFiller::fill(Value& root, const Catalogue& catalogue, Problems& probl
   try {
     const std::string path = resolve_path(from->text(), from->origin, {});
     if (path.empty()) throw Error("must be the path of a folder, found an empty one");
-    const HuggingFaceFolder& folder = open(path);
-    require_task(folder, root, catalogue);
-    Filling(folder, root, problems).run();
+    const Opened& opened = open(path);
+    require_task(opened.folder, root, catalogue);
+    Filling(opened.folder, opened.settings, root, problems).run();
     return true;
   } catch (const Error& error) {
     problems.add(from->origin.place, "model.from",
@@ -127,10 +146,12 @@ bool FolderFiller::fill(Value& root, const Catalogue& catalogue, Problems& probl
   }
 }
 
-const HuggingFaceFolder& FolderFiller::open(const std::string& path) {
+const FolderFiller::Opened& FolderFiller::open(const std::string& path) {
   const auto known = folders_.find(path);
   if (known != folders_.end()) return known->second;
-  return folders_.emplace(path, open_hugging_face_folder(path)).first->second;
+  HuggingFaceFolder folder = open_hugging_face_folder(path);
+  FolderSettings settings = settings_of(folder);
+  return folders_.emplace(path, Opened{std::move(folder), std::move(settings)}).first->second;
 }
 
 }  // namespace encore

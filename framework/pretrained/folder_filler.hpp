@@ -10,6 +10,7 @@
 #include "config/catalogue.hpp"
 #include "config/error.hpp"
 #include "config/value.hpp"
+#include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 
 namespace encore {
@@ -25,9 +26,13 @@ class FolderFiller {
   bool fill(Value& root, const Catalogue& catalogue, Problems& problems);
 
  private:
-  const HuggingFaceFolder& open(const std::string& path);
+  struct Opened {
+    HuggingFaceFolder folder;
+    FolderSettings settings;
+  };
+  const Opened& open(const std::string& path);
 
-  std::map<std::string, HuggingFaceFolder> folders_;  ///< each is read once, by path
+  std::map<std::string, Opened> folders_;  ///< each is read once, by path
 };
 
 }  // namespace encore

@@ -113,6 +113,12 @@ std::string architecture_in(const nlohmann::json& config, const std::string& fam
          (is_usual ? "" : "/" + problem->get<std::string>());
 }
 
+/// Whether a class is O, or a mark of IOB, BIOES or BILOU in front of a type.
+bool is_entity_tag(const std::string& name) {
+  constexpr std::string_view marks = "BIESLU";
+  return name == "O" || (name.size() > 2 && name[1] == '-' && marks.find(name[0]) != std::string_view::npos);
+}
+
 /// {"0": "O", "1": "B-PER"}; throws Error where numbers are missing.
 std::vector<std::string> classes_in(const nlohmann::json& config) {
   const auto labels = config.find("id2label");
@@ -140,6 +146,8 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
     model.config = pretrained_config_from_json(config);
     model.architecture = architecture_in(config, model.config.model_type);
     model.classes = classes_in(config);
+    if (model.architecture == tagging_architecture && !std::ranges::all_of(model.classes, is_entity_tag))
+      model.architecture += plain_labels;
   } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());
   }

@@ -25,6 +25,11 @@ inline constexpr const char* special_tokens_file = "special_tokens_map.json";
 /// HuggingFaceFolder::architecture of an encoder without a head.
 inline constexpr const char* body_architecture = "Model";
 
+/// Of one with a class for each word, and what follows that where the classes are no tags of entities (parts
+/// of speech, bare types).
+inline constexpr const char* tagging_architecture = "ForTokenClassification";
+inline constexpr const char* plain_labels = "/labels";
+
 struct HuggingFaceFolder {
   std::filesystem::path path;
   PretrainedConfig config;

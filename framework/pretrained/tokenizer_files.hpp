@@ -18,6 +18,8 @@
 #include <encore/options.hpp>
 #include <encore/tokenizer.hpp>
 
+#include "config/value.hpp"
+
 namespace encore {
 
 /// An option of the tokenizer that is on or off as the folder says.
@@ -33,6 +35,16 @@ struct PretrainedTokenizer {
   std::string type;
   std::filesystem::path vocabulary;  ///< as load_vocabulary takes it (data/vocabulary.hpp)
   std::optional<TokenizerFlag> flag = {};
+};
+
+/// An option of the experiment as one file of a folder decides it.
+struct FolderOption {
+  std::vector<std::string> path;  ///< {"tokenizer", "strip_accents"}
+  Value value;
+  std::filesystem::path file;
+  std::string reason;       ///< `strip_accents = false`, as messages quote it
+  bool may_differ = false;  ///< as ImpliedOption has it
+  bool is_default = false;  ///< likewise
 };
 
 /// A tokenizer of ours that is to be written.
@@ -66,6 +78,12 @@ extern const TokenizerFiles t5_files;         ///< spiece.model
 /// true, false, or nothing where the member is absent or null. Throws Error naming the file.
 std::optional<bool> json_flag(const nlohmann::json& object, const char* name,
                               const std::filesystem::path& file);
+
+/// The option of [tokenizer] that names tokens to be found in texts, as plugins/tokenizers/added_tokens.hpp
+/// has it: flags, a blank and the token.
+inline constexpr const char* added_tokens_name = "added_tokens";
+/// Adds them to a tokenizer_config.json.
+void add_tokens_json(const WrittenTokenizer& tokenizer, nlohmann::json& config);
 
 /// Of a file: labels and pieces come from data, and may be anything.
 std::string json_file_text(const nlohmann::json& value);

@@ -1,12 +1,12 @@
 // Head "language_model": which piece of the vocabulary stands at each row that the task has a target for, by
 // softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017), or a matrix of its
-// own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings
-// the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al. 2020). Trained with
-// cross-entropy. Where the rows are those that a task picks, logits exist for these alone. For each row it
-// gives the best pieces with their probabilities, and the loss that measures are made of. Where the task asks
-// whether one text follows another, next_text.hpp answers with a second loss. With a teacher each row's loss
-// is that of kernels::distillation_loss; the second loss stays as it is. Place in the flow: plugins/tasks/mlm
-// and plugins/tasks/lm give the targets and read the outputs.
+// own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(f(x W^T + c)) with f gelu by default,
+// which also brings the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al.
+// 2020). Trained with cross-entropy. Where the rows are those that a task picks, logits exist for these
+// alone. For each row it gives the best pieces with their probabilities, and the loss that measures are made
+// of. Where the task asks whether one text follows another, next_text.hpp answers with a second loss. With a
+// teacher each row's loss is that of kernels::distillation_loss; the second loss stays as it is. Place in the
+// flow: plugins/tasks/mlm and plugins/tasks/lm give the targets and read the outputs.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -72,6 +72,8 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
         .boolean("bias", true, {.help = "b; without it b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
                 {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0})
+        .choice("activation", "gelu", {"gelu", "relu", "silu"},
+                {.help = "of transform, in the place of gelu, as feed_forward has it"})
         .boolean("tied", true,
                  {.help = "E is the table of the embedding; without it a matrix of its own, as in T5 1.1"})
         .boolean("scaled", false, {.help = "h is divided by the root of its width, as in the first T5"});
@@ -86,6 +88,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
         transform_(options.flag("transform")),
         has_bias_(options.flag("bias")),
         epsilon_(options.number("epsilon")),
+        function_(options.text("activation")),
         tied_(options.flag("tied")),
         scaled_(options.flag("scaled")),
         distillation_(context.distillation) {
@@ -147,7 +150,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
       const Tensor dense = step.buffer(dense_), active = step.buffer(active_);  // (rows, E)
       kernels::linear(device, inputs, step.parameter(weight_), step.parameter(transform_bias_),
                       Activation::none, dense);
-      kernels::activation(device, Activation::gelu, dense, active);
+      kernels::activation(device, activation(), dense, active);
       inputs = step.buffer(normed_);
       kernels::layer_norm(device, active, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
                           inputs, step.buffer(mean_), step.buffer(rstd_));
@@ -205,7 +208,9 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     kernels::layer_norm_backward(device, step.buffer(active_), step.parameter(norm_gain_), step.buffer(mean_),
                                  step.buffer(rstd_), dinputs, dactive, step.gradient(norm_gain_),
                                  step.gradient(norm_bias_));
-    kernels::activation_backward(device, Activation::gelu, step.buffer(dense_), dactive, dactive);
+    const Tensor saved =
+        step.buffer(kernels::derivative_reads_output(activation()) ? active_ : dense_);  // (rows, E)
+    kernels::activation_backward(device, activation(), saved, dactive, dactive);
     kernels::linear_backward_parameters(device, dactive, states, step.gradient(weight_),
                                         step.gradient(transform_bias_));
     kernels::linear_backward_input(device, dactive, step.parameter(weight_), dstates);
@@ -228,7 +233,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     OnnxValue x = inputs[0];
     if (transform_)
-      x = graph.layer_norm(graph.activation("gelu", graph.linear(x, weight_, transform_bias_)), norm_gain_,
+      x = graph.layer_norm(graph.activation(function_, graph.linear(x, weight_, transform_bias_)), norm_gain_,
                            norm_bias_, epsilon_);
     if (scaled_) x = graph.multiply(x, graph.number(1.0 / std::sqrt(static_cast<double>(table_width_))));
     x = graph.product(x, tied_ ? graph.transposed(graph.parameter(table_), {1, 0}) : graph.turned(table_));
@@ -239,6 +244,11 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
 
  private:
   static constexpr const char* candidates_output = "candidates";
+
+  /// f
+  Activation activation() const {
+    return function_ == "relu" ? Activation::relu : function_ == "silu" ? Activation::silu : Activation::gelu;
+  }
 
   /// y (rows, E) = E^-0.5 x (rows, E).
   Tensor scaled(const Device& device, Tensor x, Tensor y) const {
@@ -270,6 +280,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   bool transform_;
   bool has_bias_;
   double epsilon_;
+  std::string function_;  ///< f
   bool tied_;
   bool scaled_;
   std::optional<Distillation> distillation_;

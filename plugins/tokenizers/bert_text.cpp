@@ -10,6 +10,7 @@
 
 #include "bert_categories.hpp"
 #include "canonical_order.hpp"
+#include "code_points.hpp"
 
 namespace encore::wordpiece {
 namespace {
@@ -37,9 +38,9 @@ void append(std::string& text, std::int32_t code_point) {
 }
 
 /// Calls visit(code point, its bytes in the text) for each character that cleaning keeps, with ' ' for white
-/// space and around ideographs.
+/// space and, where they stand alone, around ideographs.
 template <class Visit>
-void clean(std::string_view text, Visit visit) {
+void clean(std::string_view text, bool part_ideographs, Visit visit) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   const auto size = static_cast<utf8proc_ssize_t>(text.size());
   utf8proc_ssize_t at = 0;
@@ -52,7 +53,7 @@ void clean(std::string_view text, Visit visit) {
     if (length <= 0 || in(removed, c)) continue;
     if (in(white_space, c)) {
       visit(' ', source);
-    } else if (in(ideographs, c)) {
+    } else if (part_ideographs && in(ideographs, c)) {
       visit(' ', source);
       visit(c, source);
       visit(' ', source);
@@ -108,7 +109,7 @@ void BertText::split_ascii(std::string_view text, SplitText& out) const {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (is_ascii_letter_or_digit(c)) {
-      out.text_ += lowercase_ && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      out.text_ += cleaning_.lowercase && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
       out.end_word();
     } else if (c > ' ' && c < 0x7F) {
@@ -121,26 +122,41 @@ void BertText::split_ascii(std::string_view text, SplitText& out) const {
 }
 
 template <bool Ranged>
+void SplitText::place(std::int32_t c, ByteRange source) {
+  if (c == ' ') {
+    end_word();
+  } else if (in(punctuation, c)) {
+    end_word();
+    append(text_, c);
+    end_word();
+  } else {
+    append(text_, c);
+  }
+  if constexpr (Ranged) sources_.resize(text_.size(), source);
+}
+
+template <bool Ranged>
 void BertText::split_unicode(std::string_view text, SplitText& out) const {
-  const auto place = [&](std::int32_t c, ByteRange source) {
-    if (c == ' ') {
-      out.end_word();
-    } else if (in(punctuation, c)) {
-      out.end_word();
-      append(out.text_, c);
-      out.end_word();
-    } else {
-      append(out.text_, c);
-    }
-    if constexpr (Ranged) out.sources_.resize(out.text_.size(), source);
+  normalize_into<Ranged>(text, out, [&](std::int32_t c, ByteRange source) { out.place<Ranged>(c, source); });
+}
+
+template <bool Ranged, class Place>
+void BertText::normalize_into(std::string_view text, SplitText& out, const Place& place) const {
+  const bool parts = cleaning_.part_ideographs;
+  const auto place_lowered = [&](std::int32_t c, ByteRange source) {
+    constexpr std::int32_t capital_i_with_dot = 0x130, dot_above = 0x307;
+    if (!cleaning_.lowercase) return place(c, source);
+    if (c != capital_i_with_dot) return place(utf8proc_tolower(c), source);
+    place('i', source);  // the one character whose lower form is two
+    place(dot_above, source);
   };
-  if (!lowercase_) {
-    clean(text, place);
+  if (!cleaning_.strip_accents) {
+    clean(text, parts, place_lowered);
     return;
   }
   out.code_points_.clear();
   out.point_sources_.clear();
-  clean(text, [&](std::int32_t c, ByteRange source) {
+  clean(text, parts, [&](std::int32_t c, ByteRange source) {
     decompose(c, out.code_points_);
     if constexpr (Ranged) out.point_sources_.resize(out.code_points_.size(), source);
   });
@@ -155,11 +171,32 @@ void BertText::split_unicode(std::string_view text, SplitText& out) const {
     const std::int32_t c = out.code_points_[i];
     const ByteRange source = Ranged ? out.point_sources_[i] : ByteRange{};
     if (!in(nonspacing_marks, c)) {
-      place(utf8proc_tolower(c), source);
+      place_lowered(c, source);
     } else if (Ranged && !out.sources_.empty() && out.sources_.back().end == source.begin) {
       out.sources_.back().end = source.end;  // a mark that is dropped belongs to the letter before it
     }
   }
+}
+
+void BertText::normalize(std::string_view text, NormalizedText& out) const {
+  SplitText scratch;
+  out.text.clear();
+  out.sources.clear();
+  normalize_into<true>(text, scratch, [&](std::int32_t c, ByteRange source) {
+    append(out.text, c);
+    out.sources.resize(out.text.size(), source);
+  });
+}
+
+void BertText::split_normalized(const NormalizedText& text, std::size_t begin, std::size_t end,
+                                SplitText& out) const {
+  out.clear();
+  for (std::size_t at = begin; at < end;) {
+    const tokenizers::CodePoint c = tokenizers::first_code_point(std::string_view(text.text).substr(at));
+    out.place<true>(c.value, text.sources[at]);
+    at += c.bytes;
+  }
+  out.end_word();
 }
 
 }  // namespace encore::wordpiece

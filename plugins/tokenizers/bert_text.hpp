@@ -1,7 +1,7 @@
 // BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
-// a lower-casing model decomposes (NFD), drops accents and lowers; then white space parts words and each
-// punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words that come out into pieces;
-// wordpiece_trainer.cpp counts them.
+// a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say otherwise; then
+// white space parts words and each punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words
+// that come out into pieces; wordpiece_trainer.cpp counts them.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ class SplitText {
   };
   void clear();
   void end_word();
+  /// One character of the normalized text.
+  template <bool Ranged>
+  void place(std::int32_t c, ByteRange source);
 
   std::string text_;
   std::vector<Word> words_;
@@ -45,11 +48,27 @@ class SplitText {
   std::vector<ByteRange> point_sources_;  // by code point
 };
 
+/// What a text goes through before it is split.
+struct BertCleaning {
+  bool lowercase = false;
+  bool strip_accents = false;
+  bool part_ideographs = true;
+};
+
+/// A text as it is before white space and punctuation part it, and where each of its bytes comes from.
+struct NormalizedText {
+  std::string text;
+  std::vector<ByteRange> sources;
+};
+
 class BertText {
  public:
-  explicit BertText(bool lowercase) : lowercase_(lowercase) {}
+  explicit BertText(BertCleaning cleaning) : cleaning_(cleaning) {}
   /// Bytes that are not UTF-8 are dropped, as U+FFFD is. `ranged`: SplitText::range is asked for.
   void split(std::string_view text, SplitText& out, bool ranged = false) const;
+  /// The two halves of `split`, with ranges: what is looked for in the normalized text stands between them.
+  void normalize(std::string_view text, NormalizedText& out) const;
+  void split_normalized(const NormalizedText& text, std::size_t begin, std::size_t end, SplitText& out) const;
 
  private:
   template <bool Ranged>
@@ -58,8 +77,11 @@ class BertText {
   void split_ascii(std::string_view text, SplitText& out) const;
   template <bool Ranged>
   void split_unicode(std::string_view text, SplitText& out) const;
+  /// Calls place(code point, its bytes in the text) for each character of the normalized text.
+  template <bool Ranged, class Place>
+  void normalize_into(std::string_view text, SplitText& scratch, const Place& place) const;
 
-  bool lowercase_;
+  BertCleaning cleaning_;
 };
 
 }  // namespace encore::wordpiece

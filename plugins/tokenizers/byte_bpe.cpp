@@ -17,11 +17,15 @@ namespace {
 
 using tokenizers::PieceTable;
 
-/// The bytes of each piece, none of those that every vocabulary has.
-std::vector<std::string> all_bytes_of(const PieceTable& table) {
+/// The bytes of each piece, none of those that every vocabulary has. Added tokens are their own bytes.
+std::vector<std::string> all_bytes_of(const PieceTable& table, const tokenizers::AddedTokens& added) {
   std::vector<std::string> all(table.pieces().size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (table.is_required(static_cast<std::int32_t>(i))) continue;
+    if (added.is_outside(static_cast<std::int32_t>(i))) {
+      all[i] = table.pieces()[i];
+      continue;
+    }
     std::optional<std::string> bytes = bytes_of(table.pieces()[i]);
     if (!bytes)
       throw Error("the piece \"" + table.pieces()[i] +
@@ -37,8 +41,6 @@ constexpr tokenizers::SpecialNames other_names[] = {
     {"<pad>", "<unk>", "<s>", "</s>", "</s>", "<mask>"},
     {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
 };
-
-constexpr std::string_view blanks = " \t\n\v\f\r";
 
 /// Merges with the piece that each makes, in the order of their ranks.
 struct Merges {
@@ -68,7 +70,9 @@ struct Merges {
 };
 
 /// Every way to put a piece together from two others, in the order of what they make.
-Merges merges_of(const std::vector<std::string>& all_bytes) {
+Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedTokens& added) {
+  for (std::size_t i = 0; i < all_bytes.size(); ++i)  // no merge makes an added token
+    if (added.is_outside(static_cast<std::int32_t>(i))) all_bytes[i].clear();
   Merges merges;
   merges.made.resize(all_bytes.size());
   std::iota(merges.made.begin(), merges.made.end(), 0);
@@ -79,14 +83,17 @@ Merges merges_of(const std::vector<std::string>& all_bytes) {
 }  // namespace
 
 Schema ByteBpe::options() {
-  return tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often")
-      .boolean(
-          "add_prefix_space", true,
-          {.help = "put a blank in front of a text without one, so that a word is cut alike everywhere"});
+  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often");
+  schema.boolean(
+      "add_prefix_space", true,
+      {.help = "put a blank in front of a text without one, so that a word is cut alike everywhere"});
+  return tokenizers::AddedTokens::add_option(schema);
 }
 
 ByteBpe::ByteBpe(const Options& options, const TokenizerContext&)
-    : training_(tokenizers::training_of(options)), add_prefix_space_(options.flag("add_prefix_space")) {
+    : training_(tokenizers::training_of(options)),
+      add_prefix_space_(options.flag("add_prefix_space")),
+      added_(options) {
   if (training_.vocab_size > 0 && training_.vocab_size < smallest_vocabulary)
     throw OptionError("vocab_size", "vocab_size = " + std::to_string(training_.vocab_size) +
                                         " is too small: 256 bytes and 4 special pieces already need " +
@@ -106,18 +113,20 @@ void ByteBpe::load(std::vector<std::string> vocabulary) {
       throw Error("the vocabulary has no piece \"" + piece + "\" for the byte " + std::to_string(byte) +
                   "; a byte_bpe vocabulary needs a piece for each of the 256 bytes");
   }
-  std::vector<std::string> bytes = all_bytes_of(table);
+  std::vector<tokenizers::AddedToken> masks;
+  if (const std::optional<std::int32_t> mask = table.find(Special::mask))
+    masks.push_back({.content = table.piece(*mask), .lstrip = true, .special = true});
+  added_.load(table, masks, [](const std::string& text) { return text; });
+  std::vector<std::string> bytes = all_bytes_of(table, added_);
   Merges merges;
   if (has_merges)
     for (const std::string& line : lines) merges.add(line, table);
   else
-    merges = merges_of(bytes);
+    merges = merges_of(bytes, added_);
   merges_ = std::move(merges.ranks);
   made_ = std::move(merges.made);
   bytes_ = std::move(bytes);
   table_ = std::move(table);
-  const std::optional<std::int32_t> mask = table_.find(Special::mask);
-  mask_ = mask ? table_.piece(*mask) : std::string();
 }
 
 template <class Visit>
@@ -142,20 +151,26 @@ void ByteBpe::train(const TextCounts& texts) {
   load(train_vocabulary(counts, training_));
 }
 
+/// Nothing is normalized here, so that tokens that are looked for in the normalized text are looked for in
+/// what lies between the others.
 void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
                             std::vector<ByteRange>* ranges) const {
-  std::size_t plain = 0;
-  while (!mask_.empty()) {
-    const std::size_t at = text.find(mask_, plain);
-    if (at == std::string_view::npos) break;
-    // As in `tokenizers`, white space in front of a mask is part of it.
-    const std::size_t last = text.substr(plain, at - plain).find_last_not_of(blanks);
-    append_plain(text, plain, last == std::string_view::npos ? plain : plain + last + 1, pieces, ranges);
-    plain = at + mask_.size();
-    pieces.push_back(*table_.find(Special::mask));
-    if (ranges != nullptr) ranges->push_back({at, plain});
-  }
-  append_plain(text, plain, text.size(), pieces, ranges);
+  std::size_t offset = 0;  // of the part that is searched
+  const auto found = [&](const tokenizers::TokenFinder::Match& match) {
+    pieces.push_back(match.token->number);
+    if (ranges != nullptr) ranges->push_back({offset + match.begin, offset + match.end});
+  };
+  const auto append_part = [&](std::size_t begin, std::size_t end) {
+    offset = begin;
+    tokenizers::split_at_tokens(
+        added_.normalized(), text.substr(begin, end - begin),
+        [&](std::size_t from, std::size_t to) {
+          append_plain(text, begin + from, begin + to, pieces, ranges);
+        },
+        found);
+    offset = 0;
+  };
+  tokenizers::split_at_tokens(added_.raw(), text, append_part, found);
 }
 
 void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t to,
@@ -183,8 +198,11 @@ void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t
 
 std::string ByteBpe::decode(std::span<const std::int32_t> pieces) const {
   std::string text;
-  for (const std::int32_t number : pieces)
-    if (!table_.is_special(number)) text += bytes_.at(static_cast<std::size_t>(number));
+  for (const std::int32_t number : pieces) {
+    const tokenizers::AddedToken* added = added_.find(number);
+    if (!table_.is_special(number) && (added == nullptr || !added->special))
+      text += bytes_.at(static_cast<std::size_t>(number));
+  }
   return text;
 }
 

@@ -4,7 +4,8 @@
 // while the list holds what they make together, that with the lowest number first. In one from elsewhere
 // (RoBERTa, GPT-2) the merges stand behind the pieces, in their order, and text is cut exactly as the package
 // `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the pieces of a text, put together,
-// are the text. Of the special pieces the mask alone is made of text, where it is written there. Read next:
+// are the text. Of the special pieces the mask alone is made of text, where it is written there, unless the
+// option added_tokens names more. Read next:
 // merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry: byte_bpe_plugin.cpp.
 #pragma once
 
@@ -13,6 +14,7 @@
 
 #include <encore/plugin.hpp>
 
+#include "added_tokens.hpp"
 #include "pair_table.hpp"
 #include "vocabulary.hpp"
 
@@ -46,7 +48,7 @@ class ByteBpe final : public Tokenizer {
   }
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const;
-  /// The bytes [begin, end) of a text, without the mask.
+  /// The bytes [begin, end) of a text, without added tokens.
   void append_plain(std::string_view text, std::size_t begin, std::size_t end,
                     std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
 
@@ -57,7 +59,7 @@ class ByteBpe final : public Tokenizer {
   std::int32_t byte_numbers_[256] = {};
   PairTable merges_;
   std::vector<std::int32_t> made_;  ///< by rank of the merge: the piece that it makes
-  std::string mask_;                ///< as it is written in a text; empty where there is none
+  tokenizers::AddedTokens added_;
 };
 
 }  // namespace encore::byte_bpe

@@ -24,29 +24,41 @@ std::ptrdiff_t count_characters(std::string_view text) {
 }  // namespace
 
 Schema WordPiece::options() {
-  return tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often")
-      .boolean("lowercase", false,
-               {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
+  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often");
+  schema.boolean("lowercase", false,
+                 {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
+  schema.optional("strip_accents", OptionType::boolean,
+                  {.help = "decompose the text and drop accents (default: where lowercase is on)"});
+  schema.boolean("tokenize_chinese_chars", true, {.help = "each Chinese character is a word"});
+  return tokenizers::AddedTokens::add_option(schema);
 }
 
 WordPiece::WordPiece(const Options& options, const TokenizerContext&)
-    : training_(tokenizers::training_of(options)), text_(options.flag("lowercase")) {}
+    : training_(tokenizers::training_of(options)),
+      text_({.lowercase = options.flag("lowercase"),
+             .strip_accents = options.flag(options.has("strip_accents") ? "strip_accents" : "lowercase"),
+             .part_ideographs = options.flag("tokenize_chinese_chars")}),
+      added_(options) {}
 
 void WordPiece::load(std::vector<std::string> vocabulary) {
   table_ = tokenizers::PieceTable(std::move(vocabulary), "WordPiece");
+  std::vector<tokenizers::AddedToken> specials;
+  for (const std::string& piece : special_pieces()) specials.push_back({.content = piece, .special = true});
+  added_.load(table_, specials, [this](const std::string& text) {
+    NormalizedText normalized;
+    text_.normalize(text, normalized);
+    return normalized.text;
+  });
   PieceTrie starts, continuations;
   for (std::size_t i = 0; i < table_.pieces().size(); ++i) {
     const std::string_view piece = table_.pieces()[i];
     const auto number = static_cast<std::int32_t>(i);
+    if (added_.is_outside(number)) continue;
     if (is_continuation(piece))
       continuations.add(piece.substr(2), number);
     else
       starts.add(piece, number);
   }
-  specials_.clear();
-  for (const std::string& piece : special_pieces())
-    if (const std::int32_t number = table_.find(piece); number != tokenizers::PieceTable::no_piece)
-      specials_.push_back({piece, number});
   starts_ = std::move(starts);
   continuations_ = std::move(continuations);
 }
@@ -65,28 +77,21 @@ void WordPiece::train(const TextCounts& texts) {
 void WordPiece::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
                               std::vector<ByteRange>* ranges) const {
   const Output out{.pieces = pieces, .ranges = ranges};
-  std::size_t plain = 0;
-  for (std::size_t at = text.find('['); at != std::string_view::npos;) {
-    const NamedPiece* special = special_at(text.substr(at));
-    if (special == nullptr) {
-      at = text.find('[', at + 1);
-      continue;
-    }
-    append_plain(text, plain, at, out);
-    plain = at + special->text.size();
-    pieces.push_back(special->number);
-    if (ranges != nullptr) ranges->push_back({at, plain});
-    at = text.find('[', plain);
-  }
-  append_plain(text, plain, text.size(), out);
+  tokenizers::split_at_tokens(
+      added_.raw(), text, [&](std::size_t begin, std::size_t end) { append_part(text, begin, end, out); },
+      [&](const tokenizers::TokenFinder::Match& match) {
+        pieces.push_back(match.token->number);
+        if (ranges != nullptr) ranges->push_back({match.begin, match.end});
+      });
 }
 
 std::string WordPiece::decode(std::span<const std::int32_t> pieces) const {
   std::string text;
   for (const std::int32_t number : pieces) {
-    if (table_.is_special(number)) continue;
+    const tokenizers::AddedToken* added = added_.find(number);
+    if (table_.is_special(number) || (added != nullptr && added->special)) continue;
     const std::string& piece = table_.piece(number);
-    if (is_continuation(piece))
+    if (added == nullptr && is_continuation(piece))
       text += std::string_view(piece).substr(2);
     else
       text += (text.empty() ? "" : " ") + piece;
@@ -94,17 +99,30 @@ std::string WordPiece::decode(std::span<const std::int32_t> pieces) const {
   return text;
 }
 
-const WordPiece::NamedPiece* WordPiece::special_at(std::string_view text) const {
-  for (const NamedPiece& special : specials_)
-    if (text.starts_with(special.text)) return &special;
-  return nullptr;
-}
-
-void WordPiece::append_plain(std::string_view text, std::size_t begin, std::size_t end, Output out) const {
-  if (begin == end) return;
+void WordPiece::append_part(std::string_view text, std::size_t begin, std::size_t end, Output out) const {
+  if (!added_.normalized().empty()) return append_normalized(text, begin, end, out);
   thread_local SplitText split;  // encode is const and called from several threads
   text_.split(text.substr(begin, end - begin), split, out.ranges != nullptr);
   for (std::size_t i = 0; i < split.size(); ++i) append_word(split, i, begin, out);
+}
+
+void WordPiece::append_normalized(std::string_view text, std::size_t begin, std::size_t end,
+                                  Output out) const {
+  thread_local SplitText split;
+  thread_local NormalizedText normalized;
+  text_.normalize(text.substr(begin, end - begin), normalized);
+  tokenizers::split_at_tokens(
+      added_.normalized(), normalized.text,
+      [&](std::size_t from, std::size_t to) {
+        text_.split_normalized(normalized, from, to, split);
+        for (std::size_t i = 0; i < split.size(); ++i) append_word(split, i, begin, out);
+      },
+      [&](const tokenizers::TokenFinder::Match& match) {
+        out.pieces.push_back(match.token->number);
+        if (out.ranges != nullptr)
+          out.ranges->push_back(
+              {begin + normalized.sources[match.begin].begin, begin + normalized.sources[match.end - 1].end});
+      });
 }
 
 void WordPiece::append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const {

@@ -1,6 +1,6 @@
 // WordPiece: BERT's tokenizer, equal to the Python package `tokenizers` (BertWordPieceTokenizer) on any text.
-// Place in the flow: text -> special pieces -> BertText -> longest pieces first (PieceTrie). Plugin entry:
-// plugin.cpp.
+// Place in the flow: text -> special and added pieces -> BertText -> longest pieces first (PieceTrie). Plugin
+// entry: plugin.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include <encore/plugin.hpp>
 
+#include "added_tokens.hpp"
 #include "bert_text.hpp"
 #include "piece_trie.hpp"
 #include "vocabulary.hpp"
@@ -35,29 +36,27 @@ class WordPiece : public Tokenizer {
   std::string decode(std::span<const std::int32_t> pieces) const override;
 
  private:
-  struct NamedPiece {
-    std::string text;
-    std::int32_t number = 0;
-  };
   /// Where pieces go: their numbers, and their ranges in the text where `ranges` is not null.
   struct Output {
     std::vector<std::int32_t>& pieces;
     std::vector<ByteRange>* ranges;
   };
-  /// A special piece written out in the text, such as "[SEP]", becomes that piece, as in `tokenizers`.
+  /// A special piece written out in the text, such as "[SEP]", becomes that piece, as in `tokenizers`; so do
+  /// those of the option added_tokens.
   void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
                      std::vector<ByteRange>* ranges) const override;
-  /// The bytes [begin, end) of a text, without special pieces.
-  void append_plain(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
+  /// The bytes [begin, end) of a text, which holds no token that is found in it as it stands.
+  void append_part(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
+  /// The same where tokens are to be found in the normalized text.
+  void append_normalized(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
   void append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const;
-  const NamedPiece* special_at(std::string_view text) const;
 
   tokenizers::Training training_;
   BertText text_;
   tokenizers::PieceTable table_;
-  std::vector<NamedPiece> specials_;  // those the vocabulary holds
-  PieceTrie starts_;                  // pieces a word can begin with
-  PieceTrie continuations_;           // "##" pieces, without the "##"
+  tokenizers::AddedTokens added_;
+  PieceTrie starts_;         // pieces a word can begin with
+  PieceTrie continuations_;  // "##" pieces, without the "##"
 };
 
 }  // namespace encore::wordpiece

@@ -49,6 +49,28 @@ std::vector<Entity> entities_of(std::span<const std::string> tags) {
   return entities;
 }
 
+std::vector<std::string> tags_in_iob2(std::span<const std::string> tags) {
+  std::vector<std::string> marked(tags.size(), "O");
+  for (const Entity& entity : entities_of(tags))
+    for (std::int64_t i = entity.begin; i < entity.end; ++i)
+      marked[static_cast<std::size_t>(i)] = (i == entity.begin ? "B-" : "I-") + entity.type;
+  return marked;
+}
+
+std::vector<std::string> tags_in_bioes(std::span<const std::string> tags) {
+  std::vector<std::string> marked(tags.size(), "O");
+  for (const Entity& entity : entities_of(tags))
+    for (std::int64_t i = entity.begin; i < entity.end; ++i) {
+      const bool first = i == entity.begin, last = i + 1 == entity.end;
+      marked[static_cast<std::size_t>(i)] = (first && last ? "S-"
+                                             : first       ? "B-"
+                                             : last        ? "E-"
+                                                           : "I-") +
+                                            entity.type;
+    }
+  return marked;
+}
+
 void count_entities(std::span<const std::string> truth, std::span<const std::string> predicted,
                     std::map<std::string, EntityCounts>& types) {
   const std::vector<Entity> expected = entities_of(truth);

@@ -29,6 +29,10 @@ std::string_view entity_type(std::string_view tag);
 /// another type starts an entity), in the order of the words.
 std::vector<Entity> entities_of(std::span<const std::string> tags);
 
+/// The tags of a sentence in IOB2, whatever scheme they are in, and those of IOB2 in BIOES.
+std::vector<std::string> tags_in_iob2(std::span<const std::string> tags);
+std::vector<std::string> tags_in_bioes(std::span<const std::string> tags);
+
 /// Counts of one type.
 struct EntityCounts {
   std::int64_t truth = 0;

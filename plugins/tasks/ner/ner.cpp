@@ -73,19 +73,57 @@ void Ner::prepare(const Records& train) {
   words_.prepare(labels, train);
 }
 
+/// Classes of BILOU become those of BIOES, which say the same.
 void Ner::adopt(const std::vector<std::string>& classes) {
-  for (const std::string& name : classes)
-    if (name != outside && !name.starts_with("B-") && !name.starts_with("I-"))
-      throw Error("the class \"" + name + "\" (id2label) is no tag of an entity, such as O, B-PER or I-PER");
-  words_.adopt(classes);
+  std::vector<std::string> tags = classes;
+  for (std::string& tag : tags) {
+    const char mark = tag.size() > 2 && tag[1] == '-' ? tag[0] : '?';
+    if (tag != outside && std::string_view("BIESLU").find(mark) == std::string_view::npos)
+      throw Error(
+          "the class \"" + tag +
+          "\" (id2label) is no tag of an entity, such as O, B-PER or I-PER; where the classes are other "
+          "labels of words, import the folder for the task tag");
+    if (mark == 'L') tag[0] = 'E';
+    if (mark == 'U') tag[0] = 'S';
+  }
+  words_.adopt(tags);
+  find_scheme();
+}
+
+void Ner::restore(std::string_view knowledge) {
+  words_.restore(knowledge);
+  find_scheme();
+}
+
+void Ner::find_scheme() {
+  bioes_ = std::ranges::any_of(words_.names().labels(), [](const std::string& tag) {
+    return tag.starts_with("E-") || tag.starts_with("S-");
+  });
+}
+
+std::vector<std::string> Ner::iob2(std::vector<std::string> tags) const {
+  return bioes_ ? tags_in_iob2(tags) : tags;
+}
+
+std::vector<std::string> Ner::own_tags(const std::vector<std::string>& iob2) const {
+  return bioes_ ? tags_in_bioes(iob2) : iob2;
+}
+
+void Ner::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                 EncodedExample& to) const {
+  if (!bioes_ || !records.has("tags")) return words_.encode(records, record, tokenizer, to);
+  Records one;
+  one.add("words", Records::TextLists{records.lists("words")[record]});
+  one.add("tags", Records::TextLists{own_tags(records.lists("tags")[record])});
+  words_.encode(one, 0, tokenizer, to);
 }
 
 void Ner::extend(const Records& other) {
-  for (const std::vector<std::string>& sentence : other.lists("tags"))
-    for (const std::string& tag : sentence) {
+  for (const std::vector<std::string>& sentence : other.lists("tags")) {
+    for (const std::string& tag : sentence)
       if (tag != outside) type_in_iob2(tag);
-      words_.add(tag);
-    }
+    for (const std::string& tag : own_tags(sentence)) words_.add(tag);
+  }
 }
 
 SetDescription Ner::describe(const ExampleSet& set) const {
@@ -97,14 +135,14 @@ SetDescription Ner::describe(const ExampleSet& set) const {
     words += std::ssize(in.tags(i));
     for (const std::int32_t tag : in.tags(i)) {
       unseen_words += names.is_label(tag) ? 0 : 1;
-      if (names.name(tag)[0] != 'B') continue;
+      if (const char mark = names.name(tag)[0]; mark != 'B' && mark != 'S') continue;
       ++entities;
       if (!names.is_label(tag)) ++unseen[names.name(tag).substr(2)];
     }
     if (in.cut_words(i) == 0) continue;
     ++cut_sentences;
     cut += in.cut_words(i);
-    cut_entities += count_cut_entities(words_.true_labels(in, i), in.first_pieces(i).size());
+    cut_entities += count_cut_entities(iob2(words_.true_labels(in, i)), in.first_pieces(i).size());
   }
   SetDescription description;
   description.counts = {{"words", words},
@@ -133,12 +171,15 @@ SetDescription Ner::describe(const ExampleSet& set) const {
 void Ner::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const tasks::WordLabels::Columns in(set);
   for (std::size_t i = 0; i < set.size(); ++i)
-    measure_sentence(words_.true_labels(in, i), words_.predicted_labels(in, i, outputs), statistics);
+    measure_sentence(iob2(words_.true_labels(in, i)), iob2(words_.predicted_labels(in, i, outputs)),
+                     statistics);
 }
 
 Records Ner::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::TextLists tags = words_.all_predicted(set, outputs);
+  for (std::vector<std::string>& sentence : tags) sentence = iob2(std::move(sentence));
   Records labelled;
-  labelled.add("tags", words_.all_predicted(set, outputs));
+  labelled.add("tags", std::move(tags));
   return labelled;
 }
 

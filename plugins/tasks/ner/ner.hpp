@@ -30,16 +30,14 @@ class Ner final : public Task {
   void adopt(const std::vector<std::string>& classes) override;
   void extend(const Records& other) override;
   std::string knowledge() const override { return words_.knowledge(); }
-  void restore(std::string_view knowledge) override { words_.restore(knowledge); }
+  void restore(std::string_view knowledge) override;
   std::vector<std::string> labels() const override { return words_.names().labels(); }
   TextCounts text_counts(const Records& train) const override { return words_.text_counts(train); }
 
   std::vector<ColumnRule> columns() const override { return words_.columns(); }
   std::vector<OutputRule> outputs() const override { return {words_.output()}; }
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
-              EncodedExample& to) const override {
-    words_.encode(records, record, tokenizer, to);
-  }
+              EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
@@ -52,8 +50,15 @@ class Ner final : public Task {
   }
 
  private:
+  /// Whether the classes are those of BIOES, which a model from elsewhere may have. Data have IOB2, and so do
+  /// answers: tags are translated on their way in and out.
+  void find_scheme();
+  std::vector<std::string> iob2(std::vector<std::string> tags) const;
+  std::vector<std::string> own_tags(const std::vector<std::string>& iob2) const;
+
   std::int64_t max_length_;
   tasks::WordLabels words_;  ///< words that were cut are outside of entities
+  bool bioes_ = false;
 };
 
 }  // namespace encore::ner

@@ -21,10 +21,14 @@ class Tag final : public Task {
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForTokenClassification/labels", .head = "linear", .reader = "conll"}};
+  }
 
   Tag(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
+  void adopt(const std::vector<std::string>& classes) override { words_.adopt(classes); }
   void extend(const Records& other) override;
   std::string knowledge() const override { return words_.knowledge(); }
   void restore(std::string_view knowledge) override { words_.restore(knowledge); }

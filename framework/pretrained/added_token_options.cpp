@@ -1,0 +1,206 @@
+// Tokens that are found in a text before it is cut, from the files that name them. Which files count follows
+// `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <encore/error.hpp>
+
+#include "config/value.hpp"
+#include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/family.hpp"
+#include "pretrained/tokenizer_settings.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+
+/// A token as the files have it.
+struct NamedToken {
+  bool lstrip = false, rstrip = false, single_word = false, normalized = false, special = false;
+  std::string file;  ///< which names it
+  friend bool operator==(const NamedToken& a, const NamedToken& b) {
+    return a.lstrip == b.lstrip && a.rstrip == b.rstrip && a.single_word == b.single_word &&
+           a.normalized == b.normalized && a.special == b.special;
+  }
+};
+using NamedTokens = std::map<std::string, NamedToken>;
+
+bool flag_of(const json& token, const char* name, bool otherwise) {
+  const auto found = token.find(name);
+  return found == token.end() || !found->is_boolean() ? otherwise : found->get<bool>();
+}
+
+NamedToken token_of(const json& token, const char* file) {
+  const bool special = flag_of(token, "special", false);
+  return {.lstrip = flag_of(token, "lstrip", false),
+          .rstrip = flag_of(token, "rstrip", false),
+          .single_word = flag_of(token, "single_word", false),
+          .normalized = flag_of(token, "normalized", !special),
+          .special = special,
+          .file = file};
+}
+
+std::string content_of(const json& token) {
+  const json& text = token.is_object() ? token.value("content", json()) : token;
+  return text.is_string() ? text.get<std::string>() : std::string();
+}
+
+class TokenReader {
+ public:
+  TokenReader(const HuggingFaceFolder& folder, const TokenizerJson& files) : folder_(folder), files_(files) {}
+
+  NamedTokens read() {
+    const json& decoder = files_.config.value("added_tokens_decoder", json());
+    const bool decides = decoder.is_object();
+    if (decides)
+      for (const auto& [number, token] : decoder.items())
+        add(token, json::parse(number, nullptr, false), tokenizer_config_file);
+    const NamedTokens decoded = tokens_;
+    for (const json& token : files_.whole.value("added_tokens", json::array())) {
+      const std::string content = content_of(token);
+      if (decides && (!decoded.contains(content) || decoded.at(content) != token_of(token, "")))
+        refuse(tokenizer_file, "the added token " + shortened(token.dump()) +
+                                   " does not stand in added_tokens_decoder of " + tokenizer_config_file +
+                                   " as it is; let both say the same");
+      add(token, token.value("id", json()), tokenizer_file);
+    }
+    if (!decides) {
+      special_names(files_.specials, special_tokens_file);
+      added_file();
+    }
+    special_names(files_.config, tokenizer_config_file);
+    return std::move(tokens_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& file, const std::string& problem) const {
+    throw Error(files_.file(file.c_str()).string() + ": " + problem);
+  }
+
+  void add(const json& token, const json& number, const char* file) {
+    const std::string content = content_of(token);
+    if (content.empty()) refuse(file, "an added token has no content: " + shortened(token.dump()));
+    const std::optional<std::int64_t> own = files_.number_of(content);
+    if (!own || !number.is_number_integer() || number != *own)
+      refuse(file,
+             "the added token \"" + shortened(content) + "\" has the number " + number.dump() + ", but " +
+                 (own ? "it is piece " + std::to_string(*own) : std::string("no piece is called so")) +
+                 " in " + folder_.tokenizer.vocabulary.string() +
+                 "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all pieces");
+    tokens_[content] = token_of(token, file);
+  }
+
+  void add_special(const json& said, const char* file) {
+    const std::string content = content_of(said);
+    if (content.empty() || tokens_.contains(content)) return;
+    NamedToken token = {.special = true, .file = file};
+    if (said.is_object()) token = token_of(said, file);
+    if (said.is_object()) token.normalized = flag_of(said, "normalized", false);
+    token.special = true;
+    tokens_.emplace(content, token);
+  }
+
+  /// "cls_token": "[CLS]", "additional_special_tokens": ["[E9]"]; any member that ends in _token.
+  void special_names(const json& object, const char* file) {
+    for (const auto& [name, value] : object.items()) {
+      const bool is_flag = name.starts_with("add_") || value.is_null() || value.is_boolean();
+      if (name.ends_with("_token") && !is_flag) add_special(value, file);
+      if (name != "additional_special_tokens" && name != "extra_special_tokens") continue;
+      for (const auto& [key, token] : value.items()) add_special(token, file);
+    }
+  }
+
+  void added_file() {
+    for (const auto& [content, number] : files_.added.items()) {
+      const bool special = tokens_.contains(content) && tokens_.at(content).special;
+      add({{"content", content}, {"special", special}, {"normalized", !special}}, number,
+          "added_tokens.json");
+    }
+  }
+
+  const HuggingFaceFolder& folder_;
+  const TokenizerJson& files_;
+  NamedTokens tokens_;
+};
+
+std::string entry_of(const std::string& content, const NamedToken& token, bool outside) {
+  std::string flags;
+  for (const auto& [name, set] :
+       {std::pair("lstrip", token.lstrip), std::pair("rstrip", token.rstrip),
+        std::pair("single_word", token.single_word), std::pair("normalized", token.normalized),
+        std::pair("special", token.special), std::pair("outside", outside)})
+    if (set) flags += (flags.empty() ? "" : ",") + std::string(name);
+  return (flags.empty() ? "plain" : flags) + " " + content;
+}
+
+/// Those that the class of the family has where no file names them.
+std::vector<std::string> usual_tokens(const std::string& model_type) {
+  if (model_type == "gpt2") return {"<|endoftext|>"};
+  if (model_type == "roberta" || model_type == "bart") return {"<s>", "</s>", "<unk>", "<pad>", "<mask>"};
+  return {};  // which our tokenizers find by themselves
+}
+
+/// Whether our tokenizer finds the token so by itself.
+bool is_own(const HuggingFaceFolder& folder, const RolePieces& roles, const std::string& content,
+            const NamedToken& token) {
+  const NamedToken plain = {.special = true, .file = ""},
+                   mask = {.lstrip = true, .special = true, .file = ""};
+  if (folder.tokenizer.type == byte_bpe_tokenizer) return content == roles.mask && token == mask;
+  for (const std::string& piece : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
+    if (content == piece) return token == plain;
+  return false;
+}
+
+/// Pieces of SentencePiece that the tokenizer unigram cuts by rules of its own, or never.
+bool is_of_unigram(const RolePieces& roles, const std::string& content) {
+  for (const std::string& piece : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
+    if (content == piece) return true;
+  return content.starts_with(gap_piece_beginning) || (content.starts_with(">>") && content.ends_with("<<"));
+}
+
+}  // namespace
+
+std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
+                                                const RolePieces& roles) {
+  NamedTokens tokens = TokenReader(folder, files).read();
+  for (const std::string& content : usual_tokens(folder.config.model_type))
+    if (!tokens.contains(content) && files.number_of(content))
+      tokens.emplace(content, NamedToken{.special = true, .file = config_file});
+  const json& model = files.whole.value("model", json::object());
+  const json& vocab = model.is_object() ? model.value("vocab", json()) : json();
+  const bool from_whole = folder.tokenizer.vocabulary.filename() == tokenizer_file;
+  FolderOption option = {.path = {"tokenizer", added_tokens_name},
+                         .value = Value{Value::Array{}, {}},
+                         .file = {},
+                         .reason = {},
+                         .may_differ = true};
+  auto& entries = std::get<Value::Array>(option.value.data);
+  for (const auto& [content, token] : tokens) {
+    const std::string place =
+        files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
+    if (folder.tokenizer.type == "unigram") {
+      if (is_of_unigram(roles, content)) continue;
+      throw Error(place + "is added to those of the SentencePiece model, which is not supported for a " +
+                  folder.config.model_type);
+    }
+    if (is_own(folder, roles, content, token)) continue;
+    if (!files.number_of(content)) {
+      // A marker that the vocabulary lacks gets a number behind the table there, which no text may have.
+      throw Error(place + "has no row in the table of pieces: " + folder.tokenizer.vocabulary.string() +
+                  " does not hold it");
+    }
+    if (content.find('\n') != std::string::npos)
+      throw Error(place + "has a line break, which is not supported");
+    const bool outside = from_whole && vocab.is_object() && !vocab.contains(content);
+    entries.push_back(Value{entry_of(content, token, outside), {}});
+    option.file = files.file(token.file.c_str());
+  }
+  if (entries.empty()) return std::nullopt;
+  option.reason = "that " + std::to_string(entries.size()) + " tokens are found in texts";
+  return option;
+}
+
+}  // namespace encore

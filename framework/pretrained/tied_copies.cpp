@@ -1,0 +1,55 @@
+#include "pretrained/tied_copies.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <encore/error.hpp>
+
+#include "pretrained/hugging_face_folder.hpp"
+#include "record/safetensors.hpp"
+
+namespace encore {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// In the family's first spelling: a copy and what it is one of.
+Pairs pairs_of(const Family& family, CopiesOf which) {
+  if (which == CopiesOf::logits)
+    return {{"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
+            {"cls.predictions.decoder.bias", "cls.predictions.bias"}};
+  const std::string type = family.model_type;
+  if (type == "gpt2") return {{"lm_head.weight", "transformer.wte.weight"}};
+  if (type == "t5") {
+    Pairs pairs = {{"encoder.embed_tokens.weight", "shared.weight"},
+                   {"decoder.embed_tokens.weight", "shared.weight"}};
+    if (which == CopiesOf::table_and_output) pairs.emplace_back(family.output_matrix, "shared.weight");
+    return pairs;
+  }
+  return {{"model.encoder.embed_tokens.weight", "model.shared.weight"},
+          {"model.decoder.embed_tokens.weight", "model.shared.weight"},
+          {"lm_head.weight", "model.shared.weight"}};
+}
+
+}  // namespace
+
+void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which) {
+  const Safetensors file(folder / tensors_file);
+  std::map<std::string, std::string> names;  // in the file, by the first spelling
+  for (const auto& [name, entry] : file.tensors()) names.emplace(family.first_spelling(name), name);
+  for (const auto& [copy, original] : pairs_of(family, which)) {
+    const auto one = names.find(copy), other = names.find(original);
+    if (one == names.end() || other == names.end()) continue;
+    const Safetensors::Entry &a = file.tensors().at(one->second), &b = file.tensors().at(other->second);
+    if (a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes)) continue;
+    throw Error(
+        file.path().string() + " holds \"" + one->second + "\" and \"" + other->second +
+        "\" with different values, which are one by config.json (tie_word_embeddings); where the first is "
+        "meant for the logits, set tie_word_embeddings = false there");
+  }
+}
+
+}  // namespace encore

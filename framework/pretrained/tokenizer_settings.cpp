@@ -1,0 +1,339 @@
+// `transformers` builds the tokenizer of a known class from tokenizer_config.json and its pieces alone, and
+// that of any other from tokenizer.json; where the two files say different things a folder is refused.
+#include "pretrained/tokenizer_settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <encore/error.hpp>
+
+#include "config/nearest.hpp"
+#include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/family.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* wordpiece_type = "wordpiece";
+
+/// Classes that cut as that of the family does.
+std::vector<std::string> classes_of(const std::string& model_type) {
+  if (model_type == "bert" || model_type == "distilbert") return {"BertTokenizer", "DistilBertTokenizer"};
+  if (model_type == "roberta") return {"RobertaTokenizer"};
+  if (model_type == "bart") return {"BartTokenizer", "RobertaTokenizer"};
+  if (model_type == "gpt2") return {"GPT2Tokenizer"};
+  return {model_type == "marian" ? "MarianTokenizer" : "T5Tokenizer"};
+}
+
+/// Classes that take everything from tokenizer.json.
+constexpr const char* whole_classes[] = {"PreTrainedTokenizerFast", "TokenizersBackend"};
+
+const json& member_of(const json& object, const char* name) {
+  static const json nothing;
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return object.is_object() && found != object.end() ? *found : nothing;
+}
+
+std::string type_of(const json& part) {
+  const json& type = member_of(part, "type");
+  return type.is_string() ? type.get<std::string>() : std::string();
+}
+
+/// Checks and settings of one folder.
+class Settings {
+ public:
+  Settings(const HuggingFaceFolder& folder, const TokenizerJson& files)
+      : folder_(folder), files_(files), roles_(role_pieces(folder, files)), whole_(has_whole_class()) {}
+
+  std::vector<FolderOption> all() {
+    const std::string& type = folder_.tokenizer.type;
+    require_markers();
+    if (type == wordpiece_type)
+      wordpiece();
+    else if (type == byte_bpe_tokenizer)
+      byte_pairs();
+    if (std::optional<FolderOption> added = added_tokens_option(folder_, files_, roles_))
+      options_.push_back(std::move(*added));
+    return std::move(options_);
+  }
+
+ private:
+  bool is_whole_file() const { return !files_.whole.empty(); }
+  std::string place(const char* file) const { return files_.file(file).string() + ": "; }
+
+  /// Whether the class takes all from tokenizer.json. Throws Error for a class that cuts otherwise.
+  bool has_whole_class() const {
+    const char* file = tokenizer_config_file;
+    const json* named = &member_of(files_.config, "tokenizer_class");
+    const json config = read_json_object(folder_.path / config_file);
+    if (named->is_null()) {
+      named = &member_of(config, "tokenizer_class");
+      file = config_file;
+    }
+    if (named->is_null()) return false;
+    const std::string name = named->is_string() ? named->get<std::string>() : named->dump();
+    const bool is_whole = std::ranges::find(whole_classes, name) != std::end(whole_classes);
+    if (is_whole && is_whole_file()) return true;
+    std::vector<std::string> classes = classes_of(folder_.config.model_type);
+    const std::string without = name.ends_with("Fast") ? name.substr(0, name.size() - 4) : name;
+    if (!is_whole && std::ranges::find(classes, without) != classes.end()) return false;
+    if (is_whole)
+      throw Error(place(file) + "tokenizer_class is \"" + name +
+                  "\", which takes everything from tokenizer.json, and the folder has none");
+    for (const char* whole : whole_classes) classes.emplace_back(whole);
+    throw Error(place(file) + "tokenizer_class is \"" + shortened(name) +
+                "\", which cuts texts in another way; supported for a " + folder_.config.model_type +
+                " are " + quoted_list(classes));
+  }
+
+  void require_marker(const char* name, const std::string& piece, const char* usual) const {
+    const json& said = member_of(files_.config, name);
+    const json& text = said.is_object() ? member_of(said, "content") : said;
+    if (text.is_null() && piece == usual) return;
+    if (text.is_string() && text == piece) return;
+    throw Error(place(tokenizer_config_file) + name +
+                (text.is_null() ? " is missing, which counts as \"" + std::string(usual) + "\""
+                                : " is " + shortened(text.dump())) +
+                ", but this tokenizer has \"" + piece + "\" for it");
+  }
+
+  /// That each marker is the piece that has its role here.
+  void require_markers() const {
+    if (folder_.tokenizer.type == wordpiece_type) {
+      require_marker("unk_token", roles_.unknown, "[UNK]");
+      require_marker("sep_token", roles_.separator, "[SEP]");
+      require_marker("cls_token", roles_.start, "[CLS]");
+      require_marker("mask_token", roles_.mask.empty() ? "[MASK]" : roles_.mask, "[MASK]");
+      return;
+    }
+    if (folder_.config.model_type == "gpt2") {
+      for (const char* name : {"unk_token", "bos_token", "eos_token"})
+        require_marker(name,
+                       *name == 'u'   ? roles_.unknown
+                       : *name == 'b' ? roles_.start
+                                      : roles_.end,
+                       "<|endoftext|>");
+      return;
+    }
+    require_marker("unk_token", roles_.unknown, "<unk>");
+    require_marker("eos_token", roles_.end, "</s>");
+    require_marker("pad_token", roles_.padding, "<pad>");
+    if (folder_.tokenizer.type != byte_bpe_tokenizer) return;
+    require_marker("bos_token", roles_.start, "<s>");
+    require_marker("cls_token", roles_.start, "<s>");
+    require_marker("sep_token", roles_.separator, "</s>");
+    require_marker("mask_token", roles_.mask.empty() ? "<mask>" : roles_.mask, "<mask>");
+  }
+
+  // --- WordPiece ---
+
+  struct Cleaning {
+    bool lowercase, strip_accents, chinese;
+    friend bool operator==(const Cleaning&, const Cleaning&) = default;
+  };
+
+  Cleaning cleaning_in(const json& object, const fs::path& file, const char* lowercase,
+                       const char* chinese) const {
+    const bool lowers = json_flag(object, lowercase, file).value_or(true);
+    return {.lowercase = lowers,
+            .strip_accents = json_flag(object, "strip_accents", file).value_or(lowers),
+            .chinese = json_flag(object, chinese, file).value_or(true)};
+  }
+
+  void wordpiece() {
+    const fs::path config = files_.file(tokenizer_config_file), whole = files_.file(tokenizer_file);
+    Cleaning cleaning = cleaning_in(files_.config, config, "do_lower_case", "tokenize_chinese_chars");
+    if (is_whole_file()) {
+      require_wordpiece_file();
+      const json& normalizer = member_of(files_.whole, "normalizer");
+      const Cleaning said = cleaning_in(normalizer, whole, "lowercase", "handle_chinese_chars");
+      if (!whole_ && said != cleaning)
+        throw Error(whole.string() + ": the normalizer " + shortened(normalizer.dump()) +
+                    " does not say what " + config.string() + " says: do_lower_case = " +
+                    word(cleaning.lowercase) + ", strip_accents = " + word(cleaning.strip_accents) +
+                    ", tokenize_chinese_chars = " + word(cleaning.chinese) +
+                    " (what is absent counts); let both say the same");
+      cleaning = said;
+    }
+    const auto option = [&](const char* name, bool value, const char* member, bool is_default) {
+      options_.push_back({.path = {"tokenizer", name},
+                          .value = Value{value, {}},
+                          .file = whole_ ? whole : config,
+                          .reason = std::string(member) + " = " + word(value),
+                          .is_default = is_default});
+      name_source(options_.back());
+    };
+    option("lowercase", cleaning.lowercase, whole_ ? "lowercase" : "do_lower_case", false);
+    if (cleaning.strip_accents != cleaning.lowercase)
+      option("strip_accents", cleaning.strip_accents, "strip_accents", false);
+    option("tokenize_chinese_chars", cleaning.chinese,
+           whole_ ? "handle_chinese_chars" : "tokenize_chinese_chars", cleaning.chinese);
+  }
+
+  /// Where nothing is said, the file that the class follows from.
+  void name_source(FolderOption& option) const {
+    const std::optional<TokenizerFlag>& flag = folder_.tokenizer.flag;
+    if (whole_ || !flag || flag->option != option.path.back() ||
+        flag->value != std::get<bool>(option.value.data))
+      return;
+    option.file = flag->file;
+    option.reason = flag->reason;
+  }
+
+  static const char* word(bool value) { return value ? "true" : "false"; }
+
+  [[noreturn]] void refuse_part(const char* name, const json& part, const std::string& supported) const {
+    throw Error(place(tokenizer_file) + "the " + name + " is " + shortened(part.dump()) + "; supported is " +
+                supported);
+  }
+
+  void require_wordpiece_file() const {
+    const json& normalizer = member_of(files_.whole, "normalizer");
+    if (type_of(normalizer) != "BertNormalizer" || member_of(normalizer, "clean_text") == false)
+      refuse_part("normalizer", normalizer, "a \"BertNormalizer\" with clean_text");
+    if (const json& words = member_of(files_.whole, "pre_tokenizer"); type_of(words) != "BertPreTokenizer")
+      refuse_part("pre_tokenizer", words, "\"BertPreTokenizer\"");
+    require_post_processor({"[CLS]", "A", "[SEP]"}, {"[CLS]", "A", "[SEP]", "B/1", "[SEP]/1"},
+                           "BertProcessing");
+    const json& model = member_of(files_.whole, "model");
+    if (const json& unknown = member_of(model, "unk_token"); !unknown.is_null() && unknown != "[UNK]")
+      throw Error(place(tokenizer_file) + "unk_token is " + shortened(unknown.dump()) +
+                  ", but this tokenizer has \"[UNK]\" for it");
+    if (const json& most = member_of(model, "max_input_chars_per_word"); !most.is_null() && most != 100)
+      throw Error(place(tokenizer_file) + "max_input_chars_per_word is " + shortened(most.dump()) +
+                  ", but this tokenizer cuts words of up to 100 characters");
+    require_same_pieces(member_of(model, "vocab"));
+  }
+
+  /// tokenizer.json beside the file that the pieces are read from.
+  void require_same_pieces(const json& vocab) const {
+    if (folder_.tokenizer.vocabulary.filename() == tokenizer_file || !vocab.is_object()) return;
+    const std::span<const std::string> pieces = files_.pieces();
+    for (const auto& [piece, number] : vocab.items()) {
+      const bool same = number.is_number_integer() && number >= 0 &&
+                        number.get<std::uint64_t>() < pieces.size() &&
+                        pieces[number.get<std::uint64_t>()] == piece;
+      if (!same)
+        throw Error(place(tokenizer_file) + "the piece \"" + shortened(piece) + "\" has the number " +
+                    number.dump() + ", but not in " + folder_.tokenizer.vocabulary.string() +
+                    "; they belong to different models");
+    }
+  }
+
+  // --- byte pairs ---
+
+  void byte_pairs() {
+    const fs::path config = files_.file(tokenizer_config_file);
+    bool prefix = json_flag(files_.config, "add_prefix_space", config).value_or(false);
+    if (is_whole_file()) {
+      const json& words = member_of(files_.whole, "pre_tokenizer");
+      const bool said = json_flag(words, "add_prefix_space", files_.file(tokenizer_file)).value_or(true);
+      if (!whole_ && said != prefix)
+        throw Error(place(tokenizer_file) + "add_prefix_space is " + word(said) + ", but " + config.string() +
+                    " says " + word(prefix) + " (false where it is absent); let both say the same");
+      prefix = said;
+      if (const json& decoder = member_of(files_.whole, "decoder");
+          !decoder.is_null() && type_of(decoder) != "ByteLevel")
+        refuse_part("decoder", decoder, "\"ByteLevel\"");
+      if (folder_.config.model_type == "gpt2") {
+        if (const json& ends = member_of(files_.whole, "post_processor");
+            !ends.is_null() && type_of(ends) != "ByteLevel")
+          refuse_part("post_processor", ends, "\"ByteLevel\"");
+      } else {
+        require_post_processor({roles_.start, "A", roles_.end},
+                               {roles_.start, "A", roles_.end, roles_.end, "B", roles_.end},
+                               "RobertaProcessing");
+      }
+      require_same_pieces(member_of(member_of(files_.whole, "model"), "vocab"));
+    }
+    options_.push_back({.path = {"tokenizer", "add_prefix_space"},
+                        .value = Value{prefix, {}},
+                        .file = whole_ ? files_.file(tokenizer_file) : config,
+                        .reason = std::string("add_prefix_space = ") + word(prefix),
+                        .may_differ = true});
+    name_source(options_.back());
+  }
+
+  // --- markers around texts ---
+
+  /// {"[CLS]", "A", "B/1"}: markers and texts, with the number of the segment where it is not 0.
+  static std::vector<std::string> template_of(const json& list) {
+    std::vector<std::string> parts;
+    for (const json& part : list.is_array() ? list : json::array())
+      for (const auto& [kind, what] : part.items()) {
+        const json& segment = member_of(what, "type_id");
+        parts.push_back(member_of(what, "id").get<std::string>() +
+                        (segment == 0 || segment.is_null() ? "" : "/" + segment.dump()));
+      }
+    return parts;
+  }
+
+  /// `shorter`: the processor that does the same as the templates `one` and `two`.
+  void require_post_processor(const std::vector<std::string>& one, const std::vector<std::string>& two,
+                              const std::string& shorter) const {
+    const json& ends = member_of(files_.whole, "post_processor");
+    const std::string type = type_of(ends);
+    const std::string supported = "\"" + shorter + "\" or a template that puts " + one.front() +
+                                  " in front of a text and " + one.back() + " behind it";
+    if (ends.is_null() && !whole_) return;
+    const auto is_piece = [&](const std::string& piece, const json& number) {
+      return files_.number_of(piece) && number == *files_.number_of(piece);
+    };
+    bool fits = false;
+    try {
+      if (type == shorter) {
+        fits = ends.at("cls").at(0) == one.front() && is_piece(one.front(), ends.at("cls").at(1)) &&
+               ends.at("sep").at(0) == one.back() && is_piece(one.back(), ends.at("sep").at(1));
+      } else if (type == "TemplateProcessing") {
+        fits = template_of(ends.at("single")) == one && template_of(ends.at("pair")) == two;
+        for (const std::string& piece : {one.front(), one.back()})
+          fits = fits && ends.at("special_tokens").at(piece).at("ids").size() == 1 &&
+                 is_piece(piece, ends.at("special_tokens").at(piece).at("ids").at(0));
+      }
+    } catch (const json::exception&) {
+      fits = false;
+    }
+    if (!fits) refuse_part("post_processor", ends, supported);
+  }
+
+  const HuggingFaceFolder& folder_;
+  const TokenizerJson& files_;
+  RolePieces roles_;
+  bool whole_;
+  std::vector<FolderOption> options_;
+};
+
+}  // namespace
+
+std::span<const std::string> TokenizerJson::pieces() const {
+  return std::span(lines).first(piece_count(lines));
+}
+
+std::optional<std::int64_t> TokenizerJson::number_of(const std::string& piece) const {
+  const auto found = std::ranges::find(pieces(), piece);
+  if (found == pieces().end()) return std::nullopt;
+  return found - pieces().begin();
+}
+
+/// As the tokenizers choose them (PieceTable in plugins/tokenizers/vocabulary.hpp).
+RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files) {
+  const auto has = [&](const char* piece) { return files.number_of(piece).has_value(); };
+  const auto if_there = [&](const char* piece) { return has(piece) ? std::string(piece) : std::string(); };
+  const bool usual = has("[CLS]") && folder.tokenizer.type != "unigram";
+  if (folder.tokenizer.type == wordpiece_type || usual)
+    return {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[SEP]", if_there("[MASK]")};
+  if (folder.tokenizer.type == byte_bpe_tokenizer && !has("<s>"))
+    return {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""};
+  const std::string padding = has("<pad>") ? "<pad>" : "</s>", start = has("<s>") ? "<s>" : padding;
+  return {padding, "<unk>", start, "</s>", "</s>", if_there("<mask>")};
+}
+
+std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, const TokenizerJson& files) {
+  return Settings(folder, files).all();
+}
+
+}  // namespace encore

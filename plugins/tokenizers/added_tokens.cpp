@@ -1,0 +1,176 @@
+// The rules of a match are those of `find_matches` in added_vocabulary.rs of `tokenizers` 0.23.
+#include "added_tokens.hpp"
+
+#include <utf8proc.h>
+
+#include <utility>
+
+#include "code_points.hpp"
+
+namespace encore::tokenizers {
+namespace {
+
+struct Flag {
+  const char* name;
+  bool AddedToken::*member;
+};
+constexpr Flag flags[] = {{"lstrip", &AddedToken::lstrip},           {"rstrip", &AddedToken::rstrip},
+                          {"single_word", &AddedToken::single_word}, {"normalized", &AddedToken::normalized},
+                          {"special", &AddedToken::special},         {"outside", &AddedToken::outside}};
+constexpr std::string_view no_flag = "plain";
+
+/// \w of the Rust package `regex`: letters, marks, digits, connectors and joiners.
+bool is_of_word(std::int32_t c) {
+  if (c < 0) return false;
+  if (c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+      (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189))
+    return true;
+  const utf8proc_category_t category = utf8proc_category(c);
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) ||
+         category == UTF8PROC_CATEGORY_PC;
+}
+
+/// Where the last character of a text that is not empty begins.
+std::size_t last_character(std::string_view text) {
+  std::size_t at = text.size() - 1;
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+bool begins_with_word(std::string_view text) {
+  return !text.empty() && is_of_word(first_code_point(text).value);
+}
+
+bool ends_with_word(std::string_view text) {
+  return !text.empty() && is_of_word(first_code_point(text.substr(last_character(text))).value);
+}
+
+/// Where the white space at the end of a text begins.
+std::size_t space_at_end(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0) {
+    const std::size_t at = last_character(text.substr(0, begin));
+    if (!is_white_space(first_code_point(text.substr(at)).value)) break;
+    begin = at;
+  }
+  return begin;
+}
+
+/// How many bytes of white space a text begins with.
+std::size_t space_at_begin(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const CodePoint c = first_code_point(text.substr(end));
+    if (!is_white_space(c.value)) break;
+    end += c.bytes;
+  }
+  return end;
+}
+
+[[noreturn]] void refuse(const std::string& entry, const std::string& problem) {
+  throw OptionError(
+      AddedTokens::option_name,
+      "\"" + entry + "\" " + problem +
+          "; expected are flags (plain, or some of lstrip, rstrip, single_word, normalized, "
+          "special and outside with commas between them), a blank and the token, such as \"plain [E9]\"");
+}
+
+AddedToken token_of(const std::string& entry) {
+  const std::size_t blank = entry.find(' ');
+  if (blank == std::string::npos || blank + 1 == entry.size()) refuse(entry, "has no token behind a blank");
+  AddedToken token = {.content = entry.substr(blank + 1)};
+  std::string_view names = std::string_view(entry).substr(0, blank);
+  if (names == no_flag) return token;
+  while (true) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    const std::string_view name = names.substr(0, comma);
+    const auto* flag = std::ranges::find_if(flags, [&](const Flag& known) { return known.name == name; });
+    if (flag == std::end(flags))
+      refuse(entry, "has the flag \"" + std::string(name) + "\", which is not known");
+    token.*flag->member = true;
+    if (comma == names.size()) return token;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+void TokenFinder::add(std::string pattern, const AddedToken& token) {
+  if (pattern.empty()) return;
+  const auto first = static_cast<unsigned char>(pattern.front());
+  if (!begins_[first]) first_bytes_ += pattern.front();
+  begins_[first] = true;
+  const auto place = std::ranges::find_if(
+      patterns_, [&](const Pattern& known) { return known.text.size() < pattern.size(); });
+  patterns_.insert(place, {std::move(pattern), &token});
+}
+
+const TokenFinder::Pattern* TokenFinder::longest_at(std::string_view text) const {
+  for (const Pattern& pattern : patterns_)
+    if (text.starts_with(pattern.text)) return &pattern;
+  return nullptr;
+}
+
+bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t free, Match& match) const {
+  while (!patterns_.empty()) {
+    if (first_bytes_.size() == 1)
+      from = text.find(first_bytes_.front(), from);
+    else
+      while (from < text.size() && !begins_[static_cast<unsigned char>(text[from])]) ++from;
+    if (from >= text.size()) return false;
+    const Pattern* pattern = longest_at(text.substr(from));
+    if (pattern == nullptr) {
+      ++from;
+      continue;
+    }
+    std::size_t begin = from, end = from + pattern->text.size();
+    from = end;
+    const AddedToken& token = *pattern->token;
+    if (token.single_word && (ends_with_word(text.substr(0, begin)) || begins_with_word(text.substr(end))))
+      continue;
+    if (token.lstrip) begin = std::max(space_at_end(text.substr(0, begin)), free);
+    if (token.rstrip) end += space_at_begin(text.substr(end));
+    match = {.begin = begin, .end = end, .token = &token};
+    return true;
+  }
+  return false;
+}
+
+Schema& AddedTokens::add_option(Schema& schema) {
+  return schema.text_list(
+      option_name, {},
+      {.help = "pieces that are found in a text as they are written, each behind its flags: \"plain [E9]\", "
+               "\"lstrip,special <mask>\""});
+}
+
+AddedTokens::AddedTokens(const Options& options) {
+  for (const std::string& entry : options.text_list(option_name)) {
+    AddedToken token = token_of(entry);
+    if (names(token.content)) refuse(entry, "names a token that another entry names");
+    given_.push_back(std::move(token));
+  }
+}
+
+bool AddedTokens::names(std::string_view content) const {
+  return std::ranges::find(given_, content, &AddedToken::content) != given_.end();
+}
+
+void AddedTokens::number(const PieceTable& table, const std::vector<AddedToken>& own) {
+  tokens_.clear();
+  for (const AddedToken& token : own)
+    if (!names(token.content) && table.find(token.content) != PieceTable::no_piece) tokens_.push_back(token);
+  tokens_.insert(tokens_.end(), given_.begin(), given_.end());
+  std::ranges::stable_partition(tokens_, &AddedToken::special);
+  for (AddedToken& token : tokens_) {
+    token.number = table.find(token.content);
+    if (token.number == PieceTable::no_piece)
+      throw Error("added_tokens names \"" + token.content + "\", which the vocabulary does not hold");
+  }
+}
+
+const AddedToken* AddedTokens::find(std::int32_t number) const {
+  const auto found = std::ranges::find(tokens_, number, &AddedToken::number);
+  return found == tokens_.end() ? nullptr : &*found;
+}
+
+}  // namespace encore::tokenizers

@@ -1,0 +1,113 @@
+// Tokens that are found in a text as they are written, with every flag; the right pieces are those of the
+// Python package `tokenizers` (compare_folders.py compares whole folders). And cleaning beyond lowercase.
+#include "unit/plugins/trained_tokenizers.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::test {
+namespace {
+
+using encore::testing::message_of;
+
+const Pieces words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",     "b",
+                      "covid", "##s",   "new york", "<drug>", "cafe",   "Covid", "new",
+                      "york",  "[E9]",  "中",       "国",     "中国",   "café"};
+
+/// What a WordPiece tokenizer with these options makes of a text.
+Pieces cut(const std::string& text, const Pieces& tokens, bool lowercase = false, const Settings& more = {}) {
+  Settings options = more;
+  options.emplace("lowercase", lowercase);
+  options.emplace("added_tokens", tokens);
+  const auto tokenizer = make_tokenizer("wordpiece", options);
+  tokenizer->load(words);
+  return pieces(*tokenizer, text);
+}
+
+TEST(AddedTokens, are_found_as_they_are_written) {
+  EXPECT_EQ(cut("a<drug>b <drug>", {"plain <drug>"}), (Pieces{"a", "<drug>", "b", "<drug>"}));
+  EXPECT_EQ(cut("[E9]a[E9][MASK]", {"special [E9]"}), (Pieces{"[E9]", "a", "[E9]", "[MASK]"}));
+  EXPECT_EQ(cut("[e9]", {"special [E9]"}, true), (Pieces{"[UNK]", "[UNK]", "[UNK]"}));
+  EXPECT_EQ(cut("a new york b", {"plain new york"}), (Pieces{"a", "new york", "b"}));
+}
+
+TEST(AddedTokens, of_two_the_longer_is_taken_and_of_none_the_text_is_cut) {
+  EXPECT_EQ(cut("new york new", {"plain new", "plain new york"}), (Pieces{"new york", "new"}));
+  EXPECT_EQ(cut("newyork", {"plain new york"}), Pieces{"[UNK]"});
+}
+
+TEST(AddedTokens, outside_of_the_model_make_no_words) {
+  EXPECT_EQ(cut("covids", {"single_word covid"}), (Pieces{"covid", "##s"}));
+  EXPECT_EQ(cut("covids covid", {"single_word,outside covid"}), (Pieces{"[UNK]", "covid"}));
+}
+
+TEST(AddedTokens, are_single_words_where_they_must_be) {
+  EXPECT_EQ(cut("acovid covidb covid _covid covid.", {"single_word,outside covid"}),
+            (Pieces{"[UNK]", "[UNK]", "covid", "[UNK]", "[UNK]", "covid", "[UNK]"}));
+}
+
+TEST(AddedTokens, are_normalized_where_they_must_be) {
+  EXPECT_EQ(cut("COVID covid", {"plain Covid"}, true), (Pieces{"covid", "covid"}));
+  EXPECT_EQ(cut("aCOVIDb", {"normalized Covid"}, true), (Pieces{"a", "Covid", "b"}));
+  EXPECT_EQ(cut("aCAFÉb", {"normalized café"}, true), (Pieces{"a", "café", "b"}));
+  EXPECT_EQ(cut("new\u00a0york", {"normalized new york"}), Pieces{"new york"});
+}
+
+TEST(AddedTokens, say_where_they_stand) {
+  const auto tokenizer = make_tokenizer(
+      "wordpiece",
+      {{"lowercase", true}, {"added_tokens", Pieces{"lstrip,rstrip <drug>", "normalized café"}}});
+  tokenizer->load(words);
+  Numbers numbers;
+  std::vector<ByteRange> ranges;
+  tokenizer->encode("a  <drug> CAFÉ b", numbers, ranges);
+  EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 1}, {1, 10}, {10, 15}, {16, 17}}));
+}
+
+TEST(AddedTokens, that_are_special_are_no_text) {
+  const auto tokenizer =
+      make_tokenizer("wordpiece", {{"added_tokens", Pieces{"special [E9]", "plain <drug>"}}});
+  tokenizer->load(words);
+  EXPECT_EQ(tokenizer->decode({{15, 5, 10}}), "a <drug>");
+}
+
+TEST(AddedTokens, are_refused_where_they_cannot_be) {
+  EXPECT_EQ(message_of<Error>([] { cut("a", {"plain nowhere"}); }),
+            "added_tokens names \"nowhere\", which the vocabulary does not hold");
+  const std::string expected =
+      "; expected are flags (plain, or some of lstrip, rstrip, single_word, normalized, special and outside "
+      "with commas between "
+      "them), a blank and the token, such as \"plain [E9]\"";
+  EXPECT_EQ(message_of<Error>([] { cut("a", {"[E9]"}); }), "\"[E9]\" has no token behind a blank" + expected);
+  EXPECT_EQ(message_of<Error>([] { cut("a", {"wide [E9]"}); }),
+            "\"wide [E9]\" has the flag \"wide\", which is not known" + expected);
+  EXPECT_EQ(message_of<Error>([] {
+              cut("a", {"plain a", "special a"});
+            }),
+            "\"special a\" names a token that another entry names" + expected);
+}
+
+TEST(AddedTokens, of_byte_pairs_take_the_white_space_beside_them) {
+  Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  const auto trained_one = trained("byte_bpe", {}, {{"ab", 3}});
+  for (const std::string& piece : vocabulary_behind(*trained_one, 4))
+    if (piece.size() < 3) vocabulary.push_back(piece);
+  vocabulary.push_back("ein wort");
+  const auto tokenizer = make_tokenizer(
+      "byte_bpe",
+      {{"add_prefix_space", false}, {"added_tokens", Pieces{"special <s>", "lstrip,outside ein wort"}}});
+  tokenizer->load(vocabulary);
+  EXPECT_EQ(pieces(*tokenizer, "<s>x  ein wort<mask>"), (Pieces{"<s>", "x", "ein wort", "<mask>"}));
+  Numbers numbers;
+  tokenizer->encode("<s>x  ein wort", numbers);
+  EXPECT_EQ(tokenizer->decode(numbers), "xein wort");
+}
+
+TEST(WordPieceCleaning, keeps_accents_and_chinese_words_where_it_is_told_to) {
+  EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Pieces{"cafe", "cafe"}));
+  EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Pieces{"café", "cafe"}));
+  EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Pieces{"cafe", "Covid"}));
+  EXPECT_EQ(cut("中国", {}), (Pieces{"中", "国"}));
+  EXPECT_EQ(cut("中国", {}, false, {{"tokenize_chinese_chars", false}}), Pieces{"中国"});
+}
+
+}  // namespace
+}  // namespace encore::test
