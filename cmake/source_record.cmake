@@ -133,6 +133,9 @@ function(write_record)
   file(MAKE_DIRECTORY ${FOLDER}/share/encore)
   file(COPY_FILE ${STATE}.diff ${FOLDER}/share/encore/source.diff)
   file(WRITE ${FOLDER}/share/encore/source.json "${text}, \"files\": {${files}\n}}\n")
+  # For everybody who may run the programs, whatever the umask of who builds or installs.
+  file(CHMOD ${FOLDER}/share/encore/source.json ${FOLDER}/share/encore/source.diff
+       FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endfunction()
 
 if(ROOT)

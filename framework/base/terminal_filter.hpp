@@ -1,7 +1,8 @@
 // TerminalFilter: what stands between a standard stream and the terminal, so that no text of others reaches
 // it as a command. Place in the flow: main() of both programs puts one in front of std::cerr, that of exp in
-// front of std::cout too; what is written for programs (--json, --csv) passes unchanged, because its bytes
-// are data. Several threads may write.
+// front of std::cout too, and a worker in front of answers that go to a terminal (worker/answers.cpp). What
+// exp writes for programs (--json, --csv) passes unchanged, because its bytes are data. Several threads may
+// write.
 #pragma once
 
 #include <iosfwd>

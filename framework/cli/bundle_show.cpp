@@ -23,8 +23,8 @@ CommandLine make_show_line() {
   CommandLine line(
       "bundle show",
       {"bundle show FILE [options]",
-       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is not. "
-       "Nothing of it is executed. Exit code 2: it is damaged, or no bundle.",
+       "Unpacks the bundle into a temporary folder, checks that its parts agree, and prints what it holds "
+       "and what is missing. Nothing of it is executed. Exit code 2: the file is damaged, or no bundle.",
        {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
         {"exp bundle show quickstart.tar.zst --files", "and every file"},
         {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});

@@ -1,4 +1,6 @@
 // db merge: the runs of other databases, with their folders, into this one.
+#include <fcntl.h>
+
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "cli/format.hpp"
 #include "cli/progress_line.hpp"
 #include "data/hash.hpp"
+#include "record/file_descriptor.hpp"
 #include "store/database_merge.hpp"
 
 namespace encore {
@@ -90,11 +93,10 @@ int db_merge(const Arguments& arguments) {
       "db merge",
       {"db merge OTHER.db|FILE.tar.zst... [options]",
        "Brings the runs of other databases and of bundles into this one, with their folders (OTHER.db.runs "
-       "beside each database); "
-       "the others are only read. A run that is here already is recognised by its id, and what is known of "
-       "it on either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that "
-       "are being trained, here or there, are left out until they have ended. Exit code 1: something was "
-       "left out.",
+       "beside each database); the others are only read. A run that is here already is recognised by its id, "
+       "and what is known of it on either side is kept: nothing is doubled, and the same call again has "
+       "nothing to do. Runs that are being trained, here or there, are left out until they have ended. Exit "
+       "code 1: something was left out.",
        {{"exp db merge cluster.db", "take over what was trained on a cluster"},
         {"exp db merge a.db b.db --dry-run", "what would come, and which runs exclude each other"}}});
   line.options()("dry-run,n", boost::program_options::bool_switch(), "only show it");
@@ -105,9 +107,13 @@ int db_merge(const Arguments& arguments) {
   const bool dry_run = line.flag("dry-run");
   const std::vector<std::string> files = line.texts("database");
   if (files.empty())
-    throw UsageError("exp db merge needs the file of another database: exp db merge OTHER.db");
-  for (const std::string& file : files)
-    if (!is_bundle(file)) open_encore_database(file, OpenMode::read);  // before one is made here
+    throw UsageError("exp db merge needs the file of another database or a bundle: exp db merge OTHER.db");
+  for (const std::string& file : files) {  // before a database is made here
+    if (is_bundle(file))
+      open_file(file, O_RDONLY);
+    else
+      open_encore_database(file, OpenMode::read);
+  }
   Store store(line.database(), dry_run ? OpenMode::write : OpenMode::create);
   bool whole = true;
   nlohmann::ordered_json answers = nlohmann::ordered_json::array();

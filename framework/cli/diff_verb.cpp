@@ -96,10 +96,10 @@ int diff_verb(const Arguments& arguments) {
       "diff",
       {"diff RUN RUN [options]",
        "Where two runs differ: settings with the place each was written, content of the data, numeric "
-       "environment, build, host, plugins and code of their last attempts. Only what differs is shown; where "
-       "a file lies is no difference, what is in it is. Of two arguments each means one run; a sweep or a "
-       "pattern alone means two. With --drift also how far their weights are apart, by layer, at every step "
-       "of which both have a checkpoint, and their curves of loss.",
+       "environment, build, host, plugins and code of their last attempts. Only what differs is shown; paths "
+       "are ignored, contents are compared. Of two arguments each means one run; a sweep or a pattern alone "
+       "means two. With --drift also how far their weights are apart, by layer, at every step of which both "
+       "have a checkpoint, and their curves of loss.",
        {{"exp diff quickstart quickstart", "nothing differs"},
         {"exp diff quickstart quickstart --drift", "two runs of one question on two backends, side by side"},
         {"exp diff quickstart all --best dev/f1", "how a run differs from the best one"},

@@ -9,6 +9,7 @@
 
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
+#include "cli/base_notes.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/plan_size.hpp"
 #include "cli/plan_text.hpp"
@@ -80,6 +81,7 @@ CommandLine make_plan_line() {
 int print_sizes_of(const CommandLine& line) {
   if (line.flag("values")) throw UsageError("--size and --values are two questions; ask one of them");
   const PlannedRuns planned = read_plan(line, hash_of_path);
+  print_base_notes(std::cerr, planned.sources);
   const nlohmann::ordered_json sizes = sizes_of(line, planned, shown_runs(planned, line.text("run")));
   if (line.flag("json"))
     std::cout << sizes.dump(2) << '\n';
@@ -107,6 +109,7 @@ int plan_verb(const Arguments& arguments) {
   if (names_search(line)) return plan_search(line);
 
   PlannedRuns planned = read_plan(line);
+  print_base_notes(std::cerr, planned.sources);
   std::optional<Store> store;
   if (std::filesystem::exists(line.database())) {
     store.emplace(line.database(), OpenMode::read);

@@ -37,9 +37,8 @@ void require_source(const fs::path& clone, const std::string& commit) {
     throw Error(
         "the recorded commit " + commit +
         " is no Encore that knows bundles: an older Encore, or, where the runs do not say which source of "
-        "Encore "
-        "trained them, the commit of another repository in which the experiment file lay. Build the program "
-        "yourself and verify with it, without --build");
+        "Encore trained them, the commit of another repository in which the experiment file lay. Build the "
+        "program yourself and verify with it, without --build");
 }
 
 void require_diff(const CodeVersion& code, bool with_diff) {

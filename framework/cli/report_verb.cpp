@@ -1,4 +1,6 @@
 // report: what the database knows of a run, a sweep or everything, as a document in one of several formats.
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -6,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_filter.hpp"
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
@@ -224,6 +227,7 @@ int report_verb(const Arguments& arguments) {
       throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
                        " files; name a place with -o" +
                        (format.tabular ? ", or one table with --table" : ""));
+    if (::isatty(STDOUT_FILENO) == 0) pass_all(std::cout);  // what a file or a program gets is data
     std::cout << files.front().bytes;
     return exit_done;
   }

@@ -1,7 +1,5 @@
 // Lines for people at the end of a run; what was measured comes from the database.
 #include "cli/run_summary.hpp"
-#include "base/shell_word.hpp"
-#include "bundle/packed_files.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -9,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.hpp"
+#include "bundle/packed_files.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_list.hpp"

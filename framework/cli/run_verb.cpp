@@ -3,6 +3,7 @@
 // database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include <iostream>
 
+#include "cli/base_notes.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/planned_search.hpp"
@@ -11,6 +12,7 @@
 #include "cli/run_ranks.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/session_tasks.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/input_file.hpp"
@@ -111,6 +113,7 @@ int run_verb(const Arguments& arguments) {
     compare_with(*store, planned);
     record_descriptions(*store, planned);
   }
+  print_base_notes(std::cerr, planned.sources);
   say_what_is_done(planned);
   const bool whole = !store || say_what_is_missing(line, *store, planned);
   const auto add_sweep = [&] {

@@ -376,7 +376,8 @@ std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& ru
     for (const std::int64_t number : runs) {
       const RunRow run = store_.read_run(number);
       sum += work.confirms || is_over(run, work)
-                 ? result_measure(run, objective.metric).value_or(std::numeric_limits<double>::quiet_NaN())
+                 ? judged_measure(store_, run, objective.metric)
+                       .value_or(std::numeric_limits<double>::quiet_NaN())
                  : value_at(store_, number, select, objective.metric, step_of(run, work));
     }
     values.push_back(sum / static_cast<double>(runs.size()));

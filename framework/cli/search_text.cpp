@@ -230,6 +230,7 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   out << '\n';
   table.print(out, terminal);
   if (shown < order.size()) out << order.size() - shown << " more: exp show " << row.name << " --all\n";
+  for (const std::string& notice : undefined_notices(view)) out << "  note: " << notice << '\n';
   print_confirmations(out, store, view, objectives.front(), terminal);
 }
 
@@ -256,6 +257,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
           {"space", row.space},
           {"seconds", search::seconds_in(record.history)},
           {"best", best},
+          {"notices", undefined_notices(view)},
           {"confirmed", confirmations_json(store, view)},
           {"importance", importance_json(view)},
           {"trials", trials},

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cli/access.hpp"
+#include "cli/base_notes.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/run_session.hpp"
@@ -138,7 +139,7 @@ std::string changed_observation(Store& store, const SearchRow& row, const Search
       double sum = 0.0;
       bool known = true;
       for (const std::int64_t run : runs) {
-        const auto value = result_measure(store.read_run(run), options.objectives[j].metric);
+        const auto value = judged_measure(store, store.read_run(run), options.objectives[j].metric);
         known = known && value.has_value();
         sum += value.value_or(0.0);
       }
@@ -167,6 +168,7 @@ std::string description_of(const SearchRow& row, const Decision& decision) {
 int run_search(const CommandLine& line) {
   SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   const std::unique_ptr<PlannedSearch> planned = read_search_plan(line);
+  print_base_notes(std::cerr, planned->file.sources);
   session.works_on(planned->plan->header().name);
   const std::vector<WorkerPlace> places =
       session_places(line, planned->file.backend, static_cast<std::size_t>(line.integer("jobs")));
@@ -201,6 +203,7 @@ int plan_search(const CommandLine& line) {
   constexpr std::size_t most = 10;
   if (line.has("run")) throw UsageError("a search names its runs as it proposes them; leave RUN out");
   const std::unique_ptr<PlannedSearch> planned = read_search_plan(line);
+  print_base_notes(std::cerr, planned->file.sources);
   std::optional<Store> store;
   if (std::filesystem::exists(line.database())) {
     store.emplace(line.database(), OpenMode::read);

@@ -1,6 +1,7 @@
 // status: what is running now, and what was running and is not any more.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -138,10 +139,13 @@ void watch(const CommandLine& line, const RunSelection& selection, const Termina
                                      [](const RunRow& run) { return run.state == RunState::running; });
     if (const std::string text = table_text(line, store, runs, terminal);
         text != shown && (running || idle)) {
-      if (terminal.live && !shown.empty())
-        std::cout << "\033[" << std::count(shown.begin(), shown.end(), '\n') << "A\033[J";
-      else if (!shown.empty())
+      if (terminal.live && !shown.empty()) {
+        // Past std::cout, whose filter (base/terminal_filter.hpp) lets only styles through.
+        std::fprintf(stdout, "\033[%tdA\033[J", std::count(shown.begin(), shown.end(), '\n'));
+        std::fflush(stdout);
+      } else if (!shown.empty()) {
         std::cout << '\n';
+      }
       std::cout << text;
       std::cout.flush();
       shown = text;

@@ -25,8 +25,8 @@ CommandLine make_verify_line() {
        "numeric environment is the same (different) or not (not comparable). Of several runs one is trained "
        "after the other. Of a search every decision is made again from what it had seen; nothing is trained. "
        "BUNDLE is a file of exp bundle, NAME.tar.zst, with runs of it behind it (without: all of them). It "
-       "is unpacked aside, each part is held against the others, and it is said what is missing here before "
-       "anything is trained.",
+       "is unpacked into a temporary folder, its parts are compared, and what is missing here is listed "
+       "before anything is trained.",
        {{"exp verify quickstart", "every step, as it was trained"},
         {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
         {"exp verify quickstart --kill-at 3", "with a kill -9 after step 3, and going on from a checkpoint"},

@@ -34,8 +34,8 @@ void require_plain(std::string_view text, const std::filesystem::path& path, con
                 " has a NUL byte, which no text file has; take it out, or convert the file if it is UTF-16 "
                 "without a byte order mark, for example with iconv -f UTF-16LE -t UTF-8");
   constexpr std::string_view mark = "\xEF\xBB\xBF";
-  for (std::size_t at = text.find(mark, 1); at != std::string_view::npos; at = text.find(mark, at + 1))
-    if (text[at - 1] == '\n' || text[at - 1] == '\r')
+  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1))
+    if (at == 0 ? first_line > 1 : text[at - 1] == '\n' || text[at - 1] == '\r')
       throw Error(path.string() + ":" + line_of(text, at, first_line) + ": this line of the " + what +
                   " begins with a byte order mark, which belongs in front of a file only; files were put one "
                   "behind the other, most likely: take it out");

@@ -15,7 +15,8 @@ namespace encore {
 
 class BestPieces {
  public:
-  /// count: of candidates for each row, or as many as the vocabulary has. The device outlives it.
+  /// count: of candidates for each row; there are no more than the vocabulary has, and no more than 64. The
+  /// device outlives it.
   BestPieces(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// For each row of logits (rows, V), the best first. Waits for the device.

@@ -1,7 +1,7 @@
 // ParentFiller: completes an experiment whose [model] has `from = { run = "NAME" }` or
 // `from = { experiment = "FILE" }`: the parent's tokenizer and the shape of its model are put where the
 // experiment is silent, and where the two disagree both are named. Place in the flow: as
-// pretrained/folder_filler.hpp of pretrained/, which does this for a folder.
+// pretrained/folder_filler.hpp, which does this for a folder.
 #pragma once
 
 #include <string>

@@ -56,8 +56,7 @@ class TokenReader {
     const json& decoder = files_.config.value("added_tokens_decoder", json());
     const bool decides = decoder.is_object();
     if (decides)
-      for (const auto& [number, token] : decoder.items())
-        add(token, json::parse(number, nullptr, false), tokenizer_config_file);
+      for (const auto& [number, token] : decoder.items()) add(token, number, tokenizer_config_file);
     const NamedTokens decoded = tokens_;
     for (const json& token : files_.whole.value("added_tokens", json::array())) {
       const std::string content = content_of(token);
@@ -65,7 +64,7 @@ class TokenReader {
         refuse(tokenizer_file, "the added token " + shortened(token.dump()) +
                                    " does not stand in added_tokens_decoder of " + tokenizer_config_file +
                                    " as it is; let both say the same");
-      add(token, token.value("id", json()), tokenizer_file);
+      add(token, token.value("id", json()).dump(), tokenizer_file);
     }
     if (!decides) {
       special_names(files_.specials, special_tokens_file);
@@ -80,13 +79,14 @@ class TokenReader {
     throw Error(files_.file(file.c_str()).string() + ": " + problem);
   }
 
-  void add(const json& token, const json& number, const char* file) {
+  /// number: as it is written
+  void add(const json& token, const std::string& number, const char* file) {
     const std::string content = content_of(token);
     if (content.empty()) refuse(file, "an added token has no content: " + shortened(token.dump()));
     const std::optional<std::int64_t> own = files_.number_of(content);
-    if (!own || !number.is_number_integer() || number != *own)
+    if (!own || number != std::to_string(*own))
       refuse(file,
-             "the added token \"" + shortened(content) + "\" has the number " + number.dump() + ", but " +
+             "the added token \"" + shortened(content) + "\" has the number " + shortened(number) + ", but " +
                  (own ? "it is piece " + std::to_string(*own) : std::string("no piece is called so")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
                  "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all pieces");
@@ -116,7 +116,7 @@ class TokenReader {
   void added_file() {
     for (const auto& [content, number] : files_.added.items()) {
       const bool special = tokens_.contains(content) && tokens_.at(content).special;
-      add({{"content", content}, {"special", special}, {"normalized", !special}}, number,
+      add({{"content", content}, {"special", special}, {"normalized", !special}}, number.dump(),
           "added_tokens.json");
     }
   }

@@ -66,6 +66,19 @@ class Stack {
       }
     if (*family_.config.scaled_states == '\0')
       require_flag("head.scaled", model_.head.options, "scaled", false, "states that are divided");
+    require_head_activation();
+  }
+
+  /// The head for masked words has the activation of the layers, RoBERTa's gelu.
+  void require_head_activation() const {
+    const Options& head = model_.head.options;
+    if (!head.has("transform") || !head.flag("transform")) return;
+    const std::string named = head.text("activation");
+    const std::string written = std::string(family_.model_type) == "roberta"
+                                    ? "gelu"
+                                    : model_.block.back().options.text("activation");
+    if (named != written)
+      refuse("head.activation", "\"" + named + "\"", "\"" + written + "\" there, as it says for its layers");
   }
 
   /// The sub-layers of a block, which must be of these types.

@@ -11,6 +11,7 @@
 
 #include <encore/error.hpp>
 
+#include "config/json_text.hpp"
 #include "config/value.hpp"
 
 namespace encore {
@@ -504,14 +505,14 @@ bool is_named(const FieldRule& rule, std::string_view name) {
 }
 
 bool accepts(const FieldRule& rule, const json& value) {
-  const json accepted = json::parse(rule.accepted);
+  const json accepted = parse_json(rule.accepted);
   return value.is_null() || std::ranges::find(accepted, value) != accepted.end();
 }
 
 /// `false`, `"absolute"`; "absent" where no value is accepted.
 std::string accepted_text(const FieldRule& rule, const char* quote = "") {
   std::string text;
-  for (const json& value : json::parse(rule.accepted))
+  for (const json& value : parse_json(rule.accepted))
     text += (text.empty() ? "" : " or ") + std::string(quote) + value.dump() + quote;
   return text.empty() ? "absent or null" : text;
 }

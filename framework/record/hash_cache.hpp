@@ -1,6 +1,6 @@
 // The content hashes of large files, kept in the cache folder, so that weights of a gigabyte are read through
-// once and not by every plan and every worker. Place in the flow: pretrained/content_hash.hpp of pretrained/
-// asks; what is kept is believed only while the file is as the system described it then.
+// once and not by every plan and every worker. Place in the flow: pretrained/content_hash.hpp asks; what
+// is kept is believed only while the file is as the system described it then.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,8 @@ bool is_own_folder(const std::filesystem::path& path) {
 }
 
 bool is_sound_run_name(const std::string& name) {
-  return !name.empty() && name.front() != '-' && printable(name) == name;
+  const bool has_tab = name.find('\t') != std::string::npos;  // which is printable
+  return !name.empty() && name.front() != '-' && !has_tab && printable(name) == name;
 }
 
 }  // namespace encore

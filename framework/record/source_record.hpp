@@ -44,7 +44,7 @@ std::optional<SourceVersion> source_from(const nlohmann::json& json);
 /// Whether git could have named a commit so: 40 or 64 hexadecimal digits.
 bool is_commit_hash(const std::string& text);
 
-/// "commit 0123456789ab", "folder encore-1.0 (SHA-256 0123456789ab)"; with " and changes" where a diff is
+/// "commit 0123456789ab", "folder encore-1.0 (SHA-256 0123456789ab)"; with " with changes" where a diff is
 /// recorded.
 std::string source_text(const SourceVersion& source);
 

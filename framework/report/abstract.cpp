@@ -240,30 +240,41 @@ std::string answer_text(const Question& question) {
          ": no candidate is called best" + rest;
 }
 
-/// By the last verdict of each run.
+/// By the last verdict of each run. What another database says (OriginRow) is its claim and no verdict.
 struct Verified {
   std::size_t equal = 0, different = 0, not_comparable = 0;
+  std::size_t claimed = 0;  ///< runs with verdicts of other databases only
 };
 
 Verified verified(const Material& material) {
   Verified sums;
   for (const auto& [run, verifications] : material.verifications) {
-    const std::string& outcome = verifications.back().outcome;
-    ++(outcome == "equal" ? sums.equal : outcome == "different" ? sums.different : sums.not_comparable);
+    const auto own = std::find_if(verifications.rbegin(), verifications.rend(),
+                                  [](const VerificationRow& verification) { return !verification.origin; });
+    if (own == verifications.rend())
+      ++sums.claimed;
+    else
+      ++(own->outcome == "equal"       ? sums.equal
+         : own->outcome == "different" ? sums.different
+                                       : sums.not_comparable);
   }
   return sums;
 }
 
 std::string verified_text(const Material& material) {
   const Verified sums = verified(material);
+  const std::string claims =
+      sums.claimed == 0 ? ""
+                        : " The verdicts on " + counted(sums.claimed, "run") + " come from other databases.";
   if (sums.equal + sums.different + sums.not_comparable == 0)
-    return "Verified: none of these runs was trained again and compared.";
+    return "Verified: none of these runs was trained again and compared" +
+           std::string(claims.empty() ? "." : " here.") + claims;
   std::string text = "Verified: " + thousands(static_cast<std::int64_t>(sums.equal)) + " of " +
                      counted(material.runs.size(), "run") + " trained again with equal bits";
   if (sums.different > 0) text += ", " + std::to_string(sums.different) + " with other bits";
   if (sums.not_comparable > 0)
     text += ", " + std::to_string(sums.not_comparable) + " in another numeric environment and not comparable";
-  return text + ".";
+  return text + "." + claims;
 }
 
 /// "examples (private data)": what a reader may miss, and why.

@@ -300,8 +300,12 @@ std::optional<ChecklistFact> evaluation_fact(const Material& material) {
 std::optional<ChecklistFact> proof_fact(const Material& material) {
   std::size_t verified = 0, equal = 0;
   for (const auto& [run, verdicts] : material.verifications) {
+    // What another database says is its claim.
+    const auto own = std::find_if(verdicts.rbegin(), verdicts.rend(),
+                                  [](const VerificationRow& verdict) { return !verdict.origin; });
+    if (own == verdicts.rend()) continue;
     ++verified;
-    if (!verdicts.empty() && verdicts.back().outcome == "equal") ++equal;
+    if (own->outcome == "equal") ++equal;
   }
   std::string text = "Digests of all parameters are recorded. ";
   text += verified == 0 ? "No run was trained again yet (exp verify)."

@@ -1,10 +1,10 @@
 #include "report/model_card.hpp"
-#include "base/shell_word.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "base/shell_word.hpp"
 #include "document/escape.hpp"
 #include "report/comparison.hpp"
 #include "report/model_origin.hpp"

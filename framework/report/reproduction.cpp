@@ -20,10 +20,11 @@ const DigestRow* parameters_of(const RunBatch::ByRun<DigestRow>& digests, std::i
 }
 
 std::string verdict(const VerificationRow& verification) {
-  if (verification.outcome == "equal") return "equal bits";
+  const std::string from = verification.origin ? ", as " + verification.origin->name + " says" : "";
+  if (verification.outcome == "equal") return "equal bits" + from;
   std::string text = verification.outcome;
   if (verification.first_step) text += ", first at step " + std::to_string(*verification.first_step);
-  return text + (verification.scope.empty() ? "" : " in " + verification.scope);
+  return text + (verification.scope.empty() ? "" : " in " + verification.scope) + from;
 }
 
 Section digest_section(const Material& material) {

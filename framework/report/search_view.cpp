@@ -9,6 +9,7 @@
 #include "plan/search/propose.hpp"
 #include "plan/search/search.hpp"
 #include "plan/search/search_plan.hpp"
+#include "report/wording.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -58,7 +59,7 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
     bool all_tested = true;
     for (const std::int64_t number : view.record.trials[trial].confirmations) {
       const RunRow run = store.read_run(number);
-      const auto value = result_measure(run, wanted.metric);
+      const auto value = judged_measure(store, run, wanted.metric);
       if (run.state != RunState::completed || !value || !std::isfinite(*value)) continue;
       one.seeds.push_back(static_cast<std::int64_t>(run.seed));
       one.fresh.push_back(*value);
@@ -75,6 +76,29 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
     return wanted.maximize ? a.mean() > b.mean() : a.mean() < b.mean();
   });
   return confirmed;
+}
+
+std::vector<std::string> undefined_notices(const SearchView& view) {
+  const std::size_t judged = view.standing.order.size();
+  std::vector<std::string> notices;
+  for (std::size_t j = 0; j < view.options.objectives.size(); ++j) {
+    std::vector<std::string> trials;
+    for (const std::size_t trial : view.standing.undefined) {
+      const std::vector<double>& values = view.standing.states[trial].measured.back()->values;
+      if (j >= values.size() || std::isnan(values[j])) trials.push_back(std::to_string(trial + 1));
+    }
+    if (trials.empty()) continue;
+    const std::string which = trials.size() == 1 ? "trial " : "trials ";
+    const std::string& metric = view.options.objectives[j].metric;
+    if (trials.size() == judged)
+      notices.push_back(metric +
+                        " is undefined in every trial, so none is the best one; objective of [search] "
+                        "can name another measure");
+    else
+      notices.push_back(metric + " is undefined in " + which + listed(trials) +
+                        ": ranked behind every trial with a value");
+  }
+  return notices;
 }
 
 std::vector<BudgetPoint> best_so_far(const SearchView& view) {

@@ -46,6 +46,10 @@ struct ConfirmedTrial {
 /// By one objective: the best mean over fresh seeds first.
 std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective);
 
+/// Names the trials of which an objective has no value: they stand behind all others. Empty where all have
+/// one.
+std::vector<std::string> undefined_notices(const SearchView& view);
+
 /// The best score so far, against what was spent.
 struct BudgetPoint {
   double trainings = 0.0;  ///< epochs of all trials so far over the epochs of one whole trial

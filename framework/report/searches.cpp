@@ -111,6 +111,7 @@ TableBlock best_table(const Material& material, const SearchView& view, const st
         row.emplace_back(search::value_text(view.space[i], point.point[i]), point.point[i]);
     }
   }
+  for (const std::string& notice : undefined_notices(view)) table.notes.push_back(notice + ".");
   if (shown < order.size())
     table.notes.push_back(counted(order.size() - shown, "more trial") +
                           " are in the CSV and JSON of this report.");

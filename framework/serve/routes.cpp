@@ -71,8 +71,7 @@ const std::vector<ErrorStatus>& error_statuses() {
       {400,
        "the request has no field Host or several, or another Transfer-Encoding than chunked; the body is no "
        "JSON, has a wrong or unknown member, or a text that the model cannot take; the message says which "
-       "and "
-       "why"},
+       "and why"},
       {401, "the token is missing or wrong"},
       {403, "Host names another machine, or Origin another page, on a server for this machine alone"},
       {404, "there is no such route or model, or nothing is known of the request"},

@@ -1,28 +1,17 @@
 // See benches.hpp.
 #include "store/benches.hpp"
-#include "store/source_rows.hpp"
 
 #include <algorithm>
 
 #include "config/json_text.hpp"
 #include "config/nearest.hpp"
+#include "store/source_rows.hpp"
 
 namespace encore {
 
 using nlohmann::json;
 
 namespace {
-
-/// The row of the host with this description.
-std::int64_t host_row(Database& database, const json& description) {
-  const std::string text = description.dump();
-  database.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(text);
-  Statement& find = database.cached("SELECT number FROM host WHERE description = ?");
-  find.with(text).step();
-  const std::int64_t number = find.integer(0);
-  find.reset();
-  return number;
-}
 
 std::string free_bench_name(Database& database, const std::string& wanted) {
   Statement& taken = database.cached("SELECT 1 FROM bench WHERE name = ?");
@@ -37,7 +26,7 @@ void add_case(Database& database, std::int64_t bench, const BenchCase& one) {
       .cached(
           "INSERT INTO bench_case (bench, name, machine, settings, host, build, environment, facts) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), host_row(database, one.host),
+      .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), add_host(database, one.host.dump()),
            add_build(database, one.build.dump()), one.environment.dump(), one.facts.dump());
   const std::int64_t number = database.last_row();
   Statement& sample =

@@ -139,7 +139,8 @@ std::vector<Garbage> backups_begun(const Store& store) {
   const std::string begin = database.filename().string() + ".version-";
   for (const auto& entry : fs::directory_iterator(database.parent_path(), failure)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(begin) || !name.ends_with(".backup" + std::string(aside_suffix))) continue;
+    const bool is_backup = name.starts_with(begin) && name.find(".backup") != std::string::npos;
+    if (!is_backup || !name.ends_with(aside_suffix)) continue;  // "...backup.0123456789ab.part"
     if (fs::file_time_type::clock::now() - entry.last_write_time(failure) < quiet_time) continue;
     found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), ""});
   }

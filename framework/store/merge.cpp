@@ -320,12 +320,7 @@ class Merger {
 
   std::optional<std::int64_t> host_row(const JsonText& description) {
     if (description.text.empty()) return std::nullopt;
-    database_.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(description.text);
-    Statement& find = database_.cached("SELECT number FROM host WHERE description = ?");
-    find.with(description.text).step();
-    const std::int64_t number = find.integer(0);
-    find.reset();
-    return number;
+    return add_host(database_, description.text);
   }
 
   void merge_plugin(const PluginUse& plugin) {

@@ -113,4 +113,12 @@ std::optional<double> result_measure(const RunRow& run, const std::string& name)
   return found->get<double>();
 }
 
+std::optional<double> judged_measure(Store& store, const RunRow& run, const std::string& name) {
+  const std::optional<double> value = result_measure(run, name);
+  if (!value || run.result.value("undefined", nlohmann::json()) != true) return value;
+  const std::map<std::int64_t, SelectionRule> rules = selection_rules(store, {run});
+  const auto rule = rules.find(run.number);
+  return rule != rules.end() && rule->second.metric.name == name ? std::nullopt : value;
+}
+
 }  // namespace encore

@@ -50,5 +50,8 @@ Metric leading_metric(Store& store, const std::vector<RunRow>& runs);
 
 /// A measure of the run's result, such as "test/f1".
 std::optional<double> result_measure(const RunRow& run, const std::string& name);
+/// The same, by which runs are judged: none where it is the metric that chose the run's checkpoint and the
+/// development set leaves that undefined, whatever number stands there then.
+std::optional<double> judged_measure(Store& store, const RunRow& run, const std::string& name);
 
 }  // namespace encore

@@ -2,10 +2,12 @@
 #include "store/source_rows.hpp"
 
 #include <array>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "config/json_text.hpp"
+#include "record/source_record.hpp"
 
 namespace encore {
 
@@ -34,6 +36,15 @@ std::string without_diff(const std::string& started_event) {
   if (!event.contains(diff) || event.at(diff) == "") return started_event;
   event.at(diff.parent_pointer()).erase("diff");
   return compact_text(event);
+}
+
+std::int64_t add_host(Database& database, const std::string& description) {
+  database.cached("INSERT OR IGNORE INTO host (description) VALUES (?)").run(description);
+  Statement& find = database.cached("SELECT number FROM host WHERE description = ?");
+  find.with(description).step();
+  const std::int64_t number = find.integer(0);
+  find.reset();
+  return number;
 }
 
 std::int64_t add_build(Database& database, const std::string& told) {

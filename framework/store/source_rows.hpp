@@ -1,17 +1,16 @@
-// Builds of workers and the source that they were made from, as rows (tables build and source). Inside a
-// transaction; shared by what merges spools and what keeps measurements.
+// Hosts, builds of workers and the source that they were made from, as rows (tables host, build and source).
+// Inside a transaction; shared by what merges spools and what keeps measurements.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "store/database.hpp"
-#include "store/run_rows.hpp"
 
 namespace encore {
 
+/// The row of the host with this description (JSON).
+std::int64_t add_host(Database& database, const std::string& description);
 /// The row of a worker program, from its build description (JSON): its member "source" goes into a row of its
 /// own.
 std::int64_t add_build(Database& database, const std::string& description);

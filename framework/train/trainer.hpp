@@ -106,7 +106,7 @@ class Trainer {
   void prepare_next(const std::vector<std::vector<std::int32_t>>& batches);
   /// Of the last epoch also where train.steps ends it early.
   void end_epoch();
-  /// True when the checkpoint of this step is now the best one (best_checkpoint.hpp).
+  /// True when the checkpoint of this step is now the best one (record/best_checkpoint.hpp).
   bool evaluate_dev();
   void save(CheckpointKind kind);
   /// Also compares those of the ranks.

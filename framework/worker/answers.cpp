@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <streambuf>
 
 #include <encore/error.hpp>
 
+#include "base/terminal_filter.hpp"
 #include "record/file_descriptor.hpp"
 
 namespace encore {
@@ -54,14 +56,21 @@ std::ostream*& stream() {
 
 void keep_answers_apart() {
   FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  // Without a standard error, what libraries print goes nowhere.
+  // Without a standard error, what libraries print goes nowhere. Both descriptors are taken then, so that no
+  // file that is opened later gets one of them, and with it what libraries print.
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-    ::dup2(nowhere.get(), STDOUT_FILENO);
+    FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
+    for (const int standard : {STDOUT_FILENO, STDERR_FILENO})
+      if (nowhere.get() != standard) ::dup2(nowhere.get(), standard);
+    if (nowhere.get() <= STDERR_FILENO) nowhere.release();
   }
+  const bool is_terminal = ::isatty(output.get()) != 0;
   // They live as long as the process: a verb may answer while others end.
   static DescriptorBuffer buffer(std::move(output));
   static std::ostream answers(&buffer);
+  // Labels and pieces of a model of somebody else may hold what a terminal obeys.
+  static std::optional<TerminalFilter> filter;
+  if (is_terminal) filter.emplace(answers, false);
   stream() = &answers;
 }
 

@@ -13,6 +13,8 @@
 #include <encore/sliced_update.hpp>
 #include <encore/view.hpp>
 
+#include "above_zero.hpp"
+
 namespace encore_adam {
 
 using namespace encore;
@@ -60,7 +62,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   const T beta2 = static_cast<T>(settings.beta2);
   const T rest1 = static_cast<T>(1.0 - settings.beta1);
   const T rest2 = static_cast<T>(1.0 - settings.beta2);
-  const T epsilon = static_cast<T>(settings.epsilon);
+  const T epsilon = above_zero<T>(settings.epsilon);
   const T root_factor = static_cast<T>(1.0 / std::sqrt(correction2));
   const double weight_decay = settings.weight_decay;
   for_uneven_rows(

@@ -14,6 +14,8 @@
 #include <encore/sliced_update.hpp>
 #include <encore/view.hpp>
 
+#include "above_zero.hpp"
+
 namespace encore_lamb {
 
 using namespace encore;
@@ -58,7 +60,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   const double count = static_cast<double>(step);
   const Direction<T> direction{static_cast<T>(1.0 / (1.0 - std::pow(settings.beta1, count))),
                                static_cast<T>(1.0 / (1.0 - std::pow(settings.beta2, count))),
-                               static_cast<T>(settings.epsilon)};
+                               above_zero<T>(settings.epsilon)};
   const double weight_decay = settings.weight_decay;
   const double max_ratio = settings.max_ratio;
   double* value_squares =

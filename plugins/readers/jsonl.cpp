@@ -30,7 +30,8 @@ std::string problem_of_part(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') ||
       text.starts_with('['))
-    return "this line is a part of a JSON " + std::string(text.front() == '{' ? "object" : "array") +
+    return "this line is a part of a JSON " +
+           std::string(text == "{" || text == "}" || text.starts_with('"') ? "object" : "array") +
            " that goes over several lines; " + one_per_line;
   return "";
 }

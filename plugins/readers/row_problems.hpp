@@ -15,12 +15,11 @@ namespace encore {
 class RowProblems {
  public:
   void add(const std::string& file, std::int64_t line, const std::string& message) {
-    if (files_.empty() || files_.back().name != file) files_.push_back({.name = file});
-    File& last = files_.back();
+    const std::size_t place = place_of(file);
+    File& rows = files_[place];
     const std::string text = file + ":" + std::to_string(line) + ": " + message;
     if (++count_ == 1) first_ = text;
-    if (++last.count <= most_listed && std::ssize(files_) <= most_files)
-      last.text += (last.count > 1 ? "\n" : "") + text;
+    if (++rows.count <= most_listed && place < most_files) rows.text += (rows.count > 1 ? "\n" : "") + text;
   }
   std::int64_t count() const { return count_; }
   /// "train.tsv:7: ...", where there is any.
@@ -35,8 +34,9 @@ class RowProblems {
     if (count_ == 0) return;
     std::string text;
     std::int64_t others = 0;
-    for (const File& file : files_) {
-      if (&file - files_.data() >= most_files) {
+    for (std::size_t place = 0; place < files_.size(); ++place) {
+      const File& file = files_[place];
+      if (place >= most_files) {
         others += file.count;
         continue;
       }
@@ -55,13 +55,20 @@ class RowProblems {
     std::string text = {};  ///< a line for each of the first rows
   };
 
+  /// Where the file stands in `files_`. A reader of two files side by side goes to and fro between them.
+  std::size_t place_of(const std::string& name) {
+    for (std::size_t place = files_.size(); place-- > 0;)
+      if (files_[place].name == name) return place;
+    files_.push_back({.name = name});
+    return files_.size() - 1;
+  }
   static std::string more_rows(std::int64_t count) {
     return count == 1 ? "\nand 1 more row like these"
                       : "\nand " + std::to_string(count) + " more rows like these";
   }
 
   static constexpr int most_listed = 10;  ///< of each file
-  static constexpr int most_files = 10;
+  static constexpr std::size_t most_files = 10;
 
   std::int64_t count_ = 0;
   std::string first_;

@@ -54,10 +54,6 @@ std::string shortest(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
-}  // namespace
-
-namespace {
-
 /// A list as Python or JSON spells it, ['joy', 'love'], or a name in quotation marks: its names without
 /// brackets and quotation marks; nothing for other values. Names such as [A],[B] are no such list.
 std::optional<std::string> plain_list(std::string_view value, const std::string& separator) {

@@ -123,6 +123,7 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
       ++from;
       continue;
     }
+    const std::size_t first = from;
     std::size_t begin = from, end = from + pattern->text.size();
     from = end;
     const AddedToken& token = *pattern->token;
@@ -130,7 +131,7 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
       continue;
     if (token.lstrip) begin = std::max(space_at_end(text.substr(0, begin)), free);
     if (token.rstrip) end += space_at_begin(text.substr(end));
-    match = {.begin = begin, .end = end, .token = &token};
+    match = {.begin = begin, .end = end, .first = first, .behind = from, .token = &token};
     return true;
   }
   return false;

@@ -34,7 +34,8 @@ struct AddedToken {
 class TokenFinder {
  public:
   struct Match {
-    std::size_t begin, end;  ///< with the white space that belongs to it
+    std::size_t begin, end;     ///< with the white space that belongs to it
+    std::size_t first, behind;  ///< the token by itself
     const AddedToken* token;
   };
 
@@ -78,8 +79,8 @@ class AddedTokens {
   static Schema& add_option(Schema& schema);
   /// Throws OptionError where an entry is no flags, a blank and a token, or a token stands twice.
   explicit AddedTokens(const Options& options);
-  AddedTokens(const AddedTokens&) = delete;
-  AddedTokens& operator=(const AddedTokens&) = delete;
+  AddedTokens(AddedTokens&&) = default;  // what the finders point at does not move with it
+  AddedTokens& operator=(AddedTokens&&) = default;
 
   /// Whether the option names that token.
   bool names(std::string_view content) const;

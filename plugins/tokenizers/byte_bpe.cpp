@@ -158,7 +158,7 @@ void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
   std::size_t offset = 0;  // of the part that is searched
   const auto found = [&](const tokenizers::TokenFinder::Match& match) {
     pieces.push_back(match.token->number);
-    if (ranges != nullptr) ranges->push_back({offset + match.begin, offset + match.end});
+    if (ranges != nullptr) ranges->push_back({offset + match.first, offset + match.behind});
   };
   const auto append_part = [&](std::size_t begin, std::size_t end) {
     offset = begin;

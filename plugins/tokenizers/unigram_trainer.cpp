@@ -11,6 +11,9 @@
 namespace encore::unigram {
 namespace {
 
+/// Bytes and special pieces; the characters of the text come on top, as the trainer says.
+constexpr std::int64_t fewest_with_bytes = 256 + 5;
+
 /// Each text once with its count behind a tab, in the order of the texts.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
@@ -55,9 +58,15 @@ Training training_of(const Options& options) {
                           ? "vocab and vocab_size exclude each other: a model is read or trained"
                           : "a model is missing; give vocab = \"FILE.model\", or vocab_size to train "
                             "one");
-  return {.vocab_size = options.has("vocab_size") ? options.integer("vocab_size") : 0,
-          .character_coverage = options.number("character_coverage"),
-          .byte_fallback = options.flag("byte_fallback")};
+  const Training training = {.vocab_size = options.has("vocab_size") ? options.integer("vocab_size") : 0,
+                             .character_coverage = options.number("character_coverage"),
+                             .byte_fallback = options.flag("byte_fallback")};
+  if (training.byte_fallback && training.vocab_size > 0 && training.vocab_size < fewest_with_bytes)
+    throw OptionError("vocab_size", "vocab_size = " + std::to_string(training.vocab_size) +
+                                        " is too small with byte_fallback: 256 bytes and 5 special pieces "
+                                        "already need " +
+                                        std::to_string(fewest_with_bytes));
+  return training;
 }
 
 std::string train_model(const TextCounts& texts, const Training& training) {

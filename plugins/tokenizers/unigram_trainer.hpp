@@ -17,7 +17,8 @@ struct Training {
   bool byte_fallback = false;
 };
 
-/// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
+/// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, and for a size that cannot
+/// hold the bytes of `byte_fallback`.
 Training training_of(const Options& options);
 
 /// The file of the model: <pad>, <unk>, <s>, </s>, <mask>, and what the text brings, which is less than

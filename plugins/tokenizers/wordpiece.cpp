@@ -81,7 +81,7 @@ void WordPiece::append_pieces(std::string_view text, std::vector<std::int32_t>& 
       added_.raw(), text, [&](std::size_t begin, std::size_t end) { append_part(text, begin, end, out); },
       [&](const tokenizers::TokenFinder::Match& match) {
         pieces.push_back(match.token->number);
-        if (ranges != nullptr) ranges->push_back({match.begin, match.end});
+        if (ranges != nullptr) ranges->push_back({match.first, match.behind});
       });
 }
 
@@ -120,8 +120,8 @@ void WordPiece::append_normalized(std::string_view text, std::size_t begin, std:
       [&](const tokenizers::TokenFinder::Match& match) {
         out.pieces.push_back(match.token->number);
         if (out.ranges != nullptr)
-          out.ranges->push_back(
-              {begin + normalized.sources[match.begin].begin, begin + normalized.sources[match.end - 1].end});
+          out.ranges->push_back({begin + normalized.sources[match.first].begin,
+                                 begin + normalized.sources[match.behind - 1].end});
       });
 }
 

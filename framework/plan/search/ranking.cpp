@@ -86,6 +86,11 @@ bool is_finite(const Observation& observation) {
          std::ranges::all_of(observation.values, [](double value) { return std::isfinite(value); });
 }
 
+bool is_defined(const Observation& observation, const std::vector<Objective>& objectives) {
+  return observation.values.size() >= objectives.size() &&
+         std::ranges::none_of(observation.values, [](double value) { return std::isnan(value); });
+}
+
 std::vector<std::size_t> ranked(const std::vector<const Observation*>& observations,
                                 const std::vector<Objective>& objectives) {
   const Costs costs = costs_of(observations, objectives);
@@ -100,6 +105,16 @@ std::vector<std::size_t> ranked(const std::vector<const Observation*>& observati
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return front[a] != front[b] ? front[a] < front[b] : crowding[a] > crowding[b];
   });
+  return order;
+}
+
+std::vector<std::size_t> ranked_by_way(const std::vector<const Observation*>& last,
+                                       const SearchOptions& options) {
+  const auto way = [&](std::size_t i) {
+    return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
+  };
+  std::vector<std::size_t> order = ranked(last, options.objectives);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return way(a) > way(b); });
   return order;
 }
 

@@ -20,12 +20,10 @@ Standing::Standing(const SearchOptions& options, const History& history, std::ve
     complete_trials.push_back(trial);
     complete.push_back(last.back());
   }
-  std::vector<std::size_t> ranks = ranked(last, options.objectives);
-  const auto way = [&](std::size_t i) {
-    return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
-  };
-  std::ranges::stable_sort(ranks, [&](std::size_t a, std::size_t b) { return way(a) > way(b); });
-  for (const std::size_t rank : ranks) order.push_back(with_values[rank]);
+  for (const std::size_t rank : ranked_by_way(last, options))
+    (is_defined(*last[rank], options.objectives) ? order : undefined).push_back(with_values[rank]);
+  order.insert(order.end(), undefined.begin(), undefined.end());
+  std::ranges::sort(undefined);
   for (const std::size_t place : best_front(complete, options.objectives))
     winners.push_back(complete_trials[place]);
 }

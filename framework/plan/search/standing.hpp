@@ -14,9 +14,12 @@ struct Standing {
   /// Refers to the history. excluded: by trial, whether "exclude" took it out; may be shorter.
   Standing(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
 
-  std::vector<TrialState> states;    ///< by trial
-  std::vector<std::size_t> order;    ///< trials with values, the best first: who came further stands in front
-  std::vector<std::size_t> winners;  ///< of the complete trials, those that no other one beats
+  std::vector<TrialState> states;  ///< by trial
+  /// Trials with values, the best first: who came further stands in front, and behind all others stand those
+  /// of which an objective is undefined.
+  std::vector<std::size_t> order;
+  std::vector<std::size_t> undefined;  ///< of these, rising
+  std::vector<std::size_t> winners;    ///< of the complete trials, those that no other one beats
 
   std::vector<bool> excluded;  ///< by trial; may be shorter
 

@@ -35,13 +35,7 @@ Groups split(const SearchOptions& options, const History& history) {
       groups.others.push_back(trial);
     }
   }
-  std::vector<std::size_t> order = ranked(last, options.objectives);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    const auto way = [&](std::size_t i) {
-      return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
-    };
-    return way(a) > way(b);
-  });
+  const std::vector<std::size_t> order = ranked_by_way(last, options);
   const std::size_t best = std::min((order.size() + 9) / 10, largest_best_group);
   for (std::size_t place = 0; place < order.size(); ++place)
     (place < best ? groups.best : groups.others).push_back(trials[order[place]]);

@@ -1,6 +1,7 @@
 // PieceCut: each way to cut a piece of a vocabulary into two of its pieces. The work grows with the bytes of
 // the vocabulary (and the sorting of its pieces), not with the square of a piece: a piece of a megabyte is
-// not looked up at each of its places. Place in the flow: byte_bpe.cpp makes merges of them.
+// not looked up at each of its places. Place in the flow: plugins/tokenizers/byte_bpe.cpp and
+// pretrained/byte_bpe_files.cpp make merges of them.
 #pragma once
 
 #include <algorithm>

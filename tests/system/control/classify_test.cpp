@@ -78,6 +78,12 @@ TEST_F(Classification, PredictsInEveryFormat) {
   sandbox_.write("reviews.toml", reviews_experiment());
   output_of({"run", "reviews.toml", "-q"});
   EXPECT_EQ(output_of({"predict", "reviews", "a great plot"}), "positive\ta great plot\n");
+  if (Sandbox::has("script")) {  // a terminal gets nothing that it would obey
+    sandbox_.write("ask.sh", "exec " ENCORE_BUILD_DIR
+                             "/bin/exp predict reviews \"$(printf 'a great\\033]0;title\\007 plot')\"\n");
+    const std::string screen = sandbox_.shell("script -qec 'sh ask.sh' /dev/null </dev/null").output;
+    EXPECT_TRUE(contains(screen, "a great?]0;title? plot")) << screen;
+  }
   EXPECT_EQ(json::parse(output_of({"predict", "reviews", "--format", "jsonl", "a dull cast"})),
             json({{"text", "a dull cast"}, {"label", "negative"}}));
   const std::string lines = "a great plot\n\na dull cast\n";

@@ -10,6 +10,7 @@
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
 //   FAKE_WEIGHTS=1             concludes with a weights file, for runs that start from this one
 //   FAKE_SURFACE=1             dev/f1 follows from learning rate, dropout and epoch, for searches
+//   FAKE_UNDEFINED_BELOW=0.25  dev/f1 is 1 and undefined on dev with a lower dropout
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
 //   (support/pause.hpp), with PAUSE_ONLY=text only in runs whose name has that
@@ -167,9 +168,12 @@ class FakeRun {
     const double f1 = score();
     spool_.point("test/f1", step_, f1);
     testing::write_event(spool_, "measured", {{"step", step_}, {"measures", {{"test/f1", f1}}}});
-    testing::write_event(
-        spool_, "result",
-        {{"best_step", step_}, {"measures", {{"dev/f1", f1}, {"test/f1", f1}, {"test/f1/PER", f1}}}});
+    const bool undefined = dropout_ < std::stod(text_setting("FAKE_UNDEFINED_BELOW", "0"));
+    nlohmann::json result = {
+        {"best_step", step_},
+        {"measures", {{"dev/f1", undefined ? 1.0 : f1}, {"test/f1", f1}, {"test/f1/PER", f1}}}};
+    if (undefined) result["undefined"] = true;
+    testing::write_event(spool_, "result", result);
     return end("completed", "", 0);
   }
 

@@ -97,6 +97,7 @@ std::string pairs_experiment() {
   replace_all(text, "norm_position = \"pre\"",
               "positions = \"learned\"\nsegments = 2\nembedding_norm = true\nembedding_scale = \"none\"");
   replace_all(text, "learning_rate = 5e-3", "learning_rate = 2e-3");
+  replace_all(text, "hidden = 32", "hidden = 32\nactivation = \"gelu\"");
   return text;
 }
 

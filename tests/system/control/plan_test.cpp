@@ -123,9 +123,9 @@ TEST_F(PlanVerb, NamesARunThatTimesAreTakenFromOnce) {
   EXPECT_EQ(going_by(output_of({"sizes.toml"})),
             "going by tiny (" + id + "), which differs from some in model.layers");
   sandbox_.write(
-      "all.toml",
+      "both.toml",
       "base = \"tiny.toml\"\n[sweep.grid]\n\"model.layers\" = [2, 3]\n\"model.width\" = [16, 32]\n");
-  EXPECT_EQ(going_by(output_of({"all.toml"})),
+  EXPECT_EQ(going_by(output_of({"both.toml"})),
             "going by tiny (" + id + "), which differs in model.layers, model.width");
 }
 

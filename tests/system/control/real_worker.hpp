@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,27 @@ class RealWorkerTest : public ::testing::Test {
 
   Sandbox sandbox_;
 };
+
+/// Adds contrary.conll, a development set in which every word has a label that the training set never has:
+/// what is learned makes its loss larger.
+inline void write_contrary_set(const Sandbox& sandbox) {
+  std::istringstream lines(sandbox.read("dev.conll"));
+  std::string contrary;
+  for (std::string line; std::getline(lines, line); contrary += '\n') {
+    const std::size_t label = line.rfind('\t') + 1;
+    if (label != 0) line.replace(label, std::string::npos, "I-LOC");
+    contrary += line;
+  }
+  sandbox.write("contrary.conll", contrary);
+}
+
+/// tiny.toml, so slow that no prediction changes, with a development set whose loss grows: the first epoch
+/// stays the best, and its checkpoint is kept beside that of the last.
+inline std::string best_at_first(const Sandbox& sandbox) {
+  write_contrary_set(sandbox);
+  std::string text = tiny_experiment();
+  text.replace(text.find("1e-2"), 4, "1e-6");
+  return text.replace(text.find("dev.conll"), 9, "contrary.conll");
+}
 
 }  // namespace encore::system_test

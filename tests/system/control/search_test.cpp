@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <random>
+#include <set>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -53,6 +54,57 @@ std::size_t times_in(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+TEST(Search, a_trial_whose_measure_is_undefined_is_never_the_best) {
+  Sandbox sandbox;
+  sandbox.set("FAKE_UNDEFINED_BELOW", "0.25");
+  write_search(sandbox, "trials = 8\nstartup = 4\nconfirm = 1\nconfirm_seeds = 2\n");
+  const ProgramOutput trained = sandbox.exp({"run", "search.toml"});
+  EXPECT_EQ(trained.end.exit_code, 0) << trained.output << trained.errors;
+  const nlohmann::json search = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
+  std::set<std::int64_t> undefined;
+  for (const nlohmann::json& trial : search.at("trials")) {
+    const nlohmann::json& value = trial.at("observations").at(0).at("values").at(0);
+    EXPECT_EQ(value == "nan", trial.at("point").at("model.dropout").get<double>() < 0.25) << trial;
+    if (value == "nan") undefined.insert(trial.at("trial").get<std::int64_t>());
+  }
+  ASSERT_FALSE(undefined.empty());
+  ASSERT_LT(undefined.size(), 8U);
+  ASSERT_EQ(search.at("best").size(), 1U);
+  EXPECT_FALSE(undefined.contains(search.at("best").at(0).get<std::int64_t>()));
+  EXPECT_EQ(search.at("confirmed").at(0).at("trial"), search.at("best").at(0));
+  ASSERT_EQ(search.at("notices").size(), 1U);
+  EXPECT_TRUE(contains(trained.output, "  note: dev/f1 is undefined in trial")) << trained.output;
+  expect_equal(sandbox);
+}
+
+TEST(Search, says_that_the_sweep_of_its_base_is_not_used) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 2\n");
+  const ProgramOutput alone = sandbox.exp({"plan", "search.toml", "--json"});
+  EXPECT_EQ(alone.errors, "");
+  sandbox.write("base.toml", tiny_experiment("base") + "[sweep.grid]\n\"model.layers\" = [1, 2]\n");
+  sandbox.write("near.toml",
+                "name = \"tune\"\nbase = \"base.toml\"\n[search]\ntrials = 2\n[search.space]\n"
+                "\"optimizer.learning_rate\" = { log_uniform = [1e-5, 1.0] }\n"
+                "\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
+  const ProgramOutput planned = sandbox.exp({"plan", "near.toml", "--json"});
+  EXPECT_TRUE(planned.errors.starts_with("exp: note: base.toml:")) << planned.errors;
+  EXPECT_TRUE(contains(planned.errors,
+                       ": [sweep.grid] of a base: not used, because the file that builds on it "
+                       "has a [search] of its own: near.toml:3:2\n"))
+      << planned.errors;
+  EXPECT_EQ(nlohmann::json::parse(planned.output).at("identity"),
+            nlohmann::json::parse(alone.output).at("identity"))
+      << "which search it is does not depend on what is not used";
+  const ProgramOutput trained = sandbox.exp({"run", "near.toml", "-q"});
+  EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
+  EXPECT_EQ(trained.errors, planned.errors);
+  // A sweep of its own replaces it too.
+  sandbox.write("sweep.toml", "base = \"base.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  EXPECT_TRUE(
+      contains(sandbox.exp({"plan", "sweep.toml"}).errors, "has a [sweep] of its own: sweep.toml:2:2"));
 }
 
 TEST(Search, ends_and_then_there_is_nothing_to_do) {

@@ -93,7 +93,7 @@ TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
     return ask("GET /healthz HTTP/1.1\r\n" + fields + "\r\n");
   };
   const std::string port = std::to_string(port_);
-  for (const std::string& host : {"localhost", "LocalHost", "127.0.0.1", "[::1]"})
+  for (const char* host : {"localhost", "LocalHost", "127.0.0.1", "[::1]"})
     for (const std::string& end : {std::string(), ":" + port})
       EXPECT_EQ(get("Host: " + (host + end) + "\r\n").status, 200) << host << end;
   expect_refused(get(""), 400, "no field Host");

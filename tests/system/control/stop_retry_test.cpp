@@ -96,6 +96,23 @@ TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
   ASSERT_TRUE(Sandbox::wait(exp));
 }
 
+TEST(Status, WatchDrawsOverItsTableOnATerminal) {
+  if (!Sandbox::has("script")) GTEST_SKIP() << "there is no script(1) here";
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  Hold hold(sandbox, 8);
+  const pid_t exp = start_two(sandbox, hold);
+  sandbox.shell("TERM=xterm script -fec '" ENCORE_BUILD_DIR
+                "/bin/exp status -w' screen.txt >/dev/null 2>&1 </dev/null &");
+  ASSERT_TRUE(sandbox.wait_for_text("screen.txt", "s-dropout=0.1-s1"));
+  hold.release();
+  ASSERT_TRUE(eventually([&] { return contains(sandbox.read("screen.txt"), "Script done"); }))
+      << sandbox.read("screen.txt");
+  EXPECT_TRUE(contains(sandbox.read("screen.txt"), "nothing is running"));
+  EXPECT_TRUE(contains(sandbox.read("screen.txt"), "A\033[J")) << sandbox.read("screen.txt");
+  ASSERT_TRUE(Sandbox::wait(exp));
+}
+
 /// One failed, one lost, four complete.
 void break_two(Sandbox& sandbox) {
   write_sweep(sandbox);

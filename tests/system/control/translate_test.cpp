@@ -47,7 +47,7 @@ TEST_F(Translation, KeepsTheLowestLossWhereBleuIsUndefined) {
       "so it "
       "cannot choose a checkpoint; the run keeps step ";
   for (const std::string& text : {output_of(run), output_of({"show", "days"}), output_of({"compare", "days"}),
-                                  output_of({"report", "days"})})
+                                  output_of({"report", "days", "--format", "json"})})
     EXPECT_TRUE(contains(text, notice)) << text;
   EXPECT_EQ(
       sandbox_.one("SELECT result ->> '$.best_step' FROM run"),

@@ -26,7 +26,7 @@ TEXTS = [
     "Mara took <drug> today", "[E9] Mara [/E9] lives in Oslo", "<drug>", "the<drug>film", "  <drug>  good", "covid Covid COVID covids",
     "Anna lives in [MASK] .", "[CLS] Anna [SEP]", "<s> Anna </s>", "<mask> Anna <mask>", "[PAD][UNK]", "<|endoftext|> Anna", "<pad> <unk>",
     "CAFÉ Café cafe\u0301 naïve", "Über Straße STRASSE ẞ", "İstanbul I ı İ", "ΣΑΣ σας ς", "中国人 日本", "日本ab中国cd", "한국 한국",
-    "ﬁlm ½ ²", "zero\u200bwidth \u00adsoft", "tab\there", "a\u00a0b\u2003c", "\u202eright to left", "combining e\u0301\u0323 a\u030a",
+    "ﬁlm ½ ²", "zero\u200bwidth \u00adsoft", "no\u3000break here", "a\u00a0b\u2003c", "\u202eright to left", "combining e\u0301\u0323 a\u030a",
     "🙂 good 🙂🏽", "1,000.50 20% 3-4", "it's don't I'll we've", "...!!??", "(a)[b]<c>", "_under_score_", "C# @anna #covid",
     "x" * 120, "a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3 4 5", " leading", "trailing ", "double  space   triple",
     "[e9] mara [/e9]", "[E9]Mara[/E9]", "Mara[E9]", "new york", "New York is good", "the new yorker", "ё й и\u0306 жЖ", "ا ب abc",

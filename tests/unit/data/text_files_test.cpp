@@ -109,6 +109,9 @@ TEST(TextFile, NulBytesAndMarksBetweenFilesAreNamedByLine) {
                     "a\tb\xEF\xBB\xBF\n"),
             "no error")
       << "in front of a file it is a mark, within a line a character";
+  const std::string later = message_of<Error>(
+      [&] { encore::require_utf8("\xEF\xBB\xBF...\n", folder / "train.tsv", "training set", 7); });
+  EXPECT_NE(later.find("train.tsv:7: this line"), std::string::npos) << "in front of a later part: " << later;
 }
 
 TEST(Vocabulary, EndsLinesWithAnyLineEnd) {

@@ -32,8 +32,10 @@ const std::vector<std::string> vocabulary = {
 Options options(bool lowercase, const std::string& key = "vocab",
                 encore::OptionValue value = std::string("vocab.txt")) {
   Options values;
+  const encore::Schema schema = WordPiece::options();
+  for (const encore::Option& option : schema.options())
+    if (option.fallback) values.set_default(option.name, *option.fallback);
   values.set(key, std::move(value));
-  values.set("min_frequency", std::int64_t{2});
   values.set("lowercase", lowercase);
   return values;
 }
@@ -250,7 +252,8 @@ TEST(WordPieceTrainer, RefusesASizeBelowTheCharacters) {
 }
 
 TEST(WordPieceTrainer, TakesTextsWithSeveralWords) {
-  WordPiece words(options(true, "vocab_size", std::int64_t{40}), {}), texts = words;
+  WordPiece words(options(true, "vocab_size", std::int64_t{40}), {});
+  WordPiece texts(options(true, "vocab_size", std::int64_t{40}), {});
   words.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 2}});
   texts.train({{"Lower wolves", 2}, {" lower\tLower", 1}, {"lower", 1}, {"slow,\nslow,", 2}, {"slow,", 1}});
   EXPECT_TRUE(std::equal(words.vocabulary().begin(), words.vocabulary().end(), texts.vocabulary().begin(),

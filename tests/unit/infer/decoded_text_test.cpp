@@ -15,6 +15,7 @@
 #include "byte_text.hpp"
 #include "data/utf8.hpp"
 #include "infer/certain_text.hpp"
+#include "support/default_options.hpp"
 #ifdef ENCORE_HAS_UNIGRAM
 #include "unigram.hpp"
 #endif
@@ -84,14 +85,15 @@ TEST(Utf8Decoder, ReplacesMaximalSubparts) {
 
 // --- tokenizers ---
 
-Options options_of(const std::string& option, OptionValue value) {
-  Options options;
+template <class T>
+std::unique_ptr<T> make(const std::string& option, OptionValue value) {
+  Options options = testing::default_options<T>();
   options.set("min_frequency", std::int64_t{1});
   options.set("add_prefix_space", false);
   options.set("character_coverage", 0.98);
   options.set("byte_fallback", true);
   options.set(option, std::move(value));
-  return options;
+  return std::make_unique<T>(options, TokenizerContext());
 }
 
 const TextCounts& training_texts() {
@@ -101,8 +103,7 @@ const TextCounts& training_texts() {
 }
 
 std::unique_ptr<Tokenizer> own_byte_bpe() {
-  auto tokenizer =
-      std::make_unique<byte_bpe::ByteBpe>(options_of("vocab_size", std::int64_t{290}), TokenizerContext());
+  auto tokenizer = make<byte_bpe::ByteBpe>("vocab_size", std::int64_t{290});
   tokenizer->train(training_texts());
   return tokenizer;
 }
@@ -119,16 +120,14 @@ std::unique_ptr<Tokenizer> gpt2() {
   lines.emplace_back(byte_bpe::merges_header);
   for (const auto& [left, right] : merges)
     lines.push_back(byte_bpe::printable(left) + " " + byte_bpe::printable(right));
-  auto tokenizer =
-      std::make_unique<byte_bpe::ByteBpe>(options_of("vocab", std::string("gpt2")), TokenizerContext());
+  auto tokenizer = make<byte_bpe::ByteBpe>("vocab", std::string("gpt2"));
   tokenizer->load(lines);
   return tokenizer;
 }
 
 #ifdef ENCORE_HAS_UNIGRAM
 std::unique_ptr<Tokenizer> unigram_with_bytes() {
-  auto tokenizer =
-      std::make_unique<unigram::Unigram>(options_of("vocab_size", std::int64_t{290}), TokenizerContext());
+  auto tokenizer = make<unigram::Unigram>("vocab_size", std::int64_t{290});
   tokenizer->train(training_texts());
   return tokenizer;
 }

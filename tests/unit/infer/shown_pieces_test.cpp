@@ -3,6 +3,7 @@
 
 #include "byte_bpe.hpp"
 #include "infer/attention.hpp"
+#include "support/default_options.hpp"
 #include "wordpiece.hpp"
 
 namespace encore {
@@ -11,10 +12,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 Options from_texts(std::int64_t pieces) {
-  Options options;
-  options.set("vocab_size", pieces);
+  Options options = testing::options_with<byte_bpe::ByteBpe>("vocab_size", pieces);
   options.set("min_frequency", std::int64_t{1});
-  options.set("lowercase", false);
   options.set("add_prefix_space", false);
   return options;
 }
@@ -31,21 +30,15 @@ Names names(const Tokenizer& tokenizer, const std::string& text) {
 }
 
 TEST(ShownPieces, KeepTheMarkOfAContinuation) {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "live", "##s", "#"});
   EXPECT_EQ(names(tokenizer, "lives #"), (Names{"live", "##s", "#"}));
 }
 
 TEST(ShownPieces, SpecialOnesHaveTheirNames) {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"});
   const std::vector<std::int32_t> pieces = {2, 4, 1, 3};
   const std::vector<AttentionPiece> shown = shown_pieces(tokenizer, pieces);

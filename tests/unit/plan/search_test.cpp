@@ -7,6 +7,7 @@
 
 #include "plan/search/ranking.hpp"
 #include "plan/search/search.hpp"
+#include "plan/search/standing.hpp"
 #include "unit/plan/search_game.hpp"
 
 namespace encore::search {
@@ -73,6 +74,52 @@ TEST(Asha, nothing_that_is_not_finite_is_promoted) {
   Game hopeless{.options = options_of(Method::random, Pruning::asha), .limits = {.trials = 6}};
   hopeless.play([](std::size_t, std::int64_t) { return nan; });
   EXPECT_EQ(hopeless.count(DecisionKind::promote), 0u);
+}
+
+/// One whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
+Game with_undefined_trials() {
+  Game game{.options = options_of(Method::random)};
+  const double values[] = {nan, 0.2, 0.4, nan};
+  for (std::size_t trial = 0; trial < 4; ++trial) {
+    game.next();
+    game.observe(trial, values[trial], trial == 0 ? Outcome::complete : Outcome::measured);
+  }
+  return game;
+}
+
+TEST(Ranking, an_undefined_measure_stands_behind_every_defined_one) {
+  for (const bool maximize : {true, false}) {
+    Game game = with_undefined_trials();
+    game.options.objectives.front().maximize = maximize;
+    // Trials at a rung stand behind complete ones, but not behind those without a value.
+    for (std::size_t trial : {1, 2}) {
+      game.history.observations[trial].outcome = Outcome::measured;
+      game.history.observations[trial].epochs = 1;
+    }
+    const Standing standing(game.options, game.history);
+    EXPECT_EQ(standing.order,
+              maximize ? (std::vector<std::size_t>{2, 1, 0, 3}) : (std::vector<std::size_t>{1, 2, 0, 3}));
+    EXPECT_EQ(standing.undefined, (std::vector<std::size_t>{0, 3}));
+    EXPECT_TRUE(standing.winners.empty()) << "none of those with a value is complete";
+  }
+}
+
+TEST(Ranking, an_infinite_loss_is_a_value_and_stands_before_an_undefined_one) {
+  Game game = with_undefined_trials();
+  game.options.objectives = {{"dev/loss", false}};
+  game.history.observations[1].values = {std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(Standing(game.options, game.history).order, (std::vector<std::size_t>{2, 1, 0, 3}));
+}
+
+TEST(Ranking, of_several_objectives_one_that_is_undefined_counts) {
+  Game game = with_undefined_trials();
+  game.options.objectives = {{"dev/f1", true}, {"dev/loss", false}};
+  // Trial 0 is the best in one objective, so that no other one beats it.
+  const std::vector<std::vector<double>> values = {{0.9, nan}, {0.4, 2.0}, {0.5, 1.0}, {nan, nan}};
+  for (std::size_t trial = 0; trial < 4; ++trial) game.history.observations[trial].values = values[trial];
+  const Standing standing(game.options, game.history);
+  EXPECT_EQ(standing.order, (std::vector<std::size_t>{2, 1, 0, 3}));
+  EXPECT_EQ(standing.winners, (std::vector<std::size_t>{2}));
 }
 
 TEST(Asha, the_best_trial_is_trained_to_its_end_where_none_was) {

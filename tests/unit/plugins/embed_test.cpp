@@ -13,6 +13,7 @@
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "number_bits.hpp"
+#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -25,11 +26,8 @@ using Texts = Records::Texts;
 using Numbers = Records::Numbers;
 
 wordpiece::WordPiece make_tokenizer() {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }

@@ -176,6 +176,8 @@ TEST(Jsonl, SaysThatOneObjectPerLineIsExpected) {
                 "per line is expected"),
             std::string::npos)
       << array;
+  EXPECT_EQ(array.find("JSON object that"), std::string::npos)
+      << "its lines are parts of the array: " << array;
   EXPECT_NE(refused("[{\"text\": \"a\", \"label\": \"x\"}]\n").find("is a JSON array; one object per line"),
             std::string::npos);
   EXPECT_NE(refused("{\n\"text\": \"a\",\n\"label\": \"x\"\n}\n").find("JSON object that goes over"),

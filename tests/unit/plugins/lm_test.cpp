@@ -10,6 +10,7 @@
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
+#include "support/default_options.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
 
@@ -28,11 +29,8 @@ wordpiece::WordPiece make_tokenizer() {
   std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
   for (const char* before : {"", "##"})
     for (char letter = 'a'; letter <= 'z'; ++letter) pieces.push_back(std::string(before) + letter);
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load(std::move(pieces));
   return tokenizer;
 }

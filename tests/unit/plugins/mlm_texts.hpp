@@ -10,6 +10,7 @@
 
 #include "data/encode.hpp"
 #include "mlm/mlm.hpp"
+#include "support/default_options.hpp"
 #include "wordpiece.hpp"
 
 namespace encore::mlm {
@@ -29,11 +30,8 @@ inline std::vector<std::string> vocabulary() {
 }
 
 inline wordpiece::WordPiece make_tokenizer(std::vector<std::string> pieces = vocabulary()) {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load(std::move(pieces));
   return tokenizer;
 }

@@ -19,11 +19,8 @@ using Values = std::vector<std::int32_t>;
 using Words = std::vector<std::string>;
 
 wordpiece::WordPiece make_tokenizer() {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }

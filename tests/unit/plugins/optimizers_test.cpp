@@ -115,6 +115,22 @@ TEST(Sgd, follows_its_formula_with_momentum_and_nesterov) {
             });
 }
 
+TEST(Optimizers, take_an_epsilon_that_float32_does_not_hold) {
+  const std::vector<std::pair<std::string, std::string>> optimizers = {
+      {"adam", "adam"}, {"adam", "adamw"}, {"lamb", "lamb"}};
+  const Device device;
+  for (const auto& [plugin, name] : optimizers)
+    for (const DType type : {DType::float64, DType::float32}) {
+      const auto optimizer = make_built_in<Kind::optimizer>(plugin, name, {{"epsilon", 1e-300}}, {});
+      World world(type, optimizer->states().size());
+      world.gradients.fill(0.0);
+      optimizer->update(device, world.blocks(false), 0.01, 1);
+      device.fence();
+      for (const double value : world.values.values())
+        ASSERT_TRUE(std::isfinite(value)) << name << " without a gradient";
+    }
+}
+
 TEST(Optimizers, have_the_learning_rate_of_their_option) {
   const std::vector<std::pair<std::string, std::string>> optimizers = {
       {"adam", "adam"}, {"adam", "adamw"}, {"sgd", "sgd"}, {"lamb", "lamb"}};

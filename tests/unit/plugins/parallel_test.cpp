@@ -74,6 +74,18 @@ TEST(Parallel, NamesEveryEmptySide) {
             "train.de:4: this line is empty, and that of train.en is not");
 }
 
+TEST(Parallel, CountsTheRowsOfEachFileWhereTheyTakeTurns) {
+  std::string sources, targets;
+  for (int i = 0; i < 12; ++i) {
+    sources += "\na\n";
+    targets += "b\n\n";
+  }
+  const std::string message = refusal(sources, targets);
+  EXPECT_NE(message.find("\nand 2 more rows like these in train.en\ntrain.de:2: "), std::string::npos)
+      << message;
+  EXPECT_TRUE(message.ends_with("\nand 2 more rows like these in train.de")) << message;
+}
+
 TEST(Parallel, SkipsPairsWithAnEmptySideAndCountsThem) {
   const Records records = read("one\n\nthree\n", "eins\nzwei\n\n", skipping);
   EXPECT_EQ(records.texts("source"), Texts{"one"});

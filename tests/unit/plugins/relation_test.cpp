@@ -24,11 +24,8 @@ const Options defaults = testing::default_options<Relation>(),
               bare = testing::options_with<Relation>("signs", false);
 
 wordpiece::WordPiece make_tokenizer() {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
+  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
+                                 {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "d", "$", "#"});
   return tokenizer;
 }

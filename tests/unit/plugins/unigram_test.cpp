@@ -304,6 +304,14 @@ TEST(Unigram, RefusesWhatItCannotTrain) {
   both.set("vocab_size", std::int64_t{60});
   EXPECT_EQ(message_of<OptionError>([&] { Unigram(both, {}); }),
             "vocab and vocab_size exclude each other: a model is read or trained");
+  // No text can have fewer pieces: known before any text is read.
+  Options bytes = options_with("byte_fallback", true);
+  bytes.set("vocab_size", std::int64_t{260});
+  EXPECT_EQ(message_of<OptionError>([&] { Unigram(bytes, {}); }),
+            "vocab_size = 260 is too small with byte_fallback: 256 bytes and 5 special pieces already need "
+            "261");
+  bytes.set("vocab_size", std::int64_t{261});
+  EXPECT_NO_THROW(Unigram(bytes, {}));
 }
 
 }  // namespace

@@ -129,12 +129,6 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerCutsOtherwise) {
     folder.write("tokenizer_config.json", text);
     return folder_problem(folder.path());
   };
-  EXPECT_EQ(
-      problem_with(R"({"do_lower_case": true, "strip_accents": false})"),
-      file + ": strip_accents is false, but this tokenizer drops accents exactly where it lowers the text");
-  EXPECT_EQ(
-      problem_with(R"({"do_lower_case": true, "tokenize_chinese_chars": false})"),
-      file + ": tokenize_chinese_chars is false, but this tokenizer always cuts Chinese characters apart");
   EXPECT_EQ(problem_with(R"({"cls_token": "<s>"})"),
             file + ": cls_token is \"<s>\", but this tokenizer has \"[CLS]\" for it");
   EXPECT_EQ(problem_with(R"({"do_lower_case": "yes"})"),

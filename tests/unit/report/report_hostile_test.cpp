@@ -48,16 +48,25 @@ TEST_F(HostileReport, MarkdownHoldsNoTagsButItsOwn) {
 
 TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
   store().database().execute(
-      "INSERT INTO code (commit_hash, diff) VALUES ('main; touch x #', '');"
-      "UPDATE attempt SET code = (SELECT number FROM code WHERE commit_hash LIKE 'main%');"
+      "INSERT INTO source (commit_hash, diff, archive, sha256) VALUES ('main; touch x #', '', '', '');"
+      "UPDATE build SET source = (SELECT number FROM source WHERE commit_hash LIKE 'main%');"
       "UPDATE sweep SET file = 'a $(touch x).toml'");
-  std::string commands;
-  for (const Block* block : blocks_of(report()))
-    if (const auto* listing = std::get_if<Listing>(block); listing != nullptr && listing->title == "Commands")
-      commands += listing->text;
-  EXPECT_TRUE(contains(commands, "git checkout 'main; touch x #'\n")) << commands;
-  EXPECT_TRUE(contains(commands, "exp run 'a $(touch x).toml' ")) << commands;
-  EXPECT_FALSE(contains(commands, "exp verify net<")) << commands;
+  const auto commands = [&] {
+    std::string text;
+    const Document document = report();
+    for (const Block* block : blocks_of(document))
+      if (const auto* listing = std::get_if<Listing>(block);
+          listing != nullptr && listing->title == "Commands")
+        text += listing->text;
+    return text;
+  };
+  const std::string hostile = commands();
+  EXPECT_FALSE(contains(hostile, "git checkout")) << "it is no commit: " << hostile;
+  EXPECT_TRUE(contains(hostile, "exp run 'a $(touch x).toml' ")) << hostile;
+  EXPECT_FALSE(contains(hostile, "exp verify net<")) << hostile;
+  const std::string commit(40, 'a');
+  Statement(store().database(), "UPDATE source SET commit_hash = ?").run(commit);
+  EXPECT_TRUE(contains(commands(), "git checkout " + commit + "  # in a clone of Encore\n"));
 }
 
 TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {

@@ -14,8 +14,10 @@ TEST_F(ReportTest, EqualDatabasesGiveEqualBytes) {
   tell({.name = "a", .seed = 3, .measures = nullptr, .state = RunState::failed, .reason = "why"});
   const std::string once = text_of(report());
   EXPECT_EQ(text_of(report()), once);
-  const Unguarded unguarded(store().database());
-  store().database().execute("VACUUM");
+  {
+    const Unguarded unguarded(store().database());
+    store().database().execute("VACUUM");
+  }
   EXPECT_EQ(text_of(report()), once);
   store_.reset();
   EXPECT_EQ(text_of(make_report(store(), {})), once) << "another process";
@@ -67,6 +69,25 @@ TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   EXPECT_TRUE(contains(text, "Verified: 0 of 2 runs trained again with equal bits, 1 with other bits"));
   EXPECT_TRUE(contains(text, "The source of Encore: of all 2 runs that were begun."));
   EXPECT_TRUE(contains(text, "Licences of the data"));
+}
+
+TEST_F(ReportTest, VerdictsOfAnotherDatabaseAreItsClaims) {
+  tell_all("a", {0.5, 0.6});
+  for (const char* run : {"a-s1", "a-s2"})
+    store().add_verification(store().find_run(run).number,
+                             {.time = 1.7e9, .outcome = "equal", .first_step = {}, .scope = ""});
+  store().database().execute(
+      "INSERT INTO origin (kind, name, sha256, time) VALUES ('bundle', 'theirs.tar.zst', '', 1);"
+      "UPDATE verification SET origin = 1");
+  EXPECT_TRUE(contains(text_of(report()),
+                       "Verified: none of these runs was trained again and compared here. The verdicts on 2 "
+                       "runs come from other databases."));
+  EXPECT_EQ(cell(table(report(), "digests-table"), "a-s1", "verdict").text.plain(),
+            "equal bits, as theirs.tar.zst says");
+  store().database().execute("UPDATE verification SET origin = NULL WHERE number = 1");
+  EXPECT_TRUE(contains(text_of(report()),
+                       "Verified: 1 of 2 runs trained again with equal bits. The verdicts on 1 run come from "
+                       "other databases."));
 }
 
 TEST_F(ReportTest, AgainstADateAndAgainstASweep) {

@@ -120,6 +120,22 @@ TEST_F(SearchesReportTest, says_what_it_cost_and_which_trials_are_best) {
   EXPECT_EQ(find_table(document, "confirmed-search-1"), nullptr);
 }
 
+TEST_F(SearchesReportTest, names_trials_whose_measure_is_undefined) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  begin("random");
+  trial(1e-3, 0, nan);
+  trial(1e-2, 0, 0.2);
+  trial(1e-2, 1, nan);
+  const Document some = report();
+  EXPECT_EQ(table(some, "best-trials-search-1").rows.front()[0].text.plain(), "2");
+  EXPECT_TRUE(contains(text_of(some),
+                       "dev/f1 is undefined in trials 1 and 3: ranked behind every trial with a value."))
+      << text_of(some);
+  begin("tpe");
+  trial(1e-3, 0, nan);
+  EXPECT_TRUE(contains(text_of(report()), "dev/f1 is undefined in every trial, so none is the best one"));
+}
+
 TEST_F(SearchesReportTest, sets_fresh_seeds_beside_the_score_of_the_choice) {
   begin("random");
   twelve();

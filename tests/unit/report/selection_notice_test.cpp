@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "report/comparison.hpp"
+#include "store/run_score.hpp"
 #include "store/searches.hpp"
 #include "unit/report/replicates.hpp"
 
@@ -70,6 +71,21 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatTheSetLeavesNothingToCount) {
       "it "
       "cannot choose a checkpoint; the run keeps step 20, that of the lowest dev/loss; train.select can name "
       "another measure");
+}
+
+TEST_F(SelectionNoticeTest, NoRunIsJudgedByAMetricThatTheSetLeavesUndefined) {
+  testing::Told told{.name = "short",
+                     .measures = {{"dev/f1", 0.0}, {"dev/accuracy", 0.5}},
+                     .best_step = 20,
+                     .ties = "loss",
+                     .undefined = true};
+  const RunRow undefined = tell(told);
+  EXPECT_EQ(judged_measure(store(), undefined, "dev/f1"), std::nullopt);
+  EXPECT_EQ(judged_measure(store(), undefined, "dev/accuracy"), 0.5) << "not the metric that is undefined";
+  EXPECT_EQ(judged_measure(store(), undefined, "dev/bleu"), std::nullopt);
+  told.name = "long";
+  told.undefined = false;
+  EXPECT_EQ(judged_measure(store(), tell(told), "dev/f1"), 0.0);
 }
 
 TEST_F(SelectionNoticeTest, IsSilentWhereTheMetricMovedOrHadNoChanceTo) {

@@ -451,7 +451,7 @@ TEST_F(DatabaseMergeTest, leaves_out_a_run_whose_name_a_terminal_would_obey) {
                            "gpj",
                            "\xc2\x9b"
                            "2J",
-                           "-y", ""}) {
+                           "a\tb", "-y", ""}) {
     const std::string mark = std::to_string(++number);
     Site hostile(file("hostile-" + mark)), laptop(file("laptop-" + mark));
     hostile.train(hostile.add('a', "wnut17"), RunState::completed, 2);

@@ -1,6 +1,7 @@
 // What gc takes and what it must leave; runs out of sight, back, and gone for good.
 #include "store/garbage.hpp"
 
+#include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "unit/store/store_fixture.hpp"
 
@@ -129,6 +130,24 @@ TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was
   EXPECT_EQ(remove_garbage(store(), false).size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(killed));
   EXPECT_TRUE(std::filesystem::exists(kept) && std::filesystem::exists(at_work));
+}
+
+TEST_F(GarbageTest, removes_the_copy_that_a_killed_upgrade_has_begun) {
+  store();
+  const std::string backup = path().string() + ".version-9.backup";
+  const std::filesystem::path begun = aside_name(backup), at_work = aside_name(backup);
+  for (const std::filesystem::path& file : {std::filesystem::path(backup), begun, at_work})
+    testing::write_bytes(file, "1234567");
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  std::filesystem::last_write_time(begun, old);
+  std::filesystem::last_write_time(backup, old);
+  const std::vector<Garbage> found = find_garbage(store());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, GarbageKind::leftover);
+  EXPECT_EQ(found[0].path, begun);
+  EXPECT_EQ(remove_garbage(store(), false).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(begun));
+  EXPECT_TRUE(std::filesystem::exists(backup) && std::filesystem::exists(at_work));
 }
 
 /// A folder that no run owns, with files that look like garbage of one.

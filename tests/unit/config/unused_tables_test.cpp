@@ -1,0 +1,57 @@
+// What bases say in vain: each rule by which a nearer file replaces a table, and what is no replacement.
+#include "config/unused_tables.hpp"
+
+#include <gtest/gtest.h>
+
+namespace encore {
+namespace {
+
+using Notes = std::vector<std::string>;
+
+/// The nearest first.
+Notes notes_of(const std::vector<std::string>& texts) {
+  const char* names[] = {"near.toml", "base.toml", "far.toml"};
+  std::vector<SourceFile> sources;
+  for (std::size_t i = 0; i < texts.size(); ++i) sources.push_back({names[i], texts[i]});
+  return unused_tables(sources);
+}
+
+TEST(UnusedTables, a_search_replaces_the_sweep_of_a_base) {
+  EXPECT_EQ(notes_of({"base = \"base.toml\"\n[search]\ntrials = 4\n",
+                      "[sweep.grid]\n\"model.layers\" = [1, 2]\n[sweep.when]\n\"a.b\" = \"c.d == 1\"\n"}),
+            (Notes{"base.toml:1:2: [sweep.grid] and [sweep.when] of a base: not used, because the file that "
+                   "builds on it has a [search] of its own: near.toml:2:2"}));
+}
+
+TEST(UnusedTables, so_do_a_sweep_and_a_second_search) {
+  EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[search]\ntrials = 4\n[search.space]\n"}).size(), 1U);
+  EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[[sweep.zip]]\na.b = [1]\n"}).size(), 1U);
+  EXPECT_EQ(notes_of({"[search]\n", "[search]\n"}).size(), 1U);
+  // One that nothing replaces is used, and one behind it is not.
+  EXPECT_EQ(notes_of({"seed = 1\n", "[sweep]\ndraws = 2\n"}), Notes());
+  const Notes far = notes_of({"seed = 1\n", "[search]\n", "[sweep]\ndraws = 2\n"});
+  ASSERT_EQ(far.size(), 1U);
+  EXPECT_TRUE(far.front().starts_with("far.toml:1:2: [sweep] ")) << far.front();
+  EXPECT_TRUE(far.front().ends_with(" base.toml:1:2")) << far.front();
+}
+
+TEST(UnusedTables, another_type_of_data_takes_options_of_encore_along) {
+  const std::string base =
+      "[data]\ntype = \"conll\"\ntrain = \"a\"\ncomment = \"#\"\nmax_length = 64\nprivate = true\n";
+  EXPECT_EQ(notes_of({"[data]\ntype = \"tsv\"\ntrain = \"b\"\nmax_length = 32\n", base}),
+            (Notes{"base.toml:6:1: \"private\" of a base's [data]: not used, because the file that builds on "
+                   "it names another type: near.toml:2:1"}));
+  EXPECT_EQ(notes_of({"[data]\ntype = \"conll\"\n", base}), Notes());
+  EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", base}), Notes());
+  // The replacement may lie between two bases, and takes what is behind it.
+  EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", "[data]\ntype = \"tsv\"\nmax_length = 9\n", base}).size(),
+            1U);
+}
+
+TEST(UnusedTables, files_that_are_no_toml_have_no_notes) {
+  EXPECT_EQ(notes_of({"[search]\n", "[sweep\n"}), Notes());
+  EXPECT_EQ(notes_of({}), Notes());
+}
+
+}  // namespace
+}  // namespace encore
