@@ -29,7 +29,7 @@ int host_threads() {
 
 void on_host_threads(const std::function<void()>& work) {
 #ifdef KOKKOS_ENABLE_OPENMP
-#pragma omp parallel
+#pragma omp parallel num_threads(host_threads())
 #endif
   work();
 }

@@ -49,6 +49,8 @@ void use_host_threads([[maybe_unused]] const Device& device, [[maybe_unused]] in
   ExecutionSpace& space = const_cast<SpaceInstance&>(device.space());
   space = threads == host_threads() ? ExecutionSpace() : ExecutionSpace(threads);
   const bool bound = binds();
+  // For what a kernel calls within a region: in one of a single thread, a library would start all others.
+  omp_set_num_threads(threads);
 #pragma omp parallel num_threads(threads)
   {
     if (bound) bind(binding);

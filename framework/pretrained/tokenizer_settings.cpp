@@ -91,11 +91,14 @@ class Settings {
   }
 
   void require_marker(const char* name, const std::string& piece, const char* usual) const {
-    const json& said = member_of(files_.config, name);
+    // Where tokenizer_config.json lists no added tokens, special_tokens_map.json is read after it.
+    const bool is_in_map = !member_of(files_.config, "added_tokens_decoder").is_object() &&
+                           !member_of(files_.specials, name).is_null();
+    const json& said = member_of(is_in_map ? files_.specials : files_.config, name);
     const json& text = said.is_object() ? member_of(said, "content") : said;
     if (text.is_null() && piece == usual) return;
     if (text.is_string() && text == piece) return;
-    throw Error(place(tokenizer_config_file) + name +
+    throw Error(place(is_in_map ? special_tokens_file : tokenizer_config_file) + name +
                 (text.is_null() ? " is missing, which counts as \"" + std::string(usual) + "\""
                                 : " is " + shortened(text.dump())) +
                 ", but this tokenizer has \"" + piece + "\" for it");

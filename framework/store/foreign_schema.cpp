@@ -90,6 +90,38 @@ const OwnSchema& own_schema() {
   return own;
 }
 
+/// "table run": what each statement of schema.sql makes, in its order.
+std::vector<std::pair<std::string, std::string>> named_in_own_text() {
+  constexpr std::string_view begin = "\nCREATE ";
+  const std::string_view own = schema_sql;
+  std::vector<std::pair<std::string, std::string>> named;
+  for (std::size_t at = own.find(begin); at != std::string_view::npos; at = own.find(begin, at)) {
+    at += begin.size();
+    const std::size_t name = own.find(' ', at) + 1;
+    std::string type(own.substr(at, name - 1 - at));
+    for (char& letter : type) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    named.emplace_back(type, own.substr(name, own.find_first_of(" (\n", name) - name));
+  }
+  return named;
+}
+
+/// Whether the file has every statement of schema.sql to the letter and in its order, as one that this
+/// version has made. It spares the comparison of meanings, which takes longer than many a command.
+bool has_own_text(Database& database, const std::string& schema) {
+  const auto named = named_in_own_text();
+  auto next = named.begin();
+  std::size_t at = 0;
+  Statement rows(database, schema == "main" ? "SELECT name, type, sql FROM main.sqlite_schema"
+                                            : "SELECT name, type, sql FROM other.sqlite_schema");
+  while (next != named.end() && rows.step()) {
+    if (rows.text(0) != next->second || rows.text(1) != next->first) continue;
+    at = std::string_view(schema_sql).find("\n" + rows.text(2) + ";", at);
+    if (at == std::string_view::npos) return false;
+    ++next;
+  }
+  return next == named.end();
+}
+
 /// A name of a file of somebody else, as a message may print it.
 std::string shown(const std::string& name) {
   std::string text;
@@ -176,13 +208,14 @@ int allow_rows(void* tables, int action, const char* first, const char* second, 
   return allowed_action(action, first, second, schema, *static_cast<const std::set<std::string>*>(tables));
 }
 
-/// The tables of SQLite that are made when they are first used, which the guard would refuse.
+/// The tables of SQLite that are made when the first statement of them is prepared, which the guard would
+/// refuse.
 void make_tables_of_functions(Database& database) {
   for (const char* sql :
        {"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
         "SELECT 1 FROM pragma_table_info('run')", "SELECT 1 FROM pragma_table_list",
         "SELECT 1 FROM pragma_table_xinfo('run')", "SELECT 1 FROM pragma_foreign_key_check('run')"})
-    Statement(database, sql).finish();
+    const Statement prepared(database, sql);
 }
 
 /// Where a token ends: a word, a literal or name in quotes, or one other character.
@@ -272,6 +305,7 @@ void require_own_kinds(Database& database) {
 void require_own_schema(Database& database, const std::string& schema) {
   ENCORE_REQUIRE(schema == "main" || schema == "other", "these are the names under which files are opened");
   const Budget budget(database);
+  if (has_own_text(database, schema)) return;
   const Objects found = objects_of(database, schema);
   for (const auto& [name, own] : own_schema().objects) {
     const auto there = found.find(name);
@@ -295,9 +329,9 @@ void guard(Database& database) {
   make_tables_of_functions(database);
   std::set<std::string>& tables = database.guarded_names();
   tables.clear();
-  for (const auto& [name, object] : objects_of(database, "main"))
-    if (object.type == "table") tables.insert(name);
-  for (const auto& [name, object] : own_schema().objects) tables.insert(name);
+  Statement rows(database, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 0");
+  while (rows.step()) tables.insert(rows.text(0));
+  for (const auto& [type, name] : named_in_own_text()) tables.insert(name);
   sqlite3_set_authorizer(database.handle(), allow_rows, &tables);
 }
 

@@ -51,12 +51,11 @@ void copy_tree(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 RunFolderCopy::RunFolderCopy(const fs::path& from, fs::path target)
-    : target_(std::move(target)), aside_(target_.string() + std::string(aside_suffix)) {
-  std::error_code ignored;
-  fs::remove_all(aside_, ignored);  // of a merge that was killed
+    : target_(std::move(target)), aside_(aside_name(target_)) {
   try {
     copy_tree(from, aside_);
   } catch (...) {
+    std::error_code ignored;
     fs::remove_all(aside_, ignored);
     throw;
   }

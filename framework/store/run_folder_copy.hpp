@@ -8,8 +8,8 @@ namespace encore {
 
 class RunFolderCopy {
  public:
-  /// Copies folders and regular files of `from` into `target` + ".part"; symbolic links and what interrupted
-  /// writes left stay behind. Throws Error naming the file that cannot be copied.
+  /// Copies folders and regular files of `from` aside (aside_name of `target`); symbolic links and what
+  /// interrupted writes left stay behind. Throws Error naming the file that cannot be copied.
   RunFolderCopy(const std::filesystem::path& from, std::filesystem::path target);
   /// Removes the copy unless it is in place, and what it has replaced.
   ~RunFolderCopy();

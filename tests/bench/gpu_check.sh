@@ -94,18 +94,22 @@ row() { printf '%-11s %-8s %6s s  %s\n' "$@" | tee -a "$out/table.txt"; }
 
 # A test program in as many processes as the machine bears; GoogleTest divides its tests among them.
 tests_of() {   # tests_of NAME SECONDS PROGRAM FILTER
-  local name=$1 limit=$2 program=$build/bin/tests/$3 filter=$4 begun=$SECONDS shard code=0 pids=()
+  local name=$1 limit=$2 program=$build/bin/tests/$3 filter=$4 begun=$SECONDS shard code failed_shards=0 cut_shards=0 pids=()
   [ -x "$program" ] || { row "$name" absent 0 "there is no $program"; return; }
   for ((shard = 0; shard < shards; ++shard)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive timeout -k 5 "$limit" "$program" \
       --gtest_filter="$filter" --gtest_color=no >"$out/$name.$shard.txt" 2>&1 & pids+=($!)
   done
-  for shard in "${!pids[@]}"; do wait "${pids[$shard]}" || code=$?; done
+  for shard in "${!pids[@]}"; do
+    code=0
+    wait "${pids[$shard]}" || code=$?
+    case $code in 0) ;; 124 | 137) cut_shards=1 ;; *) failed_shards=1 ;; esac
+  done
   local passed failed skipped verdict=passed
   passed=$(cat "$out/$name".*.txt | grep -c '^\[       OK' || true)
   failed=$(cat "$out/$name".*.txt | grep -c '^\[  FAILED  \].*ms)' || true)
   skipped=$(cat "$out/$name".*.txt | grep -c '^\[  SKIPPED \].*ms)' || true)
-  if [ "$code" = 124 ] || [ "$code" = 137 ]; then verdict=cut-off; elif [ "$code" != 0 ]; then verdict=failed; fi
+  if [ "$failed_shards" = 1 ]; then verdict=failed; elif [ "$cut_shards" = 1 ]; then verdict=cut-off; fi
   if [ "$passed$failed$skipped" = 000 ]; then verdict=none; fi
   row "$name" "$verdict" $((SECONDS - begun)) "$passed passed, $failed failed, $skipped skipped"
   cat "$out/$name".*.txt | sed -n 's/^\[  FAILED  \] \(.*\) (.* ms)/    \1/p' | sort -u | tee -a "$out/table.txt"

@@ -156,10 +156,13 @@ class Situation:
         assert [one["commit"] for one in bundle["code"]] == [repository], f"{what}: {bundle['code']}"
         text = self.exp("bundle", "show", "tiny.tar.zst")
         assert "as this program" in text and (commit or archive) in text, f"{what}: {text}"
-        crate = call("sh", "-c", "zstd -dc tiny.tar.zst | tar xO encore-bundle/ro-crate-metadata.json", cwd=self.work)
-        graph = json.loads(crate)["@graph"]
-        versions = {one["version"] for one in graph if one["@type"] == "SoftwareSourceCode"}
-        assert versions == {commit or source["sha256"]} | ({repository} if repository else set()), f"{what}: {versions}"
+        if shutil.which("zstd"):
+            crate = call("sh", "-c", "zstd -dc tiny.tar.zst | tar xO encore-bundle/ro-crate-metadata.json", cwd=self.work)
+            graph = json.loads(crate)["@graph"]
+            versions = {one["version"] for one in graph if one["@type"] == "SoftwareSourceCode"}
+            assert versions == {commit or source["sha256"]} | ({repository} if repository else set()), f"{what}: {versions}"
+        else:
+            print(f"skipped: the crate of {what}, for there is no program zstd here")
         assert str(self.tree) not in json.dumps(source), f"{what}: an absolute path is in the record"
         self.verify(what, commit, changed)
 

@@ -6,6 +6,9 @@
 #include <cstdlib>
 
 #include <encore/rows.hpp>
+#if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
 
 #include "data/hash.hpp"
 #include "kernels/host_threads.hpp"
@@ -16,6 +19,12 @@ namespace encore {
 namespace {
 
 using namespace encore::testing;
+
+#if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
+constexpr bool has_openmp = true;
+#else
+constexpr bool has_openmp = false;
+#endif
 
 /// On how many threads its kernels run.
 int threads_of([[maybe_unused]] const Device& device) {
@@ -128,6 +137,28 @@ TEST(ThreadsChild, DISABLED_Trains) {
     if (name != nullptr && name == name_of(precision))
       print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr,
                          std::getenv("ENCORE_TEST_CHANGES") != nullptr));
+}
+
+TEST(ThreadsChild, DISABLED_TellsWhatARegionWouldOpen) {
+  const Device device;
+  std::string counts;
+#if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
+  for (const int threads : {host_threads(), 1, host_threads()}) {
+    use_host_threads(device, threads, Binding::any_place);
+    int most = 0;
+    Kokkos::parallel_for(Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1),
+                         [&most](int) { most = omp_get_max_threads(); });
+    counts += std::to_string(most);
+  }
+#endif
+  print_digest(counts);
+}
+
+/// A library that is called within a kernel, as oneDNN is, opens a region of its own where the kernel's has a
+/// single thread. It must not be one of threads that were given up.
+TEST(HostThreads, ARegionWithinOneThreadHasOneThread) {
+  if (!has_openmp) GTEST_SKIP() << "the kernels run on no threads of OpenMP";
+  EXPECT_EQ(digest_of_child("model_test", "ThreadsChild.DISABLED_TellsWhatARegionWouldOpen", 3), "313");
 }
 
 struct Threads : ::testing::TestWithParam<Precision> {

@@ -139,6 +139,15 @@ TEST(FolderSettings, refuse_another_class_of_tokenizer) {
                                     "everything from tokenizer.json, and the folder has none");
 }
 
+TEST(FolderSettings, refuse_another_marker_in_either_file) {
+  const TinyFolder folder;
+  folder.write("special_tokens_map.json", R"({"cls_token": "lund"})");
+  EXPECT_EQ(problem_in(folder), (folder / "special_tokens_map.json").string() +
+                                    ": cls_token is \"lund\", but this tokenizer has \"[CLS]\" for it");
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {}})");
+  EXPECT_EQ(problem_in(folder), no_problem);
+}
+
 TEST(FolderSettings, name_tokens_that_are_found_in_texts) {
   const TinyFolder folder;
   folder.remove("vocab.txt");
