@@ -244,8 +244,8 @@ class Settings {
         refuse_part("decoder", decoder, "\"ByteLevel\"");
       if (folder_.config.model_type == "gpt2") {
         if (const json& ends = member_of(files_.whole, "post_processor");
-            !ends.is_null() && type_of(ends) != "ByteLevel")
-          refuse_part("post_processor", ends, "\"ByteLevel\"");
+            !ends.is_null() && type_of(ends) != "ByteLevel" && !adds_nothing(ends))
+          refuse_part("post_processor", ends, "\"ByteLevel\" or a template that adds nothing to a text");
       } else {
         require_post_processor({roles_.start, "A", roles_.end},
                                {roles_.start, "A", roles_.end, roles_.end, "B", roles_.end},
@@ -273,6 +273,15 @@ class Settings {
                         (segment == 0 || segment.is_null() ? "" : "/" + segment.dump()));
       }
     return parts;
+  }
+
+  static bool adds_nothing(const json& processor) {
+    try {
+      return type_of(processor) == "TemplateProcessing" &&
+             template_of(processor.at("single")) == std::vector<std::string>{"A"};
+    } catch (const json::exception&) {
+      return false;
+    }
   }
 
   /// `shorter`: the processor that does the same as the templates `one` and `two`.

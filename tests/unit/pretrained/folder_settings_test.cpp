@@ -208,6 +208,32 @@ TEST(FolderSettings, refuse_parts_of_tokenizer_json_that_cut_otherwise) {
             no_problem);
 }
 
+TEST(FolderSettings, take_a_template_of_gpt2_that_adds_nothing) {
+  const TinyFolder folder;
+  folder.remove("vocab.txt");
+  folder.write("config.json", TinyFolder::gpt2_config().dump());
+  folder.set("vocab_size", 3);
+  for (const char* name : {"bos_token_id", "eos_token_id"}) folder.set(name, 0);
+  const auto problem_with = [&](const json& single) {
+    const json model = {{"type", "BPE"},
+                        {"vocab", {{"<|endoftext|>", 0}, {"l", 1}, {"u", 2}}},
+                        {"merges", json::array()},
+                        {"dropout", nullptr}};
+    folder.write("tokenizer.json",
+                 json{{"model", model},
+                      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+                      {"post_processor", {{"type", "TemplateProcessing"}, {"single", single}}}}
+                     .dump());
+    return problem_in(folder);
+  };
+  const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  const json marker = {{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}};
+  EXPECT_EQ(problem_with(json::array({text})), no_problem);
+  EXPECT_NE(problem_with(json::array({marker, text})).find("the post_processor is "), std::string::npos);
+  EXPECT_NE(problem_with(json::array({json{{"Sequence", {}}}})).find("the post_processor is "),
+            std::string::npos);
+}
+
 TEST(FolderSettings, honour_a_matrix_of_its_own_for_masked_words) {
   const TinyFolder folder;
   folder.set("tie_word_embeddings", false);
