@@ -54,6 +54,14 @@ std::string listed(const std::vector<Adopter>& adopters, bool tasks_only) {
   return list;
 }
 
+/// The members of config.json that an architecture follows from.
+std::string sources_of(const std::string& architecture) {
+  const std::size_t slash = architecture.find('/');
+  if (slash == std::string::npos) return "architectures";
+  return std::string("architectures, ") +
+         (architecture.substr(slash) == plain_labels ? "id2label" : "problem_type");
+}
+
 /// The one that takes the folder's architecture; a task that is named takes also the body of a model with
 /// another head, where it takes bodies.
 Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, const Catalogue& catalogue) {
@@ -70,7 +78,8 @@ Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, con
   // Tags of entities are labels too, where a task is named that takes any.
   if (found.empty() && !task.empty()) found = of(folder.architecture + plain_labels);
   if (found.empty() && !task.empty()) found = of(body_architecture);
-  const std::string what = folder.path.string() + " holds a model \"" + folder.architecture + "\"";
+  const std::string what = folder.path.string() + " (config.json: " + sources_of(folder.architecture) +
+                           ") holds a model \"" + folder.architecture + "\"";
   if (found.empty())
     throw UsageError(what + ", which " +
                      (task.empty() ? "no task takes over" : "the task \"" + task + "\" does not take over") +

@@ -2,6 +2,7 @@
 // a text or bytes that is a length and so many bytes.
 #include "data/sentencepiece_pieces.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -18,7 +19,8 @@ namespace {
 
 struct WireField {
   std::uint64_t number = 0;
-  std::string_view bytes;  ///< of one that has a length; else empty
+  std::string_view bytes;   ///< of one that has a length; else empty
+  std::uint32_t fixed = 0;  ///< of one that has four bytes
 };
 
 /// The fields of one message, in their order.
@@ -30,6 +32,7 @@ class WireMessage {
     if (rest_.empty()) return std::nullopt;
     const std::uint64_t key = integer();
     WireField field = {.number = key >> 3, .bytes = {}};
+    std::string_view four;
     switch (key & 7) {
       case 0:
         integer();
@@ -41,7 +44,9 @@ class WireMessage {
         field.bytes = take(integer());
         break;
       case 5:
-        take(4);
+        four = take(4);
+        for (unsigned i = 0; i < 4; ++i)
+          field.fixed |= std::uint32_t{static_cast<unsigned char>(four[i])} << (8 * i);
         break;
       default:
         refuse("a field is stored in a way that is not known");
@@ -71,8 +76,11 @@ class WireMessage {
   std::string_view rest_;
 };
 
-constexpr std::uint64_t pieces_of_model = 1;  // ModelProto.pieces
-constexpr std::uint64_t text_of_piece = 1;    // ModelProto.SentencePiece.piece
+constexpr std::uint64_t pieces_of_model = 1;         // ModelProto.pieces
+constexpr std::uint64_t text_of_piece = 1;           // ModelProto.SentencePiece.piece
+constexpr std::uint64_t score_of_piece = 2;          // ModelProto.SentencePiece.score
+constexpr std::uint64_t normalizer_of_model = 3;     // ModelProto.normalizer_spec
+constexpr std::uint64_t charsmap_of_normalizer = 2;  // NormalizerSpec.precompiled_charsmap
 
 std::string piece_text(std::string_view message, std::size_t number) {
   std::string text;
@@ -96,6 +104,25 @@ std::vector<std::string> sentencepiece_pieces(std::string_view model) {
     if (field->number == pieces_of_model) pieces.push_back(piece_text(field->bytes, pieces.size()));
   if (pieces.empty()) refuse("it has no pieces");
   return pieces;
+}
+
+SentencepieceContents sentencepiece_contents(std::string_view model) {
+  SentencepieceContents contents;
+  for (std::string& piece : sentencepiece_pieces(model)) contents.pieces.emplace_back(std::move(piece), 0.0F);
+  std::size_t number = 0;
+  WireMessage message(model);
+  while (const std::optional<WireField> part = message.next()) {
+    WireMessage inner(part->bytes);
+    if (part->number == pieces_of_model) {
+      float& score = contents.pieces[number++].second;
+      while (const std::optional<WireField> field = inner.next())
+        if (field->number == score_of_piece) score = std::bit_cast<float>(field->fixed);
+    } else if (part->number == normalizer_of_model) {
+      while (const std::optional<WireField> field = inner.next())
+        if (field->number == charsmap_of_normalizer) contents.charsmap = field->bytes;
+    }
+  }
+  return contents;
 }
 
 }  // namespace encore

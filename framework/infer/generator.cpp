@@ -46,13 +46,16 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-/// Nothing but white space and special pieces; an unknown piece stands for something.
+/// Nothing but white space between its markers; unknown and special pieces in a text stand for something.
 bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
   if (!model_.needs().target) return false;
-  const std::span<const std::int32_t> pieces = set.ids(sequence);
-  const std::optional<std::int32_t> unknown = tokenizer_.find(Special::unknown);
-  return !(unknown && std::ranges::find(pieces, *unknown) != pieces.end()) &&
-         is_blank(tokenizer_.decode(pieces));
+  std::span<const std::int32_t> pieces = set.ids(sequence);
+  if (!pieces.empty() && tokenizer_.find(Special::end) == pieces.back())
+    pieces = pieces.first(pieces.size() - 1);
+  if (!pieces.empty() && tokenizer_.find(Special::start) == pieces.front()) pieces = pieces.subspan(1);
+  return is_blank(tokenizer_.decode(pieces)) && std::ranges::none_of(pieces, [&](std::int32_t piece) {
+           return tokenizer_.decode({&piece, 1}).empty();
+         });
 }
 
 std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, const Decoding& decoding,

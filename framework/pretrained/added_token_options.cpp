@@ -2,6 +2,7 @@
 // `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <encore/error.hpp>
@@ -136,10 +137,15 @@ std::string entry_of(const std::string& content, const NamedToken& token, bool o
   return (flags.empty() ? "plain" : flags) + " " + content;
 }
 
+bool is_gap(const std::string& content) {
+  return content.starts_with(gap_piece_beginning);
+}
+
 /// Those that the class of the family has where no file names them.
 std::vector<std::string> usual_tokens(const std::string& model_type) {
   if (model_type == "gpt2") return {"<|endoftext|>"};
   if (model_type == "roberta" || model_type == "bart") return {"<s>", "</s>", "<unk>", "<pad>", "<mask>"};
+  if (model_type == "marian" || model_type == "t5") return {"</s>", "<unk>", "<pad>"};
   return {};  // which our tokenizers find by themselves
 }
 
@@ -149,22 +155,45 @@ bool is_own(const HuggingFaceFolder& folder, const RolePieces& roles, const std:
   const NamedToken plain = {.special = true, .file = ""},
                    mask = {.lstrip = true, .special = true, .file = ""};
   if (folder.tokenizer.type == byte_bpe_tokenizer) return content == roles.mask && token == mask;
+  if (folder.tokenizer.type == unigram_tokenizer)
+    return is_gap(content) && folder.config.model_type == "t5" && token == plain;
   for (const std::string& piece : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
     if (content == piece) return token == plain;
   return false;
 }
 
-/// Pieces of SentencePiece that the tokenizer unigram cuts by rules of its own, or never.
-bool is_of_unigram(const RolePieces& roles, const std::string& content) {
-  for (const std::string& piece : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
-    if (content == piece) return true;
-  return content.starts_with(gap_piece_beginning) || (content.starts_with(">>") && content.ends_with("<<"));
+/// What keeps the tokenizer unigram from finding a token as that of the folder does; empty where nothing
+/// does.
+std::string unigram_problem(const std::string& model_type, const NamedToken& token) {
+  if (!token.special) return "is not special";
+  // A T5 looks for it in the normalized text; a MarianMT asks for blanks beside a single word.
+  if (model_type == "t5" && token.normalized) return "is normalized";
+  if (model_type == "marian" && token.single_word) return "has single_word";
+  return "";
+}
+
+/// Of a T5 the gaps are special where the list names them, or where there is none.
+void require_gaps(const TokenizerJson& files) {
+  const json said = files.config.value(extra_ids_name, json());
+  const std::int64_t gaps = said.is_number_integer() ? said.get<std::int64_t>() : 100;
+  for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
+    const json list = files.config.value(name, json());
+    if (list.is_null() || gaps == 0) continue;
+    std::set<std::string> listed;
+    for (const json& token : list)
+      if (const std::string content = content_of(token); is_gap(content)) listed.insert(content);
+    if (std::ssize(listed) != gaps)
+      throw Error(files.file(tokenizer_config_file).string() + ": " + name + " names " +
+                  std::to_string(listed.size()) + " pieces <extra_id_...>, but " + extra_ids_name + " is " +
+                  std::to_string(gaps) + "; name all of them there, or leave " + name + " out");
+  }
 }
 
 }  // namespace
 
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
                                                 const RolePieces& roles) {
+  if (folder.config.model_type == "t5") require_gaps(files);
   NamedTokens tokens = TokenReader(folder, files).read();
   for (const std::string& content : usual_tokens(folder.config.model_type))
     if (!tokens.contains(content) && files.number_of(content))
@@ -181,17 +210,15 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
   for (const auto& [content, token] : tokens) {
     const std::string place =
         files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
-    if (folder.tokenizer.type == "unigram") {
-      if (is_of_unigram(roles, content)) continue;
-      throw Error(place + "is added to those of the SentencePiece model, which is not supported for a " +
-                  folder.config.model_type);
-    }
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
       // A marker that the vocabulary lacks gets a number behind the table there, which no text may have.
       throw Error(place + "has no row in the table of pieces: " + folder.tokenizer.vocabulary.string() +
                   " does not hold it");
     }
+    if (folder.tokenizer.type == unigram_tokenizer)
+      if (const std::string problem = unigram_problem(folder.config.model_type, token); !problem.empty())
+        throw Error(place + problem + ", which is not supported for a " + folder.config.model_type);
     if (content.find('\n') != std::string::npos)
       throw Error(place + "has a line break, which is not supported");
     const bool outside = from_whole && vocab.is_object() && !vocab.contains(content);

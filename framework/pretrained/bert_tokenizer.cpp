@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <encore/error.hpp>
+
 #include "config/value.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -95,6 +97,18 @@ json special_tokens_json() {
   return map;
 }
 
+/// vocab.txt makes a piece of words of each token. That changes a text only where the token stands within a
+/// word that it is not found in.
+void require_tokens_beside_words(const WrittenTokenizer& tokenizer) {
+  if (!tokenizer.options.has(added_tokens_name)) return;
+  for (const std::string& entry : tokenizer.options.text_list(added_tokens_name)) {
+    const std::string flags = "," + entry.substr(0, entry.find(' ')) + ",";
+    if (flags.find(",single_word,") != std::string::npos && flags.find(",outside,") != std::string::npos)
+      throw Error("tokenizer.added_tokens has \"" + entry +
+                  "\", a single word that no other is cut into, which vocab.txt cannot say");
+  }
+}
+
 json bert_config_json(const WrittenTokenizer& tokenizer) {
   const Options& options = tokenizer.options;
   json config = special_tokens_json();
@@ -105,6 +119,7 @@ json bert_config_json(const WrittenTokenizer& tokenizer) {
   config["strip_accents"] = options.has("strip_accents") ? json(options.flag("strip_accents")) : json();
   config["model_max_length"] = tokenizer.max_length;
   add_tokens_json(tokenizer, config);
+  require_tokens_beside_words(tokenizer);
   return config;
 }
 

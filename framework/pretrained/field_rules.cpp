@@ -32,8 +32,9 @@ constexpr FieldRule config_rules[] = {
     {all, "model_type", honoured, "", "names the family; another one is refused"},
     {all, "architectures", honoured, "", "decides the task; a class that no task takes over is refused"},
     {all, "vocab_size", honoured, "", "must be the number of pieces"},
-    {all, "id2label", honoured, "", "names of the classes, in its order"},
-    {all, "problem_type", honoured, "", "`multi_label_classification` is taken, `regression` is refused"},
+    {all, "id2label", honoured, "", "names of the classes, in its order; a single one is refused"},
+    {all, "problem_type", honoured, "",
+     "of `...ForSequenceClassification`: `multi_label_classification` is taken, `regression` is refused"},
     {all, "label2id", harmless, "", "`id2label` decides"},
     {all, "num_labels", harmless, "", "`id2label` decides; without it there are no classes to import"},
     {"bert roberta distilbert", "tie_word_embeddings", honoured, "",
@@ -175,7 +176,6 @@ constexpr FieldRule config_rules[] = {
     {like_bart, "init_std", training, "", "likewise"},
     {"t5", "initializer_factor", training, "", "likewise"},
     {all, "gradient_checkpointing", training, "", "`train.recompute`"},
-    {like_bart, "gradient_checkpointing", training, "", "`train.recompute`"},
 
     {all, "dtype", harmless, "",
      "weights are read as they are stored; `train.precision` says how a run computes"},
@@ -223,8 +223,8 @@ constexpr FieldRule generation_rules[] = {
     {generating, "eos_token_id", honoured, "", "must be the piece that ends a text here"},
     {generating, "pad_token_id", harmless, "", "fills rows behind a text that has ended"},
     {generating, "decoder_start_token_id", honoured, "", "must be that of `config.json`"},
-    {generating, "forced_bos_token_id", honoured, "",
-     "of a BART the piece `<s>`, which is given here; another piece is refused, and a notice says where it "
+    {"bart", "forced_bos_token_id", honoured, "",
+     "the piece `<s>`, which is given here; another piece is refused, and a notice says where it "
      "is absent"},
     {"gpt2 marian t5", "forced_bos_token_id", equal, "[]", ""},
     {generating, "forced_eos_token_id", harmless, "", "ends a text that is cut at the largest length"},
@@ -296,11 +296,12 @@ constexpr FieldRule generation_rules[] = {
 constexpr const char* wordpieces = "bert distilbert";
 constexpr const char* byte_pairs = "roberta gpt2 bart";
 constexpr const char* sentencepieces = "marian t5";
+constexpr const char* not_read = "not read there";
 
 constexpr FieldRule tokenizer_config_rules[] = {
     {all, "tokenizer_class", honoured, "",
      "must be that of the family, or one that takes all from `tokenizer.json` (`PreTrainedTokenizerFast`, "
-     "`TokenizersBackend`)"},
+     "`TokenizersBackend`); of a MarianMT and a T5 that of the family"},
     {all, "auto_map", equal, "[{}]", "code of the folder's own is never run"},
     {wordpieces, "do_lower_case", honoured, "", "`tokenizer.lowercase`; on where it is absent"},
     {wordpieces, "strip_accents", honoured, "",
@@ -320,9 +321,10 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {"marian", "target_lang", harmless, "", "a note"},
     {"t5", "extra_ids", honoured, "", "number of gaps"},
     {"t5", "legacy", harmless, "", "no longer read there"},
+    {"t5", "unk_id", harmless, "", not_read},
     {all, "added_tokens_decoder", honoured, "",
-     "`tokenizer.added_tokens`; of a MarianMT or T5 others than its own are refused"},
-    {all, "additional_special_tokens", honoured, "", "likewise"},
+     "`tokenizer.added_tokens`; of a MarianMT and a T5 tokens that are not special are refused"},
+    {all, "additional_special_tokens", honoured, "", "likewise; of a T5 all gaps must be among them"},
     {all, "extra_special_tokens", honoured, "", "likewise"},
     {all, "unk_token", honoured, "", "must be the piece that has the role here"},
     {all, "sep_token", honoured, "", "likewise"},
@@ -331,10 +333,10 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {all, "mask_token", honoured, "", "likewise"},
     {all, "bos_token", honoured, "", "likewise"},
     {all, "eos_token", honoured, "", "likewise"},
-    {all, "*_token", honoured, "",
-     "any other name that ends so: a special piece, as `additional_special_tokens`"},
     {all, "add_bos_token", equal, "[false]", ""},
     {all, "add_eos_token", equal, "[false]", ""},
+    {all, "*_token", honoured, "",
+     "any other name that ends so: a special piece, as `additional_special_tokens`"},
     {all, "split_special_tokens", equal, "[false]", ""},
     {all, "truncation_side", equal, R"(["right"])", ""},
     {all, "model_max_length", honoured, "",
@@ -395,11 +397,13 @@ constexpr FieldRule tokenizer_rules[] = {
     {byte_pairs, "decoder", honoured, "", "must be a `ByteLevel`"},
     {byte_pairs, "model", honoured, "",
      "a `BPE` without `dropout`, `byte_fallback`, `ignore_merges`, prefix and suffix"},
-    {sentencepieces, "normalizer", harmless, "", "the model of SentencePiece in the folder decides"},
-    {sentencepieces, "pre_tokenizer", harmless, "", "likewise"},
-    {sentencepieces, "post_processor", harmless, "", "likewise"},
-    {sentencepieces, "decoder", harmless, "", "likewise"},
-    {sentencepieces, "model", harmless, "", "likewise"},
+    {"t5", "normalizer", honoured, "", "its `precompiled_charsmap` must be that of `spiece.model`"},
+    {"t5", "model", honoured, "", "pieces and scores must be those of `spiece.model`"},
+    {"marian", "normalizer", harmless, "", not_read},
+    {"marian", "model", harmless, "", not_read},
+    {sentencepieces, "pre_tokenizer", harmless, "", not_read},
+    {sentencepieces, "post_processor", harmless, "", not_read},
+    {sentencepieces, "decoder", harmless, "", not_read},
 };
 
 constexpr FieldRule special_tokens_rules[] = {

@@ -28,6 +28,10 @@ constexpr const char* generation_file = "generation_config.json";
 constexpr const char* added_tokens_file = "added_tokens.json";
 constexpr const char* modules_file = "modules.json";
 constexpr const char* sentence_file = "sentence_bert_config.json";
+/// Names that sentence-transformers had for it, by the kind of the model; the first one that is there counts.
+constexpr const char* sentence_kinds[] = {"bert",   "roberta",     "distilbert", "camembert",
+                                          "albert", "xlm-roberta", "xlnet"};
+constexpr const char* adapter_file = "adapter_config.json";
 constexpr const char* pooling_file = "1_Pooling/config.json";
 constexpr const char* prompts_file = "config_sentence_transformers.json";
 
@@ -41,13 +45,24 @@ json object_or_empty(const fs::path& file) {
 class Collector {
  public:
   explicit Collector(const HuggingFaceFolder& folder)
-      : folder_(folder), config_(read_json_object(folder.path / config_file)) {}
+      : folder_(folder), config_(read_json_object(folder.path / config_file)) {
+    for (const char* kind : sentence_kinds)
+      if (const std::string file = "sentence_" + std::string(kind) + "_config.json"; is_there(path(file))) {
+        sentence_name_ = file;
+        break;
+      }
+  }
 
   FolderSettings run() {
     settings_.max_length = folder_.config.max_positions;
+    if (is_there(path(adapter_file)))
+      refuse(adapter_file,
+             "an adapter beside the weights is not supported; join them, in Python: "
+             "model.merge_and_unload().save_pretrained(DIR)");
     for (const char* file : {config_file, generation_file, tokenizer_config_file, tokenizer_file,
-                             special_tokens_file, sentence_file, pooling_file, prompts_file})
-      check(file);
+                             special_tokens_file, pooling_file, prompts_file})
+      check(file, file);
+    check(sentence_file, sentence_name_);
     generation();
     tokenizer();
     logits();
@@ -57,19 +72,20 @@ class Collector {
   }
 
  private:
-  fs::path path(const char* file) const { return folder_.path / file; }
-  const json& of(const char* file) {
+  fs::path path(const std::string& file) const { return folder_.path / file; }
+  const json& of(const std::string& file) {
     const auto found = files_.find(file);
     if (found != files_.end()) return found->second;
     return files_.emplace(file, object_or_empty(path(file))).first->second;
   }
-  void check(const char* file) {
-    check_fields(file, path(file), folder_.config.model_type, of(file), settings_.notices);
+  /// `rules`: the file whose members it has.
+  void check(const char* rules, const std::string& file) {
+    check_fields(rules, path(file), folder_.config.model_type, of(file), settings_.notices);
   }
   void add(FolderOption option, const char* head) {
     settings_.options.push_back({.option = std::move(option), .head = head});
   }
-  [[noreturn]] void refuse(const char* file, const std::string& problem) const {
+  [[noreturn]] void refuse(const std::string& file, const std::string& problem) const {
     throw Error(path(file).string() + ": " + problem);
   }
 
@@ -216,10 +232,10 @@ class Collector {
          .may_differ = true,
          .is_default = !normalizes},
         embedding_head);
-    const json& most = of(sentence_file).value("max_seq_length", json());
+    const json& most = of(sentence_name_).value("max_seq_length", json());
     if (most.is_number_integer() && most >= 1)
       settings_.max_length = std::min(settings_.max_length, most.get<std::int64_t>());
-    if (is_set(of(sentence_file), "do_lower_case")) lower();
+    if (is_set(of(sentence_name_), "do_lower_case")) lower();
   }
 
   /// modules.json is an array.
@@ -281,14 +297,14 @@ class Collector {
     };
     const auto lowercase = std::ranges::find_if(settings_.options, named("lowercase"));
     if (lowercase == settings_.options.end())
-      refuse(sentence_file,
+      refuse(sentence_name_,
              "do_lower_case is true, but the tokenizer " + folder_.tokenizer.type + " does not lower texts");
     if (std::get<bool>(lowercase->option.value.data)) return;
     const bool strips = std::ranges::any_of(settings_.options, named("strip_accents"));  // said, and on
     const auto option = [&](const char* name, bool value) {
       return FolderOption{.path = {"tokenizer", name},
                           .value = Value{value, {}},
-                          .file = path(sentence_file),
+                          .file = path(sentence_name_),
                           .reason = "do_lower_case = true"};
     };
     add(option("lowercase", true), embedding_head);
@@ -298,6 +314,7 @@ class Collector {
   const HuggingFaceFolder& folder_;
   json config_;
   std::map<std::string, json> files_;
+  std::string sentence_name_ = sentence_file;  ///< by which the folder has it
   FolderSettings settings_;
 };
 
@@ -305,14 +322,6 @@ class Collector {
 
 FolderSettings settings_of(const HuggingFaceFolder& folder) {
   return Collector(folder).run();
-}
-
-std::vector<std::string> other_files_of(const fs::path& folder) {
-  const std::vector<std::string> known = files_of_hugging_face_folder(folder);
-  std::vector<std::string> others;
-  for (const char* file : files_with_rules())
-    if (is_there(folder / file) && std::ranges::find(known, file) == known.end()) others.emplace_back(file);
-  return others;
 }
 
 }  // namespace encore

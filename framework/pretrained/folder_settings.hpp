@@ -27,8 +27,4 @@ struct FolderSettings {
 /// Throws Error naming file and member where something is said that this program does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
 
-/// The files beside those of files_of_hugging_face_folder that are looked at, by name, as far as they are
-/// there. What counts of them is in the options of a run, so they are no part of a folder's identity.
-std::vector<std::string> other_files_of(const std::filesystem::path& folder);
-
 }  // namespace encore

@@ -96,7 +96,8 @@ void require_pieces(const HuggingFaceFolder& model) {
                                             : "; they belong to different models"));
 }
 
-/// "BertForMaskedLM" of the family "bert" -> "ForMaskedLM", with a problem that is not the usual one.
+/// "BertForMaskedLM" of the family "bert" -> "ForMaskedLM"; of a class of texts with a problem that is not
+/// the usual one.
 std::string architecture_in(const nlohmann::json& config, const std::string& family) {
   const auto list = config.find("architectures");
   if (list == config.end() || !list->is_array() || list->empty() || !list->front().is_string())
@@ -106,11 +107,12 @@ std::string architecture_in(const nlohmann::json& config, const std::string& fam
   const bool of_family =
       name.size() > family.size() && std::equal(family.begin(), family.end(), name.begin(),
                                                 [&](char letter, char named) { return same(named, letter); });
+  const std::string architecture = of_family ? name.substr(family.size()) : name;
+  if (architecture != "ForSequenceClassification") return architecture;
   const auto problem = config.find("problem_type");
   const bool is_usual =
       problem == config.end() || !problem->is_string() || *problem == "single_label_classification";
-  return (of_family ? name.substr(family.size()) : name) +
-         (is_usual ? "" : "/" + problem->get<std::string>());
+  return architecture + (is_usual ? "" : "/" + problem->get<std::string>());
 }
 
 /// Whether a class is O, or a mark of IOB, BIOES or BILOU in front of a type.

@@ -46,16 +46,28 @@ std::string model_file(std::span<const std::string> lines, const std::string& na
   return file.empty() ? sentencepiece_model(lines, "model") : file;
 }
 
+/// Added tokens other than the markers, which both classes have by themselves.
+void add_other_tokens(const WrittenTokenizer& tokenizer, json& config) {
+  json all = json::object();
+  add_tokens_json(tokenizer, all);
+  const json tokens = all.value("added_tokens_decoder", json::object());
+  for (const auto& [number, token] : tokens.items())
+    if (std::ranges::find(tokenizer.specials, token.at("content").get<std::string>()) ==
+        tokenizer.specials.end())
+      config["added_tokens_decoder"][number] = token;
+}
+
 std::map<std::string, std::string> written_marian_files(const WrittenTokenizer& tokenizer) {
   const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
-  const json config = {{"tokenizer_class", tokenizer.tokenizer_class},
-                       {"separate_vocabs", false},
-                       {"source_lang", nullptr},
-                       {"target_lang", nullptr},
-                       {"unk_token", piece(Special::unknown)},
-                       {"eos_token", piece(Special::end)},
-                       {"pad_token", piece(Special::padding)},
-                       {"model_max_length", tokenizer.max_length}};
+  json config = {{"tokenizer_class", tokenizer.tokenizer_class},
+                 {"separate_vocabs", false},
+                 {"source_lang", nullptr},
+                 {"target_lang", nullptr},
+                 {"unk_token", piece(Special::unknown)},
+                 {"eos_token", piece(Special::end)},
+                 {"pad_token", piece(Special::padding)},
+                 {"model_max_length", tokenizer.max_length}};
+  add_other_tokens(tokenizer, config);
   return {{vocab_json_file, vocab_json(tokenizer.lines.first(piece_count(tokenizer.lines)))},
           {source_model_file, model_file(tokenizer.lines, "source")},
           {target_model_file, model_file(tokenizer.lines, "target")},
@@ -80,10 +92,10 @@ std::map<std::string, std::string> written_t5_files(const WrittenTokenizer& toke
   const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
   const auto gaps = std::ranges::count_if(
       tokenizer.lines, [](const std::string& line) { return line.starts_with(gap_piece_beginning); });
-  const json config = {
-      {"tokenizer_class", tokenizer.tokenizer_class}, {extra_ids_name, gaps},
-      {"unk_token", piece(Special::unknown)},         {"eos_token", piece(Special::end)},
-      {"pad_token", piece(Special::padding)},         {"model_max_length", tokenizer.max_length}};
+  json config = {{"tokenizer_class", tokenizer.tokenizer_class}, {extra_ids_name, gaps},
+                 {"unk_token", piece(Special::unknown)},         {"eos_token", piece(Special::end)},
+                 {"pad_token", piece(Special::padding)},         {"model_max_length", tokenizer.max_length}};
+  add_other_tokens(tokenizer, config);
   return {{t5_model_file, model}, {tokenizer_config_file, json_file_text(config)}};
 }
 

@@ -11,6 +11,7 @@
 #include "data/vocabulary.hpp"
 #include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/family.hpp"
+#include "pretrained/same_sentencepiece.hpp"
 
 namespace encore {
 namespace {
@@ -56,6 +57,8 @@ class Settings {
       wordpiece();
     else if (type == byte_bpe_tokenizer)
       byte_pairs();
+    else if (folder_.config.model_type == "t5" && is_whole_file())
+      require_same_sentencepiece(files_, folder_.tokenizer.vocabulary);
     if (std::optional<FolderOption> added = added_tokens_option(folder_, files_, roles_))
       options_.push_back(std::move(*added));
     return std::move(options_);
@@ -76,7 +79,8 @@ class Settings {
     }
     if (named->is_null()) return false;
     const std::string name = named->is_string() ? named->get<std::string>() : named->dump();
-    const bool is_whole = std::ranges::find(whole_classes, name) != std::end(whole_classes);
+    const bool takes_whole = folder_.tokenizer.type != unigram_tokenizer;  // else its model alone counts
+    const bool is_whole = takes_whole && std::ranges::find(whole_classes, name) != std::end(whole_classes);
     if (is_whole && is_whole_file()) return true;
     std::vector<std::string> classes = classes_of(folder_.config.model_type);
     const std::string without = name.ends_with("Fast") ? name.substr(0, name.size() - 4) : name;
@@ -84,7 +88,8 @@ class Settings {
     if (is_whole)
       throw Error(place(file) + "tokenizer_class is \"" + name +
                   "\", which takes everything from tokenizer.json, and the folder has none");
-    for (const char* whole : whole_classes) classes.emplace_back(whole);
+    if (takes_whole)
+      for (const char* whole : whole_classes) classes.emplace_back(whole);
     throw Error(place(file) + "tokenizer_class is \"" + shortened(name) +
                 "\", which cuts texts in another way; supported for a " + folder_.config.model_type +
                 " are " + quoted_list(classes));
@@ -335,7 +340,7 @@ std::optional<std::int64_t> TokenizerJson::number_of(const std::string& piece) c
 RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files) {
   const auto has = [&](const char* piece) { return files.number_of(piece).has_value(); };
   const auto if_there = [&](const char* piece) { return has(piece) ? std::string(piece) : std::string(); };
-  const bool usual = has("[CLS]") && folder.tokenizer.type != "unigram";
+  const bool usual = has("[CLS]") && folder.tokenizer.type != unigram_tokenizer;
   if (folder.tokenizer.type == wordpiece_type || usual)
     return {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[SEP]", if_there("[MASK]")};
   if (folder.tokenizer.type == byte_bpe_tokenizer && !has("<s>"))

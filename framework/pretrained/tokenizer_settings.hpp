@@ -16,6 +16,9 @@
 
 namespace encore {
 
+/// Our tokenizer of SentencePiece.
+inline constexpr const char* unigram_tokenizer = "unigram";
+
 /// The files of a tokenizer as JSON; empty objects where a file is missing.
 struct TokenizerJson {
   std::filesystem::path folder;

@@ -145,6 +145,7 @@ Schema& AddedTokens::add_option(Schema& schema) {
 }
 
 AddedTokens::AddedTokens(const Options& options) {
+  if (!options.has(option_name)) return;
   for (const std::string& entry : options.text_list(option_name)) {
     AddedToken token = token_of(entry);
     if (names(token.content)) refuse(entry, "names a token that another entry names");

@@ -77,7 +77,8 @@ class AddedTokens {
   static constexpr const char* option_name = "added_tokens";
   /// Adds the option, a list of texts such as "plain [E9]" or "lstrip,special <mask>".
   static Schema& add_option(Schema& schema);
-  /// Throws OptionError where an entry is no flags, a blank and a token, or a token stands twice.
+  /// None where the option is missing. Throws OptionError where an entry is no flags, a blank and a token, or
+  /// a token stands twice.
   explicit AddedTokens(const Options& options);
   AddedTokens(AddedTokens&&) = default;  // what the finders point at does not move with it
   AddedTokens& operator=(AddedTokens&&) = default;

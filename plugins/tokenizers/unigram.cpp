@@ -40,6 +40,12 @@ std::string with_blanks(std::string_view text) {
   return result;
 }
 
+/// Without blanks at both ends.
+std::string stripped(const std::string& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 /// The bytes of ">>de<<" in front of a text.
 std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
@@ -86,10 +92,11 @@ Schema Unigram::options() {
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a piece for each of the 256 bytes, so that no text is unknown"});
-  return schema;
+  return tokenizers::AddedTokens::add_option(schema);
 }
 
-Unigram::Unigram(const Options& options, const TokenizerContext&) : training_(training_of(options)) {}
+Unigram::Unigram(const Options& options, const TokenizerContext&)
+    : training_(training_of(options)), added_(options) {}
 
 Unigram::~Unigram() = default;
 
@@ -135,6 +142,7 @@ void Unigram::load(std::vector<std::string> vocabulary) {
                     "\", and the vocabulary has another one there; they belong to different files");
       model.numbers.push_back(number == PieceTable::no_piece ? table.unknown() : number);
     }
+  added_.load(table, {}, [](const std::string& text) { return text; });
   models_ = std::move(models);
   table_ = std::move(table);
   targets_ = has_sides() ? std::make_unique<Targets>(*this) : nullptr;
@@ -171,10 +179,23 @@ void Unigram::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
 
 void Unigram::append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
                      std::vector<ByteRange>* ranges) const {
+  tokenizers::split_at_tokens(
+      added_.raw(), text,
+      [&](std::size_t begin, std::size_t end) {
+        append_between_tokens(model, text.substr(begin, end - begin), begin, pieces, ranges);
+      },
+      [&](const tokenizers::TokenFinder::Match& match) {
+        pieces.push_back(match.token->number);
+        if (ranges != nullptr) ranges->push_back({match.first, match.behind});
+      });
+}
+
+void Unigram::append_between_tokens(const Model& model, std::string_view text, std::size_t offset,
+                                    std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
   std::size_t done = 0;
   const auto add_whole = [&](std::int32_t piece, std::size_t size) {
     pieces.push_back(piece);
-    if (ranges != nullptr) ranges->push_back({done, done + size});
+    if (ranges != nullptr) ranges->push_back({offset + done, offset + done + size});
     done += size;
   };
   if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
@@ -185,7 +206,7 @@ void Unigram::append(const Model& model, std::string_view text, std::vector<std:
     const std::size_t size = name.find('>') + 1;  // 0: there is none
     const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : PieceTable::no_piece;
     if (is_gap(gap)) {
-      append_part(model, text.substr(done, at - done), done, pieces, ranges);
+      append_part(model, text.substr(done, at - done), offset + done, pieces, ranges);
       done = at;
       add_whole(gap, size);
       at = done;
@@ -193,7 +214,7 @@ void Unigram::append(const Model& model, std::string_view text, std::vector<std:
       at += gap_beginning.size();
     }
   }
-  append_part(model, text.substr(done), done, pieces, ranges);
+  append_part(model, text.substr(done), offset + done, pieces, ranges);
 }
 
 bool Unigram::is_gap(std::int32_t number) const {
@@ -238,12 +259,16 @@ std::string Unigram::decode(std::span<const std::int32_t> pieces) const {
   bool has_bytes = false;
   for (const std::int32_t number : pieces) {
     const bool is_extra = !has_sides() && number >= model.processor->GetPieceSize();
-    if (is_extra || table_.is_special(number)) continue;
+    const tokenizers::AddedToken* added = added_.find(number);
+    if (is_extra || table_.is_special(number) || (added != nullptr && added->special)) continue;
     texts.push_back(table_.piece(number));
     has_bytes = has_bytes || byte_of(texts.back());
   }
   std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
-  return has_sides() ? with_blanks(text) : text;  // pieces of sources alone come back with their mark
+  if (!has_sides()) return text;
+  text = with_blanks(text);  // pieces of sources alone come back with their mark
+  // MarianTokenizer strips what it decodes. Runs that were imported without `added_tokens` keep the blank.
+  return added_.raw().empty() ? text : stripped(text);
 }
 
 /// The library decodes a character from its bytes only where all of them stand together, and makes several

@@ -4,8 +4,8 @@
 // byte. A vocabulary has one model for all texts, which numbers the pieces; or one for sources and one for
 // targets (Marian), whose pieces are numbered by their text. Then ">>de<<" in front of a text is a piece of
 // its own, by which a model is told the language to write. Behind the pieces of a single model there may be
-// gaps (T5), "<extra_id_0>" and so on, which are pieces of their own wherever they stand in a text. Read
-// next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
+// gaps (T5), "<extra_id_0>" and so on, which are pieces of their own wherever they stand in a text, as are
+// the tokens of `added_tokens`. Read next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,7 @@
 #include <encore/target_tokenizer.hpp>
 #include <encore/vocabulary_lines.hpp>
 
+#include "added_tokens.hpp"
 #include "unigram_trainer.hpp"
 #include "vocabulary.hpp"
 
@@ -65,7 +66,10 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
                      std::vector<ByteRange>* ranges) const override;
   void append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
               std::vector<ByteRange>* ranges) const;
-  /// Of a part that begins `offset` bytes behind the beginning of its text, and has neither code nor gap.
+  /// Of a part that begins `offset` bytes behind the beginning of its text, and has no added token.
+  void append_between_tokens(const Model& model, std::string_view part, std::size_t offset,
+                             std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
+  /// Likewise, of a part that has neither code nor gap.
   void append_part(const Model& model, std::string_view part, std::size_t offset,
                    std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
   /// Whether it stands for a gap.
@@ -76,6 +80,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   bool has_sides() const { return models_.size() > 1; }
 
   Training training_;
+  tokenizers::AddedTokens added_;
   tokenizers::PieceTable table_;
   std::vector<Model> models_;  ///< of sources, and of targets where that is another one
   std::unique_ptr<Targets> targets_;

@@ -361,7 +361,8 @@ TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
   const auto model = make(true);
   const std::int32_t end = tokenizer->special(Special::end), unknown = tokenizer->special(Special::unknown);
   const Decoding way = {.beam = 2, .texts = 2};
-  const Texts alone = run(*model, {{4, 5}}, way), found = run(*model, {{end}, {4, 5}, {unknown, end}}, way);
+  const Texts alone = run(*model, {{4, 5}}, way),
+              found = run(*model, {{end}, {4, 5}, {unknown, end}, {end, end}}, way);
   ASSERT_EQ(found[0].size(), 2U) << "as many as asked";
   for (const GeneratedText& text : found[0]) {
     EXPECT_TRUE(text.pieces.empty() && text.text.empty() && text.ended);
@@ -369,6 +370,7 @@ TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
   }
   EXPECT_EQ(found[1][0].pieces, alone[0][0].pieces) << "the others are as without it";
   EXPECT_LT(found[2][0].score, 0.0) << "an unknown piece stands for something";
+  EXPECT_LT(found[3][0].score, 0.0) << "so does a special piece in front of the marker";
   EXPECT_LT(run(*make(false), {{end}}, {})[0][0].score, 0.0) << "without an encoder it is a prompt";
 }
 

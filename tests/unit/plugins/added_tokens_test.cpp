@@ -102,6 +102,19 @@ TEST(AddedTokens, of_byte_pairs_take_the_white_space_beside_them) {
   EXPECT_EQ(tokenizer->decode(numbers), "xein wort");
 }
 
+/// A run that was imported before the option was there reads texts as it did.
+TEST(AddedTokens, are_text_for_a_run_without_the_option) {
+  EXPECT_EQ(cut("a <drug> b", {}), (Pieces{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
+  EXPECT_EQ(cut("a [MASK] b", {}), (Pieces{"a", "[MASK]", "b"})) << "which was always found";
+  Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  const auto trained_one = trained("byte_bpe", {}, {{"ab", 3}});
+  for (const std::string& piece : vocabulary_behind(*trained_one, 4))
+    if (piece.size() < 3) vocabulary.push_back(piece);
+  const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
+  tokenizer->load(vocabulary);
+  EXPECT_EQ(pieces(*tokenizer, "<s>x <mask>"), (Pieces{"<", "s", ">", "x", "<mask>"}));
+}
+
 TEST(WordPieceCleaning, keeps_accents_and_chinese_words_where_it_is_told_to) {
   EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Pieces{"cafe", "cafe"}));
   EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Pieces{"café", "cafe"}));

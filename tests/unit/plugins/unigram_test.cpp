@@ -199,6 +199,39 @@ TEST(Unigram, AGapIsAPieceWhereverItStands) {
   EXPECT_EQ(pieces(*plain, "<extra_id_0>").front(), "▁") << "which this vocabulary does not have";
 }
 
+std::unique_ptr<Unigram> with_tokens(Texts lines, const Texts& tokens) {
+  Options options = options_with("vocab", std::string("a.model"));
+  options.set("added_tokens", tokens);
+  auto tokenizer = std::make_unique<Unigram>(options, TokenizerContext());
+  tokenizer->load(std::move(lines));
+  return tokenizer;
+}
+
+TEST(Unigram, AnAddedTokenIsAPieceWhereverItStands) {
+  const auto tokenizer = with_tokens(with_gaps(), {"special </s>", "special <unk>"});
+  const std::string text = "the</s> low <extra_id_0><unk>";
+  EXPECT_EQ(pieces(*tokenizer, text), (Texts{"▁th", "e", "</s>", "▁low", "<extra_id_0>", "<unk>"}));
+  Numbers numbers;
+  std::vector<ByteRange> ranges;
+  tokenizer->encode(text, numbers, ranges);
+  EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 2}, {2, 3}, {3, 7}, {8, 11}, {12, 24}, {24, 29}}));
+  EXPECT_EQ(tokenizer->decode(numbers), "the low");
+  EXPECT_NE(pieces(*loaded(with_gaps()), "the</s>"), pieces(*tokenizer, "the</s>"))
+      << "which is text for runs without the option";
+  EXPECT_EQ(message_of<Error>([] { with_tokens(with_gaps(), {"special <drug>"}); }),
+            "added_tokens names \"<drug>\", which the vocabulary does not hold");
+}
+
+TEST(Unigram, OfTwoModelsAnAddedTokenStandsInFrontOfACode) {
+  const Texts lines = two_sides();
+  const auto tokenizer = with_tokens(lines, {"special </s>"});
+  EXPECT_EQ(pieces(*tokenizer, "</s>>>de<< new"), (Texts{"</s>", ">>de<<", "▁new"}));
+  EXPECT_EQ(pieces(tokenizer->target_tokenizer(), "</s>").front(), "</s>");
+  const std::int32_t high = static_cast<std::int32_t>(std::ranges::find(lines, "▁high") - lines.begin());
+  EXPECT_EQ(tokenizer->target_tokenizer().decode({{high, high}}), "high high")
+      << "runs without the option keep the blank";
+}
+
 const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"widest", 30},
                                {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
                                {"new low", 7}, {"hoch", 5}};
@@ -222,6 +255,11 @@ TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   EXPECT_EQ(piece_count(lines), first->vocabulary().size());
   EXPECT_EQ(sentencepiece_pieces(sentencepiece_model(lines, "model")),
             Texts(first->vocabulary().begin(), first->vocabulary().end()));
+  const SentencepieceContents contents = sentencepiece_contents(sentencepiece_model(lines, "model"));
+  ASSERT_EQ(contents.pieces.size(), first->vocabulary().size());
+  EXPECT_EQ(contents.pieces.back().first, first->vocabulary().back());
+  EXPECT_LT(contents.pieces.back().second, 0.0F) << "the logarithm of a share";
+  EXPECT_GT(contents.charsmap.size(), 1000U);
   const auto second = loaded(lines);
   EXPECT_EQ(second->vocabulary_lines(), lines);
   EXPECT_EQ(pieces(*first, "lowest Zürich"), pieces(*second, "lowest Zürich"));

@@ -168,6 +168,26 @@ TEST(FolderSettings, name_tokens_that_are_found_in_texts) {
             "[normalized,outside <drug>, lstrip,special [MASK]]");
 }
 
+TEST(FolderSettings, of_added_tokens_are_written) {
+  const std::vector<std::string> lines = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "lund", "<drug>"};
+  WrittenTokenizer tokenizer = {.tokenizer_class = "BertTokenizer", .options = {}, .lines = lines};
+  tokenizer.options.set("lowercase", false);
+  const auto write = [&](const std::string& entry) {
+    tokenizer.options.set("added_tokens", std::vector<std::string>{entry});
+    return json::parse(wordpiece_files.written(tokenizer).at("tokenizer_config.json"))
+        .at("added_tokens_decoder");
+  };
+  EXPECT_EQ(write("lstrip,outside <drug>").at("5"), json({{"content", "<drug>"},
+                                                          {"lstrip", true},
+                                                          {"rstrip", false},
+                                                          {"single_word", false},
+                                                          {"normalized", false},
+                                                          {"special", false}}));
+  EXPECT_EQ(testing::message_of<Error>([&] { write("single_word,outside <drug>"); }),
+            "tokenizer.added_tokens has \"single_word,outside <drug>\", a single word that no other is cut "
+            "into, which vocab.txt cannot say");
+}
+
 TEST(FolderSettings, read_added_tokens_of_older_versions) {
   const TinyFolder folder;
   folder.write("added_tokens.json", R"({"lund": 5})");
@@ -301,6 +321,27 @@ TEST(FolderSettings, honour_the_modules_of_sentence_transformers) {
   EXPECT_EQ(option_in(settings, "strip_accents", "embedding"), "false");
   EXPECT_EQ(option_in(settings, "lowercase"), "false");
   EXPECT_EQ(settings.max_length, 10);
+}
+
+TEST(FolderSettings, know_the_older_names_of_a_file) {
+  const SentenceFolder folder;
+  folder.remove("sentence_bert_config.json");
+  EXPECT_EQ(settings_in(folder).max_length, 32);
+  folder.write("sentence_roberta_config.json", R"({"max_seq_length": 7, "query_length": 5})");
+  EXPECT_EQ(problem_in(folder), (folder / "sentence_roberta_config.json").string() +
+                                    ": query_length is 5, which is not supported; it must be absent or null");
+  folder.write("sentence_roberta_config.json", R"({"max_seq_length": 7})");
+  EXPECT_EQ(settings_in(folder).max_length, 7);
+  folder.write("sentence_bert_config.json", R"({"max_seq_length": 9})");
+  EXPECT_EQ(settings_in(folder).max_length, 9);
+}
+
+TEST(FolderSettings, refuse_an_adapter) {
+  const TinyFolder folder;
+  folder.write("adapter_config.json", "{}");
+  EXPECT_EQ(problem_in(folder), (folder / "adapter_config.json").string() +
+                                    ": an adapter beside the weights is not supported; join them, in Python: "
+                                    "model.merge_and_unload().save_pretrained(DIR)");
 }
 
 TEST(FolderSettings, refuse_other_modules_and_poolings) {

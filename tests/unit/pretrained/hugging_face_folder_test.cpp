@@ -76,6 +76,20 @@ TEST(HuggingFaceFolder, NeverOpensAPickle) {
           "model.safetensors, in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR)");
 }
 
+TEST(HuggingFaceFolder, HasTheProblemOfAClassOfTexts) {
+  const TinyFolder folder;
+  const auto architecture = [&] { return open_hugging_face_folder(folder.path()).architecture; };
+  folder.set("architectures", {"BertForSequenceClassification"});
+  folder.set("id2label", {{"0", "a"}, {"1", "b"}});
+  EXPECT_EQ(architecture(), "ForSequenceClassification");
+  folder.set("problem_type", "single_label_classification");
+  EXPECT_EQ(architecture(), "ForSequenceClassification");
+  folder.set("problem_type", "multi_label_classification");
+  EXPECT_EQ(architecture(), "ForSequenceClassification/multi_label_classification");
+  folder.set("architectures", {"BertModel"});
+  EXPECT_EQ(architecture(), "Model") << "which has no classes";
+}
+
 TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
   const TinyFolder folder;
   const std::string config = (folder / "config.json").string();

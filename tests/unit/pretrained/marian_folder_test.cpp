@@ -112,6 +112,12 @@ TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
   for (const char* name : {"vocab.json", "source.spm", "target.spm"})
     EXPECT_EQ(files.at(name), testing::read_bytes(folder / name)) << name;
   EXPECT_EQ(json::parse(files.at("tokenizer_config.json")).at("tokenizer_class"), "MarianTokenizer");
+  tokenizer.specials.front() = "</s>";
+  tokenizer.options.set("added_tokens", Lines{"special </s>", "special >>de<<"});
+  const json config = json::parse(marian_files.written(tokenizer).at("tokenizer_config.json"));
+  ASSERT_EQ(config.at("added_tokens_decoder").size(), 1U) << "the class has its markers by itself";
+  EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("content"), ">>de<<");
+  EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("special"), true);
   const Lines one = {"<unk>", "a", sentencepiece_header, "model " + to_base64("whole")};
   tokenizer.lines = one;
   files = marian_files.written(tokenizer);

@@ -5,6 +5,7 @@
 #include "data/vocabulary.hpp"
 #include "pretrained/content_hash.hpp"
 #include "pretrained/families.hpp"
+#include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
@@ -100,6 +101,69 @@ TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
   EXPECT_EQ(load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
   folder.remove("config.json");
   EXPECT_EQ(piece_count(load_vocabulary(folder / "spiece.model")), own_pieces.size());
+}
+
+std::string settings_problem(const T5Folder& folder) {
+  return testing::message_of<Error>([&] { settings_of(open_hugging_face_folder(folder.path())); });
+}
+
+constexpr const char* no_problem = "no error";  // what message_of says of a call that throws nothing
+
+TEST(T5Folder, NamesTheTokensThatAreFoundInTexts) {
+  const T5Folder folder;
+  const FolderSettings settings = settings_of(open_hugging_face_folder(folder.path()));
+  const auto found = std::ranges::find_if(settings.options, [](const FolderSettings::Option& each) {
+    return each.option.path.back() == "added_tokens";
+  });
+  ASSERT_NE(found, settings.options.end());
+  EXPECT_EQ(to_text(found->option.value), "[special </s>, special <pad>, special <unk>]");
+  folder.write("tokenizer_config.json", R"({"extra_ids": 2, "additional_special_tokens": ["<extra_id_0>"]})");
+  EXPECT_EQ(settings_problem(folder),
+            (folder / "tokenizer_config.json").string() +
+                ": additional_special_tokens names 1 pieces <extra_id_...>, but extra_ids is 2; name all of "
+                "them there, or leave additional_special_tokens out");
+  folder.write("tokenizer_config.json",
+               R"({"extra_ids": 2, "extra_special_tokens": ["<extra_id_0>", "<extra_id_1>"]})");
+  EXPECT_EQ(settings_problem(folder), no_problem);
+  folder.write("tokenizer_config.json",
+               R"({"extra_ids": 2, "added_tokens_decoder": {"4": {"content": "b"}}})");
+  EXPECT_EQ(settings_problem(folder),
+            (folder / "tokenizer_config.json").string() +
+                ": the token \"b\" is not special, which is not supported for a t5");
+  folder.write("tokenizer_config.json", R"({"extra_ids": 2, "tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_EQ(
+      settings_problem(folder),
+      (folder / "tokenizer_config.json").string() +
+          ": tokenizer_class is \"PreTrainedTokenizerFast\", which cuts texts in another way; supported "
+          "for a t5 are \"T5Tokenizer\"");
+}
+
+TEST(T5Folder, HasTheSameModelInTokenizerJson) {
+  const T5Folder folder;
+  json vocab = json::array();
+  for (const char* piece : {"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>", "<extra_id_0>"})
+    vocab.push_back({piece, 0.0});
+  const auto problem_with = [&](const json& pieces, const json& normalizer) {
+    folder.write(
+        "tokenizer.json",
+        json{{"normalizer", normalizer}, {"model", {{"type", "Unigram"}, {"vocab", pieces}}}}.dump());
+    return settings_problem(folder);
+  };
+  EXPECT_EQ(problem_with(vocab, nullptr), no_problem);
+  const std::string file = (folder / "tokenizer.json").string() + ": ";
+  const std::string other = (folder / "spiece.model").string() + "; they belong to different models";
+  json scored = vocab;
+  scored[3][1] = -2.5;
+  EXPECT_EQ(problem_with(scored, nullptr),
+            file + "piece 3 of model.vocab is [\"▁a\",-2.5], but not in " + other);
+  json renamed = vocab;
+  renamed[6][0] = "<extra_id_7>";
+  EXPECT_EQ(problem_with(renamed, nullptr),
+            file + "piece 6 of model.vocab is [\"<extra_id_7>\",0.0], but not in " + other);
+  EXPECT_EQ(problem_with(json::array(), nullptr),
+            file + "model.vocab has no list of the 5 pieces of " + other);
+  EXPECT_EQ(problem_with(vocab, {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}}),
+            file + "the precompiled_charsmap of the normalizer is not that of " + other);
 }
 
 TEST(T5Folder, IsTiedAsItsTensorsSay) {
