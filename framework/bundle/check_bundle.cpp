@@ -1,15 +1,20 @@
-// See check_bundle.hpp.
+// See check_bundle.hpp. The flow, top to bottom: the sender's rows become rows of our own; each run against
+// its specification and its question; files against rows; rows against spools.
 #include "bundle/check_bundle.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "archive/tar.hpp"
+#include "bundle/found_data.hpp"
+#include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "record/run_paths.hpp"
+#include "record/spool.hpp"
+#include "record/weights_file.hpp"
 #include "store/database_merge.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/searches.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -18,96 +23,172 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// "view curve" and what makes it, without comments and blanks between words.
+std::map<std::string, std::string> schema_of(Database& database) {
+  std::map<std::string, std::string> schema;
+  Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+  while (rows.step()) schema[rows.text(0) + " " + shown_name(rows.text(1))] = plain_sql(rows.text(2));
+  return schema;
+}
+
+/// A bundle's database was made anew, so it has every table, index and view of this Encore, and nothing more.
+void require_made_schema(Database& own, Database& found) {
+  const std::map<std::string, std::string> made = schema_of(own), there = schema_of(found);
+  for (const auto& [name, text] : there)
+    if (const auto known = made.find(name); known == made.end())
+      throw Error("its database has the " + name + ", which Encore does not make");
+    else if (known->second != text)
+      throw Error("its database has another " + name + " than Encore makes");
+  for (const auto& [name, text] : made)
+    if (!there.contains(name)) throw Error("its database lacks the " + name);
+}
+
+/// It is printed as it is.
+void require_plain(const std::string& name) {
+  if (!is_sound_run_name(name))
+    throw Error("its database has a run with the name " + shown_name(name) +
+                ", which holds control characters, begins with - or is empty");
+}
+
+/// Everything in the sender's database that is about its runs and searches.
+DatabaseChoice choice_of(Store& sender) {
+  if (const auto found = sender.database().text("PRAGMA quick_check(1)"); found != "ok")
+    throw Error("its database is damaged: " + found.value_or("no answer"));
+  DatabaseChoice choice;
+  for (const RunRow& run : sender.list_runs({.sight = Sight::any})) {
+    choice.runs.insert(require_run_id(run.id, "its database"));
+    require_plain(run.name);
+  }
+  if (choice.runs.empty()) throw Error("its database has no run");
+  for (const SearchRow& search : list_searches(sender)) choice.searches.insert(search.name);
+  return choice;
+}
+
+/// What an earlier version made has the rows of this one afterwards; returns whether it did.
+bool upgrade(const fs::path& database) {
+  const std::int64_t version = version_of_file(database);
+  if (version >= schema_version) return false;
+  try {
+    fs::remove(upgrade_database(database).backup);
+  } catch (const Error& error) {
+    throw Error("its database, of version " + std::to_string(version) + ", cannot be brought to version " +
+                std::to_string(schema_version) + ": " + error.what());
+  }
+  return true;
+}
+
+/// Copies the sender's rows into a database that store/schema.sql makes, with its types, keys and checks.
+/// Numbers of rows, leases and origins are our own.
+void copy_rows(const fs::path& sent, const fs::path& database, const std::string& origin, bool is_upgraded) {
+  Store own(database, OpenMode::create);
+  own.database().execute("PRAGMA synchronous = OFF");  // goes with its folder
+  Store sender(sent, OpenMode::read);
+  if (!is_upgraded) require_made_schema(own.database(), sender.database());
+  const DatabaseMerge merged =
+      merge_database(own, sent,
+                     {.only = choice_of(sender),
+                      .origin = OriginRow{.kind = "bundle",
+                                          .name = fs::path(origin).filename().string(),
+                                          .sha256 = "",
+                                          .time = now_seconds()},
+                      .durable = false,
+                      .folders = false});
+  for (const MergedRun& run : merged.runs)
+    if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+  Transaction transaction(own.database());
+  own.database().execute(
+      "UPDATE attempt SET token = '', expires = 0, expires_uptime = 0, pid = 0, process_start = 0, boot_id = "
+      "''");
+  transaction.commit();
+}
+
+/// Puts a database of our own with the sender's rows in the place of the sender's.
+void take_rows(const UnpackedBundle& bundle, const std::string& origin) {
+  const fs::path own = bundle.folder() / "own.db";
+  copy_rows(bundle.database(), own, origin, upgrade(bundle.database()));
+  fs::rename(own, bundle.database());
+}
+
 class Checking {
  public:
-  Checking(const UnpackedBundle& bundle, Store& store) : bundle_(bundle), store_(store) {
+  Checking(const UnpackedBundle& bundle, Store& store, const Catalogue& catalogue)
+      : bundle_(bundle), store_(store), catalogue_(catalogue), found_(bundle.folder(), {}) {
     for (const BundleFile& file : bundle.index().files) files_[file.path] = &file;
   }
 
-  std::vector<std::string> check() {
-    require_own_schema();
-    if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
-      throw Error("its database is damaged: " + found.value_or("no answer"));
-    runs_ = store_.list_runs({.sight = Sight::any});
-    if (runs_.empty()) throw Error("its database has no run");
-    std::set<std::string> folders;
-    for (const RunRow& run : runs_) {
-      folders.insert(require_run_id(run.id, "its database"));
-      require_plain(run.name);
-      check_run(run);
-    }
-    for (const auto& [path, file] : files_) {
-      if (!path.starts_with(bundle_runs)) continue;
-      const std::string id =
-          path.substr(bundle_runs.size(), path.find('/', bundle_runs.size()) - bundle_runs.size());
-      if (!folders.contains(id)) throw Error(path + " belongs to no run of its database");
-    }
+  CheckedBundle check() {
+    std::set<std::string> known;
+    for (const RunRow& run : store_.list_runs({.sight = Sight::any})) check_run(run, known);
+    for (const auto& [path, file] : files_)
+      if ((path.starts_with(bundle_runs) && !known.contains(path)) ||
+          (path.starts_with(bundle_data) && !data_.contains(data_folder_of(path))))
+        throw Error(path + " belongs to no run of its database");
     SpoolAgreement agreement = compare_with_spools(
         store_, bundle_.folder(), [&](const std::string& id) { return store_.run_folder(id); });
     if (!agreement.difference.empty()) throw Error(agreement.difference);
-    return std::move(agreement.unproved);
+    checked_.unproved = std::move(agreement.unproved);
+    return std::move(checked_);
   }
 
  private:
-  /// A view of somebody else could say what no row says. A bundle's database was made anew, so it has every
-  /// table, index and view of this Encore, and nothing more.
-  void require_own_schema() const {
-    const auto empty = open_encore_database(bundle_.folder() / "empty.db", OpenMode::create);
-    const std::map<std::string, std::string> own = schema_of(*empty), found = schema_of(store_.database());
-    for (const auto& [name, text] : found)
-      if (const auto known = own.find(name); known == own.end())
-        throw Error("its database has the " + name + ", which Encore does not make");
-      else if (known->second != text)
-        throw Error("its database has another " + name + " than Encore makes");
-    for (const auto& [name, text] : own)
-      if (!found.contains(name)) throw Error("its database lacks the " + name);
-  }
-
-  /// "view curve" and what makes it, without comments and blanks between words.
-  static std::map<std::string, std::string> schema_of(Database& database) {
-    std::map<std::string, std::string> schema;
-    Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
-    while (rows.step()) {
-      schema[rows.text(0) + " " + shown_name(rows.text(1))] = plain_sql(rows.text(2));
-    }
-    return schema;
-  }
-
-  /// It is printed as it is.
-  static void require_plain(const std::string& name) {
-    if (!is_sound_run_name(name))
-      throw Error("its database has a run with the name " + shown_name(name) +
-                  ", which holds control characters, begins with - or is empty");
-  }
-
-  void check_run(const RunRow& run) const {
+  /// Adds to `known` the files that a run has.
+  void check_run(const RunRow& run, std::set<std::string>& known) {
     if (run.attempts == 0) return;
     const std::string prefix = bundle_runs + run.id + "/";
     if (!files_.contains(prefix + "specification.json"))
       throw Error("run " + run.name + " has no specification.json in it");
     const Specification specification = Specification::load(store_.run_folder(run.id));
-    if (specification.run != run.id || specification.question != run.question)
-      throw Error(prefix + "specification.json is of another experiment than run " + run.name);
-    require_same_data(run, specification);
+    if (const std::string difference = difference_from_specification(store_, run, specification);
+        !difference.empty())
+      throw Error(difference);
+    if (const std::string why = claimed_question(run, specification, catalogue_); !why.empty())
+      checked_.claimed_questions[run.id] = why;
+    take_from_specification(store_, run, specification);
+    for (const auto& [role, file] : specification.data) check_data(run, role, file);
+    for (const char* name : {"specification.json", "vocab.txt", "labels.txt", "max_length.txt", weights_file})
+      known.insert(prefix + name);
+    for (const AttemptRow& attempt : store_.read_attempts(run.number)) {
+      const fs::path spool = spool_name(attempt.ordinal);
+      known.insert({prefix + spool.string(), prefix + fs::path(spool).replace_extension(".log").string()});
+    }
     for (const CheckpointRow& row : store_.read_checkpoints(run.number))
-      require_digest(run, prefix + row.path, row.sha256,
-                     "the checkpoint of step " + std::to_string(row.step));
+      require_digest(run, prefix + row.path, row.sha256, "the checkpoint of step " + std::to_string(row.step),
+                     known);
     for (const ArtifactRow& row : store_.read_artifacts(run.number))
-      require_digest(run, prefix + row.path, row.sha256, row.name);
+      require_digest(run, prefix + row.path, row.sha256, row.name, known);
+    if (files_.contains(prefix + weights_file)) check_weights(run, prefix);
   }
 
-  /// What the rows say was read is what a training reads.
-  void require_same_data(const RunRow& run, const Specification& specification) const {
-    for (const DatasetRow& row : store_.read_datasets(run.number)) {
-      const auto own = specification.data.find(row.role);
-      if (own != specification.data.end() && own->second.sha256 != row.sha256)
-        throw Error("run " + run.name + ": its rows say another content of " + row.role +
-                    " than its specification.json");
-    }
+  /// Where they are packed, they have the content that the run read.
+  void check_data(const RunRow& run, const std::string& role, const DataFile& file) {
+    const std::string folder = bundle_data + file.sha256 + "/";
+    data_.insert(folder);
+    const auto packed = files_.lower_bound(folder);
+    if (packed == files_.end() || !packed->first.starts_with(folder)) return;
+    if (!found_.find(file))
+      throw Error(packed->first + " does not have the SHA-256 of " + role + " of run " + run.name);
+  }
+
+  /// "data/<SHA-256>/"
+  static std::string data_folder_of(const std::string& path) {
+    return path.substr(0, path.find('/', bundle_data.size()) + 1);
+  }
+
+  /// The parameters say which question they answer, and with which pieces and labels.
+  void check_weights(const RunRow& run, const std::string& prefix) const {
+    const WeightsFacts facts = WeightsFile(store_.run_folder(run.id)).facts();
+    if (facts.question != run.question)
+      throw Error("run " + run.name + ": " + weights_file + " has the parameters of another question");
+    for (const auto& [name, sha256] : facts.files)
+      if (const auto file = files_.find(prefix + name);
+          file != files_.end() && file->second->sha256 != sha256)
+        throw Error("run " + run.name + ": " + prefix + name + " is not the file that belongs to the " +
+                    "parameters of " + weights_file);
   }
 
   void require_digest(const RunRow& run, const std::string& path, const std::string& sha256,
-                      const std::string& what) const {
+                      const std::string& what, std::set<std::string>& known) const {
+    known.insert(path);
     const auto file = files_.find(path);
     if (file != files_.end() && file->second->sha256 != sha256)
       throw Error("run " + run.name + ": " + path + " is not the file that was recorded as " + what);
@@ -115,35 +196,22 @@ class Checking {
 
   const UnpackedBundle& bundle_;
   Store& store_;
-  std::vector<RunRow> runs_;
-  std::map<std::string, const BundleFile*> files_;
+  const Catalogue& catalogue_;
+  FoundData found_;                                 ///< in the bundle alone
+  std::map<std::string, const BundleFile*> files_;  ///< by path
+  std::set<std::string> data_;                      ///< folders of contents that runs read
+  CheckedBundle checked_;
 };
-
-/// The database of a bundle that an earlier version made: its rows in one of this version's own schema.
-void renew_database(const UnpackedBundle& bundle) {
-  const fs::path database = bundle.database();
-  const std::int64_t version = version_of_file(database);
-  if (version >= schema_version) return;
-  try {
-    fs::remove(upgrade_database(database).backup);
-  } catch (const Error& error) {
-    throw Error("its database, of version " + std::to_string(version) + ", cannot be brought to version " +
-                std::to_string(schema_version) + ": " + error.what());
-  }
-  const fs::path earlier = bundle.folder() / "earlier.db";
-  fs::rename(database, earlier);
-  Store own(database, OpenMode::create);
-  for (const MergedRun& run : merge_database(own, earlier, {.folders = false}).runs)
-    if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
-}
 
 }  // namespace
 
-std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
+CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& origin,
+                           const Catalogue& catalogue) {
   try {
-    renew_database(bundle);
-    Store store(bundle.database(), OpenMode::read);
-    return Checking(bundle, store).check();
+    take_rows(bundle, origin);
+    Store store(bundle.database(), OpenMode::write);
+    store.database().execute("PRAGMA synchronous = OFF");
+    return Checking(bundle, store, catalogue).check();
   } catch (const Error& error) {
     // Where it was unpacked says nothing to a user.
     std::string text = error.what();

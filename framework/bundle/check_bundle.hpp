@@ -1,19 +1,31 @@
-// Whether the parts of an unpacked bundle say the same: rows, folders, digests, spools. What no look at them
-// can show, that the numbers are true, is shown by training again. Place in the flow: unpack_bundle.hpp, then
-// this, then whoever shows or verifies it.
+// Opens what a stranger has packed: the rows of an unpacked bundle go into a database of our own schema, and
+// whatever follows from other parts is derived from them again: rows from spools, settings and data from
+// specifications, questions from settings. What no look can show, that the numbers are true, is shown by
+// training again; the rest is the sender's word (standing.hpp). Place in the flow: unpack_bundle.hpp, then
+// this, then whoever shows, verifies or merges it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "archive/unpack_bundle.hpp"
+#include "config/catalogue.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
-/// Returns the attempts whose spools are damaged, so that nothing stands behind their rows ("attempt 1 of run
-/// tiny"). Throws Error that names the archive and what contradicts what. The database is opened (and
-/// refused, as open_encore_database does) before any row of it is believed.
-std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin);
+struct CheckedBundle {
+  /// Attempts whose spools are damaged, so that nothing stands behind their rows ("attempt 1 of run tiny").
+  std::vector<std::string> unproved = {};
+  /// By id: why the question of a run could not be computed again.
+  std::map<std::string, std::string> claimed_questions = {};
+};
+
+/// Afterwards bundle.database() is the database of our own. Throws Error that names the archive and what
+/// contradicts what. The sender's database is opened (and refused, as open_encore_database does) before any
+/// row of it is believed. `catalogue`: the types that are here.
+CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& origin,
+                           const Catalogue& catalogue);
 
 }  // namespace encore

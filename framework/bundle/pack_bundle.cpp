@@ -8,6 +8,7 @@
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "bundle/ro_crate.hpp"
+#include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
@@ -68,9 +69,11 @@ class Packing {
       if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
     mark_origin(own.database());
     remove_unused_rows(own.database());
-    const std::string difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
-                                     return store_.run_folder(id);
-                                   }).difference;
+    std::string difference = difference_from_specifications(own);
+    if (difference.empty())
+      difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
+                     return store_.run_folder(id);
+                   }).difference;
     if (!difference.empty())
       throw Error(difference +
                   "; whoever opens the bundle would be told so. exp db check looks at the record");
@@ -78,6 +81,17 @@ class Packing {
     // One file, as small as it can be.
     const Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
+  }
+
+  std::string difference_from_specifications(Store& own) const {
+    for (const RunRow& run : own.list_runs({.sight = Sight::any})) {
+      if (run.attempts == 0 || !fs::exists(store_.run_folder(run.id) / "specification.json")) continue;
+      const Specification specification = Specification::load(store_.run_folder(run.id));
+      if (std::string text = difference_from_specification(own, run, specification); !text.empty())
+        return text;
+      claimed_question(run, specification, task_.catalogue);
+    }
+    return "";
   }
 
   /// Nothing was planned or recorded with the database of a bundle. Equal runs give equal bytes, so neither

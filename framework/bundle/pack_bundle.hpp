@@ -10,6 +10,7 @@
 
 #include "archive/bundle_index.hpp"
 #include "bundle/packed_files.hpp"
+#include "config/catalogue.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -22,7 +23,8 @@ struct PackTask {
   std::string author = {};
   std::string encore = {};  ///< the version of this program
   PackChoice choice = {};
-  std::string report = {};  ///< of these runs, as HTML; empty: none
+  std::string report = {};   ///< of these runs, as HTML; empty: none
+  Catalogue catalogue = {};  ///< the types that are here
   std::function<void(std::size_t files, std::size_t all)> progress = {};
 };
 
@@ -34,7 +36,7 @@ struct PackedBundle {
 };
 
 /// Throws Error, and leaves no file, where a run is being trained, where a file of the record is missing or
-/// changed, and where the rows of a run are not what its spools say.
+/// changed, and where the rows of a run are not what its specification and its spools say.
 PackedBundle pack_bundle(Store& store, const PackTask& task, const std::filesystem::path& target);
 
 }  // namespace encore

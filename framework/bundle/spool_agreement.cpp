@@ -21,11 +21,11 @@ struct ToldRows {
   const char* what;
   const char* sql;
 };
-constexpr std::array<ToldRows, 7> told_rows = {{
+constexpr std::array<ToldRows, 13> told_rows = {{
     {"a digest", "SELECT attempt, 'step ' || step || ', ' || scope || ' ' || value AS told FROM {}.digest"},
     {"a point",
      "SELECT attempt, 'step ' || step || ', ' || name || ' ' || coalesce(printf('%.17g', value), special) "
-     "AS told FROM {}.point JOIN {}.metric ON metric.number = point.metric"},
+     "AS told, value FROM {}.point JOIN {}.metric ON metric.number = point.metric"},
     {"a checkpoint",
      "SELECT attempt, 'step ' || step || ', ' || kind || ' ' || path || ' ' || bytes || ' ' || sha256 AS "
      "told FROM {}.checkpoint"},
@@ -33,6 +33,23 @@ constexpr std::array<ToldRows, 7> told_rows = {{
     {"a report of the worker",
      "SELECT attempt, sequence || ' ' || type || ' ' || body AS told FROM {}.event WHERE sequence > 0"},
     {"an environment", "SELECT number AS attempt, environment AS told FROM {}.attempt"},
+    {"its start", "SELECT number AS attempt, started_event AS told FROM {}.attempt"},
+    {"its progress", "SELECT number AS attempt, progress AS told FROM {}.attempt"},
+    {"a place in the spool",
+     "SELECT number AS attempt, 'byte ' || spool_bytes || ', record ' || spool_records || ', first step ' || "
+     "coalesce(first_step, 'none') AS told FROM {}.attempt"},
+    {"a machine",
+     "SELECT attempt.number AS attempt, description AS told FROM {}.attempt JOIN {}.host ON host.number = "
+     "attempt.host"},
+    // Of a spool that does not say what its metrics mean nothing can be compared.
+    {"a metric",
+     "SELECT s.attempt, s.number || ' ' || metric.name || ' ' || description AS told FROM {}.spool_metric AS "
+     "s JOIN {}.metric ON metric.number = s.metric JOIN {}.measure ON measure.number = s.measure WHERE "
+     "EXISTS (SELECT 1 FROM main.spool_metric AS m WHERE m.attempt = s.attempt AND m.number = s.number AND "
+     "m.measure IS NOT NULL)"},
+    {"a plugin",
+     "SELECT attempt, name || ' ' || version || ' ' || sha256 || ' ' || fingerprint AS told FROM "
+     "{}.attempt_plugin JOIN {}.plugin ON plugin.number = attempt_plugin.plugin"},
     {"a build",
      "SELECT attempt.number AS attempt, description || coalesce(', source ' || commit_hash || ' ' || archive "
      "|| ' ' || "
@@ -54,14 +71,16 @@ std::string shortened(const std::string& text) {
 class Remerging {
  public:
   explicit Remerging(const fs::path& copy)
-      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_) {}
+      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_) {
+    database_.execute("PRAGMA synchronous = OFF");
+  }
 
   /// Takes out all that merging writes.
   void forget() {
     database_.execute(
         "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
         "artifact;"
-        "DELETE FROM spool_metric; DELETE FROM event WHERE sequence > 0;");
+        "DELETE FROM spool_metric; DELETE FROM attempt_plugin; DELETE FROM event WHERE sequence > 0;");
     database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
     database_.execute(
         "UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, progress = NULL,"
@@ -114,7 +133,17 @@ class Remerging {
         "SELECT s.name FROM stored.run AS s JOIN main.run AS t ON t.id = s.id WHERE s.result IS "
         "NOT NULL AND s.result NOT IN (SELECT body FROM main.event JOIN main.attempt ON "
         "attempt.number = event.attempt WHERE attempt.run = t.number) LIMIT 1");
-    return results.step() ? "run " + results.text(0) + ": its result is not what its spools say" : "";
+    if (results.step()) return "run " + results.text(0) + ": its result is not what its spools say";
+    Statement states(
+        database_,
+        "SELECT s.name, s.state, e.completed FROM (SELECT run, max(type = 'finished' AND body ->> 'state' = "
+        "'completed') AS completed FROM main.attempt JOIN main.event ON event.attempt = attempt.number GROUP "
+        "BY run) AS e JOIN main.run AS t ON t.number = e.run JOIN stored.run AS s ON s.id = t.id WHERE "
+        "(s.state = 'completed') <> e.completed AND NOT EXISTS (SELECT 1 FROM main.attempt AS a WHERE a.run "
+        "= t.number AND a.number IN damaged) LIMIT 1");
+    if (!states.step()) return "";
+    return "run " + states.text(0) + ": its state is " + states.text(1) + ", but its spools " +
+           (states.integer(2) != 0 ? "" : "do not ") + "say that it was completed";
   }
 
  private:

@@ -18,8 +18,9 @@ struct SpoolAgreement {
       {};  ///< "attempt 1 of run tiny": its spool is damaged, so it proves little
 };
 
-/// Merges every spool again, into a copy of the database in the folder `scratch`, and compares points,
-/// digests, checkpoints, artifacts and what the workers reported. `folder_of`: of a run, by its id.
+/// Merges every spool again, into a copy of the database in the folder `scratch`, and compares points, the
+/// meanings of metrics, digests, checkpoints, artifacts, plugins, what the workers reported, and whether each
+/// run was completed. `folder_of`: of a run, by its id.
 SpoolAgreement compare_with_spools(
     Store& store, const std::filesystem::path& scratch,
     const std::function<std::filesystem::path(const std::string& id)>& folder_of);

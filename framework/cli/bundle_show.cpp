@@ -1,11 +1,10 @@
 // bundle show: what a bundle holds and what it does not.
 #include <algorithm>
 #include <iostream>
-#include <map>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "bundle/standing.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/bundle_verb.hpp"
@@ -16,58 +15,31 @@ namespace encore {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 CommandLine make_show_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "bundle show",
       {"bundle show FILE [options]",
-       "Unpacks the bundle into a temporary folder, checks that its parts agree, and prints what it holds "
-       "and what is missing. Nothing of it is executed. Exit code 2: the file is damaged, or no bundle.",
+       "Unpacks the bundle into a temporary folder, copies its rows into a database of this program, derives "
+       "again what follows from other parts, and prints its values in three classes: recomputed now, proved "
+       "by training again, claimed by whoever made it. Nothing of it is executed. Exit code 2: the file is "
+       "damaged, contradicts itself, or is no bundle.",
        {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
         {"exp bundle show quickstart.tar.zst --files", "and every file"},
+        {"exp bundle show quickstart.tar.zst --claims", "every value that nothing in it proves"},
+        {"exp bundle show quickstart.tar.zst --report report.html", "a report of the checked rows"},
         {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
+  line.options()("claims", po::bool_switch(), "print every value that nothing in the bundle proves");
+  line.options()("report", po::value<std::string>()->value_name("FILE"),
+                 "write a report of the checked rows, as HTML; the one in the bundle is a claim");
   line.options()("files", po::bool_switch(), "list every file");
   line.options()("diff", po::bool_switch(),
                  "print what was changed in the recorded commits, and nothing else");
+  line.options()("plugin-path", po::value<std::vector<std::string>>()->value_name("DIR"),
+                 "a folder with plugins whose types the runs have (may be repeated); none of them is loaded");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   return line;
-}
-
-/// A content that runs read, with all that reads it.
-struct ShownData {
-  std::string sha256, path;
-  std::set<std::string> roles;
-  bool packed = false;
-};
-
-std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, const BundleIndex& index) {
-  std::vector<ShownData> all;
-  for (const RunRow& run : runs)
-    for (const DatasetRow& row : store.read_datasets(run.number)) {
-      auto found = std::ranges::find(all, row.sha256, &ShownData::sha256);
-      if (found == all.end()) {
-        const std::string folder = bundle_data + row.sha256 + "/";
-        const bool packed = std::ranges::any_of(
-            index.files, [&](const BundleFile& file) { return file.path.starts_with(folder); });
-        all.push_back({row.sha256, row.path, {}, packed});
-        found = std::prev(all.end());
-      }
-      found->roles.insert(row.role);
-    }
-  return all;
-}
-
-/// Each plugin once.
-std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs) {
-  std::map<std::pair<std::string, std::string>, PluginRow> plugins;
-  for (const RunRow& run : runs)
-    for (const PluginRow& plugin : plugins_of(store, run)) plugins[{plugin.name, plugin.sha256}] = plugin;
-  std::vector<PluginRow> list;
-  for (const auto& [key, plugin] : plugins) list.push_back(plugin);
-  return list;
 }
 
 /// Every state that was recorded, each once: of Encore, and of the repositories of experiment files.
@@ -101,70 +73,24 @@ void print_diffs(const AllCode& all) {
               << printable_lines(code.diff);
 }
 
-Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& store,
-               const std::vector<RunRow>& runs) {
-  const BundleIndex& index = bundle.unpacked().index();
-  Json rows = Json::array(), data = Json::array(), plugins = Json::array(), code = Json::array(),
-       sources = Json::array(), files = Json::array();
-  for (const RunRow& run : runs)
-    rows.push_back({{"id", run.id},
-                    {"name", run.name},
-                    {"state", name_of(run.state)},
-                    {"backend", run.backend},
-                    {"question", run.question},
-                    {"digests", store.read_digests(run.number).size()},
-                    {"result", run.result}});
-  for (const ShownData& one : data_of(store, runs, index))
-    data.push_back(
-        {{"sha256", one.sha256}, {"path", one.path}, {"roles", one.roles}, {"packed", one.packed}});
-  for (const PluginRow& plugin : all_plugins(store, runs))
-    plugins.push_back({{"name", plugin.name}, {"version", plugin.version}, {"sha256", plugin.sha256}});
-  const AllCode all = all_code(store, runs);
-  for (const SourceVersion& one : all.sources)
-    sources.push_back({{"commit", one.commit},
-                       {"archive", one.archive},
-                       {"sha256", one.sha256},
-                       {"diff_bytes", one.diff.size()}});
-  for (const CodeVersion& one : all.repositories)
-    code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
-  for (const BundleFile& file : index.files)
-    files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-  return {{"file", archive},        {"subject", index.subject},
-          {"encore", index.encore}, {"licence", index.licence},
-          {"author", index.author}, {"bytes", index.bytes()},
-          {"runs", rows},           {"data", data},
-          {"source", sources},      {"code", code},
-          {"plugins", plugins},     {"unproved", bundle.unproved()},
-          {"files", files}};
-}
-
-void print_runs(Store& store, const std::vector<RunRow>& runs) {
-  Table table({{"RUN"}, {"ID"}, {"STATE"}, {"BACKEND"}, {"DIGESTS", Align::right}});
-  for (const RunRow& run : runs)
-    table.add({run.name, run.id, state_cell(run.state), run.backend,
-               std::to_string(store.read_digests(run.number).size())});
+/// Every value that is claimed; of a column with many the first few.
+void print_claims(Store& store) {
+  constexpr std::size_t most = 20;
+  Table table({{"TABLE"}, {"COLUMN"}, {"VALUE"}});
+  for (const Claim& claim : claims_of(store, most)) {
+    for (const std::string& value : claim.values) table.add({claim.table, claim.column, value});
+    if (claim.count > claim.values.size())
+      table.add({claim.table, claim.column,
+                 "and " + std::to_string(claim.count - claim.values.size()) + " more; --json has all"});
+  }
   table.print(std::cout, terminal_of(stdout), 2);
 }
 
-void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& store,
-                 const std::vector<RunRow>& runs) {
-  const BundleIndex& index = bundle.unpacked().index();
-  print_bundle(std::cout, archive, bundle);
-  std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
-            << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
-  print_code(std::cout, store, runs);
-  print_runs(store, runs);
-  Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});
-  for (const ShownData& one : data_of(store, runs, index)) {
-    std::vector<std::string> roles(one.roles.begin(), one.roles.end());
-    data.add({listed(roles), one.sha256.substr(0, 16), one.packed ? "packed" : "not in it",
-              setting_text(one.path)});
-  }
-  data.print(std::cout, terminal_of(stdout), 2);
-  Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
-  for (const PluginRow& plugin : all_plugins(store, runs))
-    plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, 16)});
-  plugins.print(std::cout, terminal_of(stdout), 2);
+void print_files(const BundleIndex& index) {
+  Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
+  for (const BundleFile& file : index.files)
+    files.add({file.path, bytes_text(file.bytes), file.sha256.substr(0, 16)});
+  files.print(std::cout, terminal_of(stdout), 2);
 }
 
 }  // namespace
@@ -172,25 +98,21 @@ void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& 
 int show_bundle(const Arguments& arguments) {
   CommandLine line = make_show_line();
   if (!line.parse(arguments)) return exit_done;
-  const std::string archive = line.required("file", "FILE" + std::string(bundle_ending));
-  const OpenedBundle bundle(archive);
-  const BundleIndex& index = bundle.unpacked().index();
+  const OpenedBundle bundle(line.required("file", "FILE" + std::string(bundle_ending)),
+                            line.texts("plugin-path"));
   Store store(bundle.unpacked().database(), OpenMode::read);
   const std::vector<RunRow> runs = select_runs(store, {.sight = Sight::any}).runs;
-  if (line.flag("diff")) {
+  if (line.has("report"))
+    write_bundle_report(store, line.text("report"), false);
+  else if (line.flag("diff"))
     print_diffs(all_code(store, runs));
-    return exit_done;
-  }
-  if (line.flag("json")) {
-    std::cout << show_json(archive, bundle, store, runs).dump(2) << '\n';
-    return exit_done;
-  }
-  print_shown(archive, bundle, store, runs);
-  if (!line.flag("files")) return exit_done;
-  Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
-  for (const BundleFile& file : index.files)
-    files.add({file.path, bytes_text(file.bytes), file.sha256.substr(0, 16)});
-  files.print(std::cout, terminal_of(stdout), 2);
+  else if (line.flag("json"))
+    std::cout << bundle_json(bundle, store, runs).dump(2) << '\n';
+  else if (line.flag("claims"))
+    print_claims(store);
+  else
+    print_bundle(std::cout, bundle, store, runs, false);
+  if (line.flag("files")) print_files(bundle.index());
   return exit_done;
 }
 

@@ -4,46 +4,94 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <set>
 
-#include "bundle/check_bundle.hpp"
+#include "base/shell_word.hpp"
+#include "bundle/standing.hpp"
+#include "cli/access.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/report_formats.hpp"
+#include "cli/run_list.hpp"
 #include "document/quantity.hpp"
+#include "record/atomic_file.hpp"
 #include "record/source_record.hpp"
+#include "report/comparison.hpp"
+#include "report/report.hpp"
 #include "report/wording.hpp"
 #include "runner/programs.hpp"
 
 namespace encore {
 
-OpenedBundle::OpenedBundle(const std::string& archive) {
-  std::error_code missing;
-  if (!std::filesystem::exists(archive, missing)) throw UsageError("there is no bundle " + archive);
-  ProgressLine progress;
-  unpacked_ = std::make_unique<UnpackedBundle>(
-      archive, [&](std::size_t done, std::size_t all) { progress.show("unpacked", done, all, "files"); });
-  unproved_ = check_bundle(*unpacked_, archive);
-}
-
-std::vector<PluginRow> plugins_of(Store& store, const RunRow& run) {
-  std::vector<PluginRow> plugins;
-  for (AttemptRow& attempt : store.read_attempts(run.number))
-    if (!attempt.plugins.empty()) plugins = std::move(attempt.plugins);
-  return plugins;
-}
-
-std::string bundle_line(const BundleIndex& index) {
-  return printable(index.subject) + ", " + counted(index.files.size(), "file") + ", " +
-         bytes_text(index.bytes());
-}
-
-void print_bundle(std::ostream& out, const std::string& archive, const OpenedBundle& bundle) {
-  out << archive << "  " << bundle_line(bundle.unpacked().index()) << "; its parts agree\n";
-  if (!bundle.unproved().empty())
-    out << "  but the rows of " << printable(listed(bundle.unproved()))
-        << " are not proved: a spool is damaged\n";
-}
-
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Digits of a SHA-256 in a table.
+constexpr std::size_t shown_digits = 16;
+
+/// A content that runs read, with all that reads it.
+struct ShownData {
+  std::string sha256, path;
+  std::set<std::string> roles;
+  bool packed = false;
+};
+
+std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, const BundleIndex& index) {
+  std::vector<ShownData> all;
+  for (const RunRow& run : runs)
+    for (const DatasetRow& row : store.read_datasets(run.number)) {
+      auto found = std::ranges::find(all, row.sha256, &ShownData::sha256);
+      if (found == all.end()) {
+        const std::string folder = bundle_data + row.sha256 + "/";
+        const bool packed = std::ranges::any_of(
+            index.files, [&](const BundleFile& file) { return file.path.starts_with(folder); });
+        all.push_back({row.sha256, row.path, {}, packed});
+        found = std::prev(all.end());
+      }
+      found->roles.insert(row.role);
+    }
+  return all;
+}
+
+/// Each plugin once.
+std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs) {
+  std::map<std::pair<std::string, std::string>, PluginRow> plugins;
+  for (const RunRow& run : runs)
+    for (const PluginRow& plugin : plugins_of(store, run)) plugins[{plugin.name, plugin.sha256}] = plugin;
+  std::vector<PluginRow> list;
+  for (const auto& [key, plugin] : plugins) list.push_back(plugin);
+  return list;
+}
+
+/// The folders in which a specification says that plugins were searched; nothing looks into them here.
+std::set<std::string> plugin_folders_of(Store& store, const std::vector<RunRow>& runs) {
+  std::set<std::string> folders;
+  for (const RunRow& run : runs)
+    if (run.attempts > 0)
+      for (const std::string& folder : Specification::load(store.run_folder(run.id)).plugin_folders)
+        folders.insert(folder);
+  return folders;
+}
+
+/// Settings by which the runs differ, of each run: "model.layer.attention.type = performer". Of a single run
+/// the types of its layers: "self_attention, feed_forward".
+std::map<std::int64_t, std::string> telling_settings(Store& store, const std::vector<RunRow>& runs) {
+  std::map<std::int64_t, std::string> texts;
+  const auto add = [&](std::int64_t run, const std::string& text) {
+    texts[run] += (texts[run].empty() ? "" : ", ") + text;
+  };
+  if (runs.size() == 1) {
+    for (const ParamRow& row : store.read_params(runs.front().number))
+      if (row.key.starts_with("model.layer.") && row.key.ends_with(".type"))
+        add(runs.front().number, setting_text(row.value));
+    return texts;
+  }
+  for (const ListColumn& column : varied_columns(store, runs))
+    for (const auto& [run, value] : column.values)
+      if (!value.is_null() && column.name != "seed") add(run, column.name + " = " + setting_text(value));
+  return texts;
+}
 
 std::string changes_text(const std::string& diff) {
   return diff.empty()
@@ -62,17 +110,15 @@ std::string own_source_text(const SourceVersion& source) {
   return "; this program is of " + source_text(own->source);
 }
 
-/// The lines of what is there, each with the number of its runs where they differ.
+/// A line for each different text, with the number of its runs where there are several.
 void print_states(std::ostream& out, const char* title, const std::map<std::string, std::size_t>& states) {
   for (const auto& [state, count] : states)
     out << "  " << title << printable(state) << (states.size() > 1 ? " (" + counted(count, "run") + ")" : "")
         << '\n';
 }
 
-}  // namespace
-
 void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs) {
-  std::map<std::string, std::size_t> sources, repositories;
+  std::map<std::string, std::size_t> sources, repositories, machines;
   for (const RunRow& run : runs) {
     const auto attempts = store.read_attempts(run.number);
     if (attempts.empty()) continue;
@@ -86,9 +132,197 @@ void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs
     ++repositories[last.commit_hash.empty() ? "the experiment file lies in no repository"
                                             : "the experiment's repository at commit " + last.commit_hash +
                                                   changes_text(last.diff)];
+    ++machines["on " + last.holder.host + " from " + utc_text(attempts.front().started) +
+               (last.finished ? " to " + utc_text(*last.finished) : "")];
   }
   print_states(out, "source   ", sources);
   print_states(out, "code     ", repositories);
+  print_states(out, "trained  ", machines);
+}
+
+void print_recomputed(std::ostream& out, const OpenedBundle& bundle, const std::vector<RunRow>& runs) {
+  out << "\nrecomputed now: each of these follows from other parts of the bundle\n";
+  Table table({{"RUN"}, {"QUESTION"}, {"GROUP"}, {"BACKEND"}, {"ATTEMPTS", Align::right}});
+  const auto& claimed = bundle.checked().claimed_questions;
+  for (const RunRow& run : runs) {
+    const bool is_known = run.attempts > 0 && !claimed.contains(run.id);
+    table.add({run.id, is_known ? run.question.substr(0, shown_digits) : "claimed",
+               is_known ? run.group.substr(0, shown_digits) : "claimed", run.backend,
+               std::to_string(run.attempts)});
+  }
+  table.print(out, terminal_of(stdout), 2);
+  for (const RunRow& run : runs)
+    if (const auto why = claimed.find(run.id); why != claimed.end())
+      out << "  the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
+}
+
+void print_trained(std::ostream& out, const OpenedBundle& bundle, Store& store,
+                   const std::vector<RunRow>& runs, bool is_verified) {
+  out << "\nproved by training again: "
+      << (is_verified ? "what follows" : command_name() + ' ' + shell_command({"verify", bundle.archive()}))
+      << '\n';
+  const std::map<std::int64_t, std::string> settings = telling_settings(store, runs);
+  const Metric metric = leading_metric(store, runs);
+  Table table({{"RUN"},
+               {"SEED", Align::right},
+               {"STATE"},
+               {"DIGESTS", Align::right},
+               {heading_text(metric.name), Align::right},
+               {runs.size() == 1 ? "LAYERS" : "SETTINGS"}});
+  for (const RunRow& run : runs) {
+    const auto own = settings.find(run.number);
+    const std::optional<double> value = judged_measure(store, run, metric.name);
+    table.add({run.id, std::to_string(run.seed),
+               run.state == RunState::completed ? name_of(run.state) : "not completed",
+               std::to_string(store.read_digests(run.number).size()),
+               value ? metric_text(metric, *value) : "-", own == settings.end() ? "-" : own->second});
+  }
+  table.print(out, terminal_of(stdout), 2);
+  Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}});
+  for (const ShownData& one : data_of(store, runs, bundle.index())) {
+    const std::vector<std::string> roles(one.roles.begin(), one.roles.end());
+    data.add({listed(roles), one.sha256.substr(0, shown_digits), one.packed ? "packed" : "not in it"});
+  }
+  data.print(out, terminal_of(stdout), 2);
+}
+
+void print_verifications(std::ostream& out, Store& store, const std::vector<RunRow>& runs) {
+  std::map<std::string, std::size_t> outcomes;
+  for (const RunRow& run : runs)
+    for (const VerificationRow& row : store.read_verifications(run.number)) ++outcomes[row.outcome];
+  for (const auto& [outcome, count] : outcomes)
+    out << "  verified " << counted(count, "time") << " by others, who say \"" << printable(outcome)
+        << "\"\n";
+}
+
+void print_claimed(std::ostream& out, const OpenedBundle& bundle, Store& store,
+                   const std::vector<RunRow>& runs) {
+  const BundleIndex& index = bundle.index();
+  out << "\nclaimed by whoever made the bundle: nothing in it proves these, and other values that\n"
+      << command_name() << ' ' << shell_command({"bundle", "show", bundle.archive(), "--claims"})
+      << " prints\n";
+  out << "  subject  " << printable(index.subject) << '\n';
+  out << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
+      << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
+  print_code(out, store, runs);
+  print_verifications(out, store, runs);
+  Table names({{"RUN"}, {"NAME"}, {"STATE"}, {"NOTE"}});
+  for (const RunRow& run : runs) names.add({run.id, run.name, state_cell(run.state), run.note});
+  names.print(out, terminal_of(stdout), 2);
+  Table data({{"DATA"}, {"LAY AT"}});
+  for (const ShownData& one : data_of(store, runs, index)) {
+    const std::vector<std::string> roles(one.roles.begin(), one.roles.end());
+    data.add({listed(roles), one.path});
+  }
+  data.print(out, terminal_of(stdout), 2);
+  Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
+  for (const PluginRow& plugin : all_plugins(store, runs))
+    plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, shown_digits)});
+  plugins.print(out, terminal_of(stdout), 2);
+  for (const std::string& folder : plugin_folders_of(store, runs))
+    out << "  plugins were searched in " << printable(folder) << ", which is not looked at\n";
+  if (std::ranges::find(index.files, bundle_report, &BundleFile::path) != index.files.end())
+    out << "  " << bundle_report << " was written by them; --report FILE writes one from the checked rows\n";
+}
+
+}  // namespace
+
+Catalogue catalogue_here(const std::vector<std::string>& plugin_path) {
+  const Programs programs = installed_programs();
+  return Catalogue::survey(plugin_search_path({}, plugin_path, programs, programs.backend),
+                           fingerprint_of(programs, programs.backend));
+}
+
+OpenedBundle::OpenedBundle(const std::string& archive, const std::vector<std::string>& plugin_path)
+    : archive_(archive) {
+  std::error_code missing;
+  if (!std::filesystem::exists(archive, missing)) throw UsageError("there is no bundle " + archive);
+  ProgressLine progress;
+  unpacked_ = std::make_unique<UnpackedBundle>(
+      archive, [&](std::size_t done, std::size_t all) { progress.show("unpacked", done, all, "files"); });
+  checked_ = check_bundle(*unpacked_, archive, catalogue_here(plugin_path));
+}
+
+std::vector<PluginRow> plugins_of(Store& store, const RunRow& run) {
+  std::vector<PluginRow> plugins;
+  for (AttemptRow& attempt : store.read_attempts(run.number))
+    if (!attempt.plugins.empty()) plugins = std::move(attempt.plugins);
+  return plugins;
+}
+
+std::string bundle_line(const BundleIndex& index) {
+  return printable(index.subject) + ", " + counted(index.files.size(), "file") + ", " +
+         bytes_text(index.bytes());
+}
+
+void print_bundle(std::ostream& out, const OpenedBundle& bundle, Store& store,
+                  const std::vector<RunRow>& runs, bool is_verified) {
+  const BundleIndex& index = bundle.index();
+  out << bundle.archive() << "  " << counted(runs.size(), "run") << ", "
+      << counted(index.files.size(), "file") << ", " << bytes_text(index.bytes()) << "; its parts agree\n";
+  if (const auto& unproved = bundle.checked().unproved; !unproved.empty())
+    out << "  but the rows of " << printable(listed(unproved)) << " are not proved: a spool is damaged\n";
+  print_recomputed(out, bundle, runs);
+  print_trained(out, bundle, store, runs, is_verified);
+  print_claimed(out, bundle, store, runs);
+}
+
+nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
+                                   const std::vector<RunRow>& runs) {
+  const BundleIndex& index = bundle.index();
+  const auto& claimed_questions = bundle.checked().claimed_questions;
+  Json recomputed = Json::array(), trained = Json::array(), data = Json::array(), names = Json::array(),
+       values = Json::array(), files = Json::array();
+  for (const RunRow& run : runs) {
+    const auto why = claimed_questions.find(run.id);
+    const bool is_known = run.attempts > 0 && why == claimed_questions.end();
+    recomputed.push_back({{"id", run.id},
+                          {"question", is_known ? Json(run.question) : Json()},
+                          {"group", is_known ? Json(run.group) : Json()},
+                          {"backend", run.backend},
+                          {"kind", run.kind},
+                          {"attempts", run.attempts}});
+    Json settings = Json::object();
+    for (const ParamRow& row : store.read_params(run.number)) settings[row.key] = row.value;
+    trained.push_back({{"id", run.id},
+                       {"seed", run.seed},
+                       {"completed", run.state == RunState::completed},
+                       {"digests", store.read_digests(run.number).size()},
+                       {"result", run.result},
+                       {"settings", settings}});
+    names.push_back({{"id", run.id},
+                     {"name", run.name},
+                     {"state", name_of(run.state)},
+                     {"question", is_known ? Json() : Json(run.question)},
+                     {"why", why == claimed_questions.end() ? Json() : Json(why->second)}});
+  }
+  for (const ShownData& one : data_of(store, runs, index))
+    data.push_back({{"sha256", one.sha256}, {"roles", one.roles}, {"packed", one.packed}});
+  for (const Claim& claim : claims_of(store, 0))
+    values.push_back({{"table", claim.table}, {"column", claim.column}, {"values", claim.values}});
+  for (const BundleFile& file : index.files)
+    files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  return {{"file", bundle.archive()},
+          {"bytes", index.bytes()},
+          {"unproved", bundle.checked().unproved},
+          {"recomputed", {{"runs", recomputed}, {"files", files}}},
+          {"trained", {{"runs", trained}, {"data", data}}},
+          {"claimed",
+           {{"subject", index.subject},
+            {"encore", index.encore},
+            {"licence", index.licence},
+            {"author", index.author},
+            {"runs", names},
+            {"plugin_folders", plugin_folders_of(store, runs)},
+            {"values", values}}}};
+}
+
+void write_bundle_report(Store& store, const std::string& file, bool quiet) {
+  const Document document = make_report(store, {.runs = {.sight = Sight::any}});
+  const std::vector<OutputFile> files =
+      find_report_format("html", {}).write(document, ReportShape{.name = file});
+  save_file(file, files.front().bytes);
+  if (!quiet) std::cout << "report of the checked rows written to " << file << '\n';
 }
 
 }  // namespace encore

@@ -1,5 +1,6 @@
-// A bundle that the user has named: opened with a progress line, and what is said about it. bundle_verb.cpp
-// and bundle_verify.cpp use it.
+// A bundle that the user has named: opened with a progress line, and what is said about it, in the three
+// classes of bundle/standing.hpp. bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp use
+// it.
 #pragma once
 
 #include <iosfwd>
@@ -7,37 +8,52 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "archive/unpack_bundle.hpp"
+#include "bundle/check_bundle.hpp"
 #include "cli/terminal.hpp"
+#include "config/catalogue.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
 inline constexpr const char* bundle_ending = ".tar.zst";
 
+/// The types that are here: of this build, and of the folders of --plugin-path.
+Catalogue catalogue_here(const std::vector<std::string>& plugin_path = {});
+
 /// Unpacked and checked.
 class OpenedBundle {
  public:
   /// Throws UsageError where there is no such file, Error as unpacking and checking do.
-  explicit OpenedBundle(const std::string& archive);
+  explicit OpenedBundle(const std::string& archive, const std::vector<std::string>& plugin_path = {});
 
   const UnpackedBundle& unpacked() const { return *unpacked_; }
+  const BundleIndex& index() const { return unpacked_->index(); }
   void keep() const { unpacked_->keep(); }
-  /// Attempts whose rows nothing stands behind.
-  const std::vector<std::string>& unproved() const { return unproved_; }
+  const CheckedBundle& checked() const { return checked_; }
+  const std::string& archive() const { return archive_; }
 
  private:
+  std::string archive_;
   std::unique_ptr<UnpackedBundle> unpacked_;
-  std::vector<std::string> unproved_;
+  CheckedBundle checked_;
 };
 
 /// The plugins of the newest attempt that has told any.
 std::vector<PluginRow> plugins_of(Store& store, const RunRow& run);
 /// "run quickstart, 12 files, 1.2 MB"
 std::string bundle_line(const BundleIndex& index);
-/// The first lines about it: what it is, and what of it is not proved.
-void print_bundle(std::ostream& out, const std::string& archive, const OpenedBundle& bundle);
-/// Which commit was recorded, and whether this program is of it.
-void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs);
+/// What it is, then its values by what stands behind them: recomputed, proved by training again, claimed.
+/// `is_verified`: training again follows at once. The store holds the checked rows.
+void print_bundle(std::ostream& out, const OpenedBundle& bundle, Store& store,
+                  const std::vector<RunRow>& runs, bool is_verified);
+/// The same as JSON, with every value that is claimed.
+nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
+/// Writes a report of the checked rows as HTML, and says so unless quiet. The one in the bundle is a claim.
+void write_bundle_report(Store& store, const std::string& file, bool quiet);
+/// The same as JSON, with every value that is claimed.
+nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
 
 }  // namespace encore

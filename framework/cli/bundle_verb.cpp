@@ -169,6 +169,7 @@ int make_bundle(const Arguments& arguments) {
   task.choice.data = line.flag("data");
   task.choice.hidden = line.flag("private");
   for (const std::string& folder : line.texts("sources")) task.choice.sources.push_back(folder);
+  task.catalogue = catalogue_here();
   task.report = report_of(store, search ? selection_of(task.runs) : selection_from(line));
   if (!line.flag("quiet"))
     task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };

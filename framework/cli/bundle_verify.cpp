@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* bundle_options[] = {"data", "clone"};
+constexpr const char* bundle_options[] = {"data", "clone", "report"};
 constexpr const char* bundle_switches[] = {"build", "with-diff"};
 
 /// Those that the user names, or the folder one is in and the tree of this program.
@@ -152,6 +152,8 @@ void add_bundle_options(CommandLine& line) {
       "data", po::value<std::vector<std::string>>()->value_name("DIR"),
       "of a bundle: where its data are looked for (may be repeated; default: this folder and the tree of "
       "this program)");
+  line.options()("report", po::value<std::string>()->value_name("FILE"),
+                 "of a bundle: write a report of the checked rows, with the verdicts, as HTML");
   line.options()("build", po::bool_switch(),
                  "of a bundle: build the recorded commit, out of a clone, and verify with that");
   line.options()("clone", po::value<std::string>()->value_name("DIR"),
@@ -180,7 +182,7 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
   std::vector<std::string> words = line.texts("run");
   const std::string archive = words.front();
   words.erase(words.begin());
-  const OpenedBundle bundle(archive);
+  const OpenedBundle bundle(archive, line.texts("plugin-path"));
   Store store(bundle.unpacked().database(), OpenMode::write);
   if (line.flag("keep")) bundle.keep();
 
@@ -193,9 +195,8 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
   Missing missing(store, data);
   missing.look(line, selected.runs);
   if (!line.flag("quiet") && !line.flag("json")) {
-    print_bundle(std::cout, archive, bundle);
-    print_code(std::cout, store, selected.runs);
-    std::cout.flush();
+    print_bundle(std::cout, bundle, store, selected.runs, true);
+    std::cout << std::endl;
   }
   int exit_code = exit_done;
   // The decisions of a search first: nothing is trained for them.
@@ -209,6 +210,8 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
         for (auto& [role, file] : specification.data)
           if (const auto place = missing.place_of(file)) file.path = place->string();
       });
+  if (line.has("report"))
+    write_bundle_report(store, line.text("report"), line.flag("quiet") || line.flag("json"));
   if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
   return verified == exit_done ? exit_code : verified;
 }

@@ -130,6 +130,7 @@ Specification specification_of(RunPoint& point, const std::string& backend,
   specification.ties = Ties::loss;
   specification.config = std::move(point.config);
   specification.origin = std::move(point.origin);
+  specification.types = std::move(point.types);
   for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
   for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
   return specification;

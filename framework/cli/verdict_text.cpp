@@ -7,6 +7,7 @@
 #include "cli/drift_text.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
+#include "report/wording.hpp"
 
 namespace encore {
 
@@ -48,12 +49,32 @@ std::string how(const json& details) {
   return " (" + text + ")";
 }
 
-/// ", and so do 12 scores"; empty where none were compared.
-std::string scores_text(const json& scores) {
+std::size_t count_at(const json& object, const std::string& pointer) {
+  const json value = at(object, pointer);
+  return value.is_number_unsigned() ? value.get<std::size_t>() : 0;
+}
+
+/// ", and so do 12 scores"; ", and so do 12 scores, 340 other values and 8 files" where all that the run
+/// records was compared; empty where only digests were.
+std::string also_equal(const json& details) {
+  const json scores = at(details, "/scores"), record = at(details, "/record");
   if (!scores.is_object()) return "";
-  const json compared = at(scores, "/compared");
-  return ", and so " + std::string(compared == 1 ? "does " : "do ") + compared.dump() +
-         (compared == 1 ? " score" : " scores");
+  const std::size_t count = count_at(scores, "/compared");
+  const std::string verb = count == 1 && !record.is_object() ? "does " : "do ";
+  std::string text = ", and so " + verb + counted(count, "score");
+  if (!record.is_object()) return text;
+  const std::size_t others =
+      count_at(record, "/values") - count + count_at(record, "/meanings") + count_at(record, "/facts");
+  return text + ", " + counted(others, "other value") + " and " + counted(count_at(record, "/files"), "file");
+}
+
+/// What else differs where the digests and scores are the same.
+std::string different_record(const json& details, const VerificationRow& verification) {
+  const json record = at(details, "/record");
+  return "  the digests agree, and so do the scores, but " + at(record, "/different").dump() +
+         " of the other values and files do not; " + verification.scope + " is " +
+         recorded_text(at(record, "/run")) + " in the run, " + recorded_text(at(record, "/verification")) +
+         " in the verification\n";
 }
 
 /// The scores of a training whose parameters are the same.
@@ -110,8 +131,7 @@ std::string verdict_text(const VerificationRow& verification) {
            (at(compared, "/digests") == 1 ? " digest of step " : " digests of steps ") +
            at(compared, "/first_step").dump() +
            (at(compared, "/digests") == 1 ? "" : " to " + at(compared, "/last_step").dump()) +
-           (at(compared, "/digests") == 1 ? " agrees" : " agree") + scores_text(at(details, "/scores")) +
-           how(details);
+           (at(compared, "/digests") == 1 ? " agrees" : " agree") + also_equal(details) + how(details);
   return verification.outcome + ": from step " + std::to_string(verification.first_step.value_or(0)) +
          " on, first in " + verification.scope + how(details);
 }
@@ -120,7 +140,9 @@ std::string verdict_details(const VerificationRow& verification) {
   if (verification.outcome == "equal") return "";
   const json& details = verification.details;
   std::ostringstream out;
-  if (at(details, "/difference").is_null()) return different_scores(details, verification);
+  if (at(details, "/difference").is_null())
+    return at(details, "/record").is_object() ? different_record(details, verification)
+                                              : different_scores(details, verification);
   const json scopes = at(details, "/difference/scopes"), fields = at(details, "/environment/differences");
   const std::string found = recorded_text(at(details, "/difference/verification"));
   out << "  digests of step " << at(details, "/difference/step") << " that differ: " << scopes.size()

@@ -63,6 +63,7 @@ VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& ru
     throw UsageError("--scores needs the whole training; leave --steps out");
   // Whoever looks at a bundle asks whether its table is true, not only whether its parameters are.
   task.scores = line.flag("scores") || (place && whole && run.state == RunState::completed);
+  task.everything = place && whole && task.scores;
   task.keep = line.flag("keep");
   take_ranks(line, backend, task);
   return task;

@@ -8,8 +8,9 @@
 
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
+#include "config/json_value.hpp"
 #include "config/value.hpp"
-#include "record/specification.hpp"
+#include "data/hash.hpp"
 
 namespace encore {
 
@@ -64,6 +65,54 @@ std::string type_text(const ManifestOffer& offer) {
   return unversioned ? offer.name : offer.name + "@" + std::to_string(offer.version);
 }
 
+/// The content hash of every path option that counts, by its dotted key.
+std::map<std::string, std::string> content_hashes(const Resolved& resolved,
+                                                  const Specification& specification) {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [key, table] : resolved.tables)
+    for (const Option& option : table.schema->options()) {
+      const std::string dotted = key + "." + option.name;
+      if (!is_path(option) || !counts_by_content(dotted)) continue;
+      for (std::size_t i = 0;; ++i) {
+        const std::string numbered = numbered_file(dotted, i);
+        const auto file = specification.data.find(data_role(numbered));
+        if (file == specification.data.end()) break;
+        hashes[numbered] = file->second.sha256;
+      }
+    }
+  return hashes;
+}
+
+/// How the runs that this one starts or learns from count (identity_of in parent_filler.hpp), by the table
+/// that names them.
+std::map<std::string, std::string> parent_identities(const Specification& specification) {
+  std::map<std::string, std::string> identities;
+  for (const auto& [role, pointer] :
+       {std::pair(pretrained_role, "/model/from"), std::pair(teacher_role, "/distil/teacher")}) {
+    const json link = specification.config.value(json::json_pointer(pointer), json());
+    if (!link.is_object()) continue;
+    const auto weights = specification.data.find(role);
+    if (link.contains("question"))
+      identities[role] = "question:" + link.at("question").get<std::string>();
+    else if (weights != specification.data.end())
+      identities[role] = "weights:" + weights->second.sha256;
+  }
+  return identities;
+}
+
+/// Why the versions of the types here need not be those that the run was planned with; empty: they are.
+std::string other_types(const std::map<std::string, int>& planned, const std::map<std::string, int>& here) {
+  if (planned.empty()) return "the versions of its types were not recorded";
+  for (const auto& [table, version] : here) {
+    const auto then = planned.find(table);
+    if (then == planned.end() || then->second != version)
+      return "the type of [" + table + "] had " +
+             (then == planned.end() ? "no recorded version" : "version " + std::to_string(then->second)) +
+             " when the run was planned, and has version " + std::to_string(version) + " here";
+  }
+  return "";
+}
+
 }  // namespace
 
 CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
@@ -95,6 +144,42 @@ std::string CanonicalText::with_seed(std::int64_t seed) const {
 
 std::string CanonicalText::without_seed() const {
   return "{" + before_.substr(1) + behind_ + "}";
+}
+
+bool counts_by_content(const std::string& key) {
+  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".") &&
+         !key.starts_with(std::string(teacher_role) + ".");
+}
+
+std::string data_role(const std::string& key) {
+  for (const std::string prefix : {"data.", "tokenizer."})
+    if (key.starts_with(prefix)) return key.substr(prefix.size());
+  return key;
+}
+
+std::map<std::string, int> type_versions(const Resolved& resolved) {
+  std::map<std::string, int> versions;
+  for (const auto& [key, table] : resolved.tables)
+    if (table.offer != nullptr) versions[key] = table.offer->version;
+  return versions;
+}
+
+RecomputedIdentity recompute_identity(const Specification& specification, const Catalogue& catalogue) {
+  try {
+    Problems problems;
+    const Resolved resolved =
+        resolve(value_from_json(specification.config, "", specification.origin), catalogue, problems);
+    if (!problems.empty()) return {.uncertain = problems.all().front().message};
+    const CanonicalText text(resolved, content_hashes(resolved, specification),
+                             parent_identities(specification));
+    return {.question = sha256(text.with_seed(static_cast<std::int64_t>(specification.seed))),
+            .group = sha256(text.without_seed()),
+            .uncertain = other_types(specification.types, type_versions(resolved))};
+  } catch (const json::exception&) {
+    return {.uncertain = "its settings are none of an experiment"};
+  } catch (const Error& error) {
+    return {.uncertain = error.what()};
+  }
 }
 
 }  // namespace encore

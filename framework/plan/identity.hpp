@@ -9,6 +9,7 @@
 
 #include "config/resolve.hpp"
 #include "plan/run_point.hpp"
+#include "record/specification.hpp"
 
 namespace encore {
 
@@ -29,5 +30,26 @@ class CanonicalText {
  private:
   std::string before_, behind_;  // the place of the seed; each entry with a comma in front
 };
+
+/// Whether a path option, by its dotted key, counts by the content of what it names. [data] root is where
+/// other paths start, and no file; a run to start or to learn from counts by what it asks.
+bool counts_by_content(const std::string& key);
+
+/// The name in Specification::data: "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their
+/// key.
+std::string data_role(const std::string& key);
+
+/// The versions of the types of an experiment, by the table that names them: {"model.layer.attention", 2}.
+std::map<std::string, int> type_versions(const Resolved& resolved);
+
+/// What a specification asks, computed again from its settings, the hashes of its data and its seed.
+struct RecomputedIdentity {
+  std::string question = {}, group = {};
+  /// Why they say nothing about the specification: a type is not in the catalogue, or has another version
+  /// there than it had when the run was planned, or that version was not recorded. Empty: they must be equal.
+  std::string uncertain = {};
+};
+/// Both are empty where the settings cannot be checked with this catalogue.
+RecomputedIdentity recompute_identity(const Specification& specification, const Catalogue& catalogue);
 
 }  // namespace encore

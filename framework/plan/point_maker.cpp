@@ -16,20 +16,6 @@ namespace encore {
 
 namespace {
 
-/// Of a path: [data] root is where other paths start, and no file; a run to start or to learn from counts by
-/// what it asks.
-bool is_content(const std::string& key) {
-  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".") &&
-         !key.starts_with(std::string(teacher_role) + ".");
-}
-
-/// "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their key.
-std::string file_name(const std::string& key) {
-  for (const std::string prefix : {"data.", "tokenizer."})
-    if (key.starts_with(prefix)) return key.substr(prefix.size());
-  return key;
-}
-
 /// With the files of each folder in its place, sorted by name; hidden files and folders within it do not
 /// count. Throws Error when a folder holds none.
 std::vector<std::string> with_folders_listed(const std::vector<std::string>& paths) {
@@ -109,7 +95,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   std::map<std::string, std::string> hashes;
   for (const auto& [key, file] : files) {
     hashes[key] = file.sha256;
-    point.data[file_name(key)] = file;
+    point.data[data_role(key)] = file;
   }
   std::map<std::string, std::string> parents;
   for (const auto& [role, parent] :
@@ -121,6 +107,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   const CanonicalText canonical(resolved, hashes, parents);
   point.group = sha256(canonical.without_seed());
   const std::string name = names_.of_group(applied, resolved, point.group, problems);
+  point.types = type_versions(resolved);
   point.config = std::move(resolved.config);
   point.origin = std::move(resolved.origin);
   for (const Assignment& assignment : applied)
@@ -236,7 +223,7 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
     for (const Option& option : table.schema->options()) {
       if (!is_path(option) || !table.options.has(option.name)) continue;
       const std::string dotted_key = key + "." + option.name;
-      if (!is_content(dotted_key)) continue;
+      if (!counts_by_content(dotted_key)) continue;
       try {
         std::vector<std::string> paths = table.options.paths(option.name);
         if (option.type == OptionType::path_list) paths = with_folders_listed(paths);

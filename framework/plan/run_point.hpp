@@ -30,6 +30,7 @@ struct RunPoint {
   std::string canonical;  ///< the text that is hashed; `exp explain` shows it
   nlohmann::json config;  ///< task, data, tokenizer, model, optimizer, schedule, train: complete
   Origins origin;
+  std::map<std::string, int> types;  ///< the versions of its types, by the table that names them
   /// train, dev, test; a tokenizer's file by the name of its option (vocab); files of other tables by dotted
   /// key.
   std::map<std::string, ContentFile> data;

@@ -68,6 +68,7 @@ nlohmann::json Specification::to_json() const {
                          {"data", files},
                          {"plugin_folders", plugin_folders}};
   if (ties != Ties::first) json["ties"] = name_of(ties);
+  if (!types.empty()) json["types"] = types;
   return json;
 }
 
@@ -129,6 +130,8 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
                   json["ties"].dump());
     result.ties = Ties::loss;
   }
+  if (json.contains("types"))
+    result.types = members.get<std::map<std::string, int>>("types", "an object of whole numbers");
   return result;
 }
 

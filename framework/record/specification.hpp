@@ -59,6 +59,9 @@ struct Specification {
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
   Origins origin;                ///< by dotted key
+  /// The versions of its types when it was planned, by the table that names them: with types of the same
+  /// versions the question follows from the settings. Empty in specifications of earlier versions.
+  std::map<std::string, int> types = {};
   /// By role: "train", "dev", "test", "vocab"; "train.2" and so on where the training set has several files;
   /// "more".
   std::map<std::string, DataFile> data;

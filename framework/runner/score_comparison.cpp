@@ -16,12 +16,12 @@ bool is_score(std::string_view metric) {
   return !split.empty() && split != "train";
 }
 
-bool same(double a, double b) {
+}  // namespace
+
+bool same_value(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
          (std::isnan(a) && std::isnan(b));
 }
-
-}  // namespace
 
 ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
                                std::int64_t from) {
@@ -34,7 +34,7 @@ ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesy
       std::optional<double> again;
       if (const auto own = found.find(metric); own != found.end())
         if (const auto point = own->second.find(step); point != own->second.end()) again = point->second;
-      if (again && same(value, *again)) continue;
+      if (again && same_value(value, *again)) continue;
       ++comparison.different;
       if (!comparison.first || step < comparison.first->step)
         comparison.first =

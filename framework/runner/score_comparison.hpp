@@ -25,6 +25,9 @@ struct ScoreComparison {
   std::optional<ScoreDifference> first;  ///< by step, then by name
 };
 
+/// Equal bits, or both no number.
+bool same_value(double a, double b);
+
 /// Of the steps after `from`. What is measured of training itself, speed among it, is no score.
 ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
                                std::int64_t from);

@@ -42,9 +42,10 @@ VerificationFolder::~VerificationFolder() {
   if (!keep_) std::filesystem::remove_all(path_, ignored);
 }
 
-void VerificationFolder::fill(const Specification& specification, const CheckpointRow* checkpoint) const {
+void VerificationFolder::fill(const Specification& specification, bool with_vocabulary,
+                              const CheckpointRow* checkpoint) const {
   specification.save(path_);
-  if (std::filesystem::exists(original_ / "vocab.txt"))
+  if (with_vocabulary && std::filesystem::exists(original_ / "vocab.txt"))
     copy_into(original_ / "vocab.txt", path_ / "vocab.txt");
   if (checkpoint == nullptr) return;
   const std::filesystem::path file = path_below(original_, checkpoint->path);

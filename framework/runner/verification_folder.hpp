@@ -18,9 +18,10 @@ class VerificationFolder {
   VerificationFolder(const VerificationFolder&) = delete;
   VerificationFolder& operator=(const VerificationFolder&) = delete;
 
-  /// What the worker begins with: the specification, the run's vocabulary, and the checkpoint to go on from
-  /// where there is one. Throws Error for a checkpoint that is not the file that was recorded.
-  void fill(const Specification& specification, const CheckpointRow* checkpoint) const;
+  /// What the worker begins with: the specification, the run's vocabulary if wanted (else the worker makes it
+  /// as the run did), and the checkpoint to go on from where there is one. Throws Error for a checkpoint that
+  /// is not the file that was recorded.
+  void fill(const Specification& specification, bool with_vocabulary, const CheckpointRow* checkpoint) const;
   /// It stays; a mark in it says so to `exp gc`.
   void keep();
 

@@ -15,6 +15,7 @@
 #include "record/thread_adaptation.hpp"
 #include "runner/drift.hpp"
 #include "runner/field_differences.hpp"
+#include "runner/record_comparison.hpp"
 #include "runner/score_comparison.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/verification_folder.hpp"
@@ -156,9 +157,9 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
   VerificationFolder folder(store_.run_folder(task_.run.id), task_.run.id, task_.keep);
   VerificationOutcome outcome;
   outcome.folder = folder.path();
-  folder.fill(task_.specification, task_.from_checkpoint
-                                       ? &find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint)
-                                       : nullptr);
+  folder.fill(
+      task_.specification, !task_.everything,
+      task_.from_checkpoint ? &find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint) : nullptr);
   Watch watch(observer, comparison_);
   const double begin = now_seconds();
   try {
@@ -283,6 +284,8 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
   if (!difference) {
     verification.outcome = "equal";
     if (task_.scores) compare_scores_of(folder, environments.differences, verification);
+    if (task_.everything && verification.outcome == "equal")
+      compare_record_of(folder, environments.differences, verification);
     return;
   }
   verification.outcome = environments.differences.empty() ? "different" : "not comparable";
@@ -308,6 +311,23 @@ void Verifier::compare_scores_of(const std::filesystem::path& folder, const nloh
   told["run"] = scores.first->run;
   told["verification"] =
       scores.first->verification ? nlohmann::json(*scores.first->verification) : nlohmann::json();
+}
+
+void Verifier::compare_record_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
+                                 VerificationRow& verification) const {
+  const RecordComparison record = compare_record(store_, task_.run, store_.run_folder(task_.run.id), folder);
+  nlohmann::json& compared = verification.details["record"];
+  compared = {{"values", record.values},
+              {"meanings", record.meanings},
+              {"facts", record.facts},
+              {"files", record.files},
+              {"different", record.different}};
+  if (!record.first) return;
+  verification.outcome = differing_fields.empty() ? "different" : "not comparable";
+  verification.first_step = record.first->step;
+  verification.scope = record.first->what;
+  compared["run"] = record.first->run;
+  compared["verification"] = record.first->verification;
 }
 
 void Verifier::describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const {

@@ -27,7 +27,9 @@ struct VerificationTask {
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
   std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on
   bool scores = false;  ///< train to the end, score dev and test as the run did, and compare that too
-  bool keep = false;    ///< the folder stays
+  /// With `scores`: take nothing from the run's folder but its settings, and compare all that it records.
+  bool everything = false;
+  bool keep = false;  ///< the folder stays
 };
 
 struct VerificationOutcome {
@@ -64,6 +66,8 @@ class Verifier {
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
   void compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
+                         VerificationRow& verification) const;
+  void compare_record_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
                          VerificationRow& verification) const;
   void describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const;
 

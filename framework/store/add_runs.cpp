@@ -134,14 +134,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
            now_seconds());
   const std::int64_t run = database_->last_row();
   add_params(run, specification);
-  for (const auto& [role, file] : specification.data) {
-    database_->cached("INSERT OR IGNORE INTO dataset (sha256) VALUES (?)").run(file.sha256);
-    database_
-        ->cached(
-            "INSERT INTO run_dataset (run, role, dataset, path) SELECT ?, ?, number, ? FROM dataset WHERE "
-            "sha256 = ?")
-        .run(run, role, file.path, file.sha256);
-  }
+  for (const auto& [role, file] : specification.data) write_dataset(run, role, file);
   for (const std::string& tag : extras.tags) {
     database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
   }
@@ -182,6 +175,23 @@ void Store::describe(std::span<const RunToDescribe> runs) {
       set_param(change.run, change.key, change.value, change.specification->origin);
     transaction.commit();
   }
+}
+
+void Store::write_dataset(std::int64_t run, const std::string& role, const DataFile& file) {
+  database_->cached("INSERT OR IGNORE INTO dataset (sha256) VALUES (?)").run(file.sha256);
+  database_
+      ->cached(
+          "INSERT INTO run_dataset (run, role, dataset, path) SELECT ?, ?, number, ? FROM dataset WHERE "
+          "sha256 = ?")
+      .run(run, role, file.path, file.sha256);
+}
+
+void Store::write_settings(std::int64_t run, const Specification& specification) {
+  std::vector<ParamRow> kept = read_params(run);
+  std::erase_if(kept, [](const ParamRow& row) { return !only_describes(row.key); });
+  database_->cached("DELETE FROM param WHERE run = ?").run(run);
+  add_params(run, specification);
+  for (const ParamRow& row : kept) set_param(run, row.key, row.value, specification.origin);
 }
 
 void Store::add_params(std::int64_t run, const Specification& specification) {

@@ -40,6 +40,7 @@ class Merging {
         rows_(store.path(), theirs_.database()),
         options_(options) {
     if (options.origin) rows_.set_origin(*options.origin);
+    if (!options.durable) rows_.database().execute("PRAGMA synchronous = OFF");
   }
 
   DatabaseMerge run() {

@@ -133,6 +133,11 @@ class Store {
   /// Settings that only describe, and were recorded with another value, get that of the specification. Many
   /// runs in few transactions.
   void describe(std::span<const RunToDescribe> runs);
+  /// The settings of the run become those of the specification; those that only describe stay. Inside a
+  /// transaction.
+  void write_settings(std::int64_t run, const Specification& specification);
+  /// A file that the run reads. Inside a transaction.
+  void write_dataset(std::int64_t run, const std::string& role, const DataFile& file);
   /// Of a run that has ended early and on which nobody works: a search leaves it where it is.
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.

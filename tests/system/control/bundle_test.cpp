@@ -138,10 +138,11 @@ TEST_F(Bundle, PacksDataWhereThatIsAskedFor) {
   move_away();
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst"}).output, "tiny equal: "));
   const json shown = json::parse(exp({"bundle", "show", "tiny.tar.zst", "--json"}).output);
-  ASSERT_EQ(shown.at("data").size(), 3u);
-  for (const json& data : shown.at("data")) EXPECT_EQ(data.at("packed"), true);
-  EXPECT_EQ(shown.at("runs").at(0).at("name"), "tiny");
-  EXPECT_EQ(shown.at("runs").at(0).at("digests"), 6);
+  const json& trained = shown.at("trained");
+  ASSERT_EQ(trained.at("data").size(), 3u);
+  for (const json& data : trained.at("data")) EXPECT_EQ(data.at("packed"), true);
+  EXPECT_EQ(trained.at("runs").at(0).at("digests"), 6);
+  EXPECT_EQ(shown.at("claimed").at("runs").at(0).at("name"), "tiny");
 }
 
 TEST_F(Bundle, SaysWhatIsMissing) {

@@ -244,8 +244,9 @@ class FakeRun {
   }
 
   void write_weights() {
-    const SavedFile saved = save_safetensors(
-        folder_ / weights_file, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}}, {}, [] {});
+    const SavedFile saved =
+        save_weights(folder_, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}},
+                     {.question = Specification::load(folder_).question, .step = step_}, 1);
     testing::write_event(spool_, "artifact",
                          {{"name", "weights"}, {"path", weights_file}, {"sha256", saved.sha256}});
   }

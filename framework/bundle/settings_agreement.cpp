@@ -1,0 +1,90 @@
+// See settings_agreement.hpp.
+#include "bundle/settings_agreement.hpp"
+
+#include "config/core_schema.hpp"
+#include "plan/identity.hpp"
+#include "record/run_paths.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+/// The value of a dotted key in the resolved experiment; null where there is none.
+const json* setting(const json& config, std::string_view key) {
+  const json* at = &config;
+  while (!key.empty()) {
+    const std::size_t end = std::min(key.find('.'), key.size());
+    const auto member = at->is_object() ? at->find(key.substr(0, end)) : at->end();
+    if (member == at->end()) return nullptr;
+    at = &*member;
+    key.remove_prefix(std::min(end + 1, key.size()));
+  }
+  return at;
+}
+
+bool is_path(const json& value) {
+  const json& first = value.is_array() && !value.empty() ? value.front() : value;
+  return first.is_string() && first.get_ref<const std::string&>().starts_with('/');
+}
+
+/// Numbers of equal value are equal only where both are whole, or neither is.
+bool same(const json& a, const json& b) {
+  return a == b && a.is_number_float() == b.is_number_float() && a.is_boolean() == b.is_boolean();
+}
+
+/// The weights of another run, which its rows name.
+bool is_of_parent(const DataFile& file) {
+  return !run_of_folder(std::filesystem::path(file.path).parent_path()).empty();
+}
+
+}  // namespace
+
+std::string difference_from_specification(Store& store, const RunRow& run,
+                                          const Specification& specification) {
+  const auto differs = [&](const std::string& what, const std::string& row, const std::string& own) {
+    return "run " + run.name + ": its rows say " + what + " " + row + ", its specification.json says " + own;
+  };
+  if (specification.run != run.id || specification.question != run.question)
+    return "its specification.json is of another experiment than run " + run.name;
+  if (run.kind != "training") return differs("kind", run.kind, "training");
+  if (specification.seed != run.seed)
+    return differs("seed", std::to_string(run.seed), std::to_string(specification.seed));
+  if (specification.group != run.group) return differs("group", run.group, specification.group);
+  if (specification.backend != run.backend) return differs("backend", run.backend, specification.backend);
+  for (const ParamRow& row : store.read_params(run.number)) {
+    const json* own = setting(specification.config, row.key);
+    if (own == nullptr || only_describes(row.key) || is_path(row.value) || is_path(*own)) continue;
+    if (!same(row.value, *own)) return differs(row.key + " =", row.value.dump(), own->dump());
+  }
+  for (const DatasetRow& row : store.read_datasets(run.number)) {
+    const auto own = specification.data.find(row.role);
+    if (own != specification.data.end() && own->second.sha256 != row.sha256)
+      return differs("SHA-256 of " + row.role, row.sha256, own->second.sha256);
+  }
+  return "";
+}
+
+std::string claimed_question(const RunRow& run, const Specification& specification,
+                             const Catalogue& catalogue) {
+  const RecomputedIdentity again = recompute_identity(specification, catalogue);
+  if (again.question == run.question && again.group == run.group) return "";
+  if (again.uncertain.empty())
+    throw Error("run " + run.name +
+                ": its settings, data and seed are not those of its question; its specification.json was "
+                "changed");
+  return again.uncertain;
+}
+
+void take_from_specification(Store& store, const RunRow& run, const Specification& specification) {
+  Transaction transaction(store.database());
+  store.write_settings(run.number, specification);
+  Database& database = store.database();
+  database.cached("DELETE FROM run_dataset WHERE run = ?").run(run.number);
+  for (const auto& [role, file] : specification.data)
+    if (!is_of_parent(file)) store.write_dataset(run.number, role, file);
+  transaction.commit();
+}
+
+}  // namespace encore

@@ -1,0 +1,235 @@
+// See record_comparison.hpp.
+#include "runner/record_comparison.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/measure_json.hpp"
+#include "config/json_text.hpp"
+#include "data/hash.hpp"
+#include "record/spool_reader.hpp"
+#include "runner/drift.hpp"
+#include "runner/score_comparison.hpp"
+#include "store/metrics.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Files of a run's folder that no event names.
+constexpr const char* files_of_texts[] = {"vocab.txt", "labels.txt", "max_length.txt"};
+
+/// What the spools of the verification report.
+struct Reported {
+  std::map<std::string, Metric> metrics;
+  std::optional<Started> started;
+  std::map<std::int64_t, Saved> checkpoints;               ///< by step
+  std::map<std::string, Wrote> artifacts;                  ///< by name
+  std::set<std::pair<std::int64_t, std::string>> digests;  ///< step and scope
+  std::string result;                                      ///< JSON
+};
+
+Reported read_report(const fs::path& folder) {
+  Reported reported;
+  for (int attempt = 1; fs::exists(folder / spool_name(attempt)); ++attempt) {
+    SpoolReader spool(folder / spool_name(attempt));
+    for (SpoolRecord record; spool.next(record);) {
+      if (record.kind == SpoolKind::metric)
+        reported.metrics[record.name] = metric_from(record.name, record.unit, record.meaning);
+      if (record.kind != SpoolKind::event) continue;
+      const ReadEvent read = record.event();
+      if (!read.event) continue;
+      handle(
+          *read.event, [&](const Started& started) { reported.started = started; },
+          [&](const Saved& saved) { reported.checkpoints[saved.step] = saved; },
+          [&](const Wrote& wrote) { reported.artifacts[wrote.name] = wrote; },
+          [&](const Digested& digest) {
+            reported.digests.emplace(digest.step, digest.scope);
+            for (const auto& [path, value] : digest.tensors) reported.digests.emplace(digest.step, path);
+          },
+          [&](const Concluded&) { reported.result = read.body; });
+    }
+  }
+  return reported;
+}
+
+/// The members of an event, but for when it was reported.
+std::map<std::string, json> members_of(const std::string& event) {
+  std::map<std::string, json> members;
+  const json object = json_or_null(event);
+  if (object.is_object())
+    for (const auto& [name, value] : object.items())
+      if (name != "time" && name != "type" && !value.is_null()) members[name] = value;
+  return members;
+}
+
+/// What data, settings and seed decide of a start, by its name; what was not reported is missing.
+std::map<std::string, json> facts_of(Started started) {
+  started.numeric_environment = started.host = started.build = {};
+  started.plugins.clear();
+  started.threads.reset();
+  started.pinning.clear();
+  return members_of(event_text(started, 0.0));
+}
+
+class Comparing {
+ public:
+  Comparing(Store& store, const RunRow& run, const fs::path& run_folder, const fs::path& verification)
+      : store_(store),
+        run_(run),
+        folder_(run_folder),
+        again_(verification),
+        reported_(read_report(verification)) {}
+
+  RecordComparison compare() {
+    for (const MetricRow& metric : store_.read_metrics(run_.number))
+      last_ = std::max(last_, last_step(metric));
+    meanings();
+    values();
+    digests();
+    facts();
+    result();
+    files();
+    return std::move(comparison_);
+  }
+
+ private:
+  std::int64_t last_step(const MetricRow& metric) {
+    const std::optional<CurvePoint> latest = store_.read_latest(run_.number, metric.name);
+    return latest ? latest->step : 0;
+  }
+
+  void meanings() {
+    std::set<std::string> own;
+    const Metrics metrics = read_metrics(store_.database(), {run_});  // tables too, which have no points
+    for (const Metric& metric : metrics.all()) {
+      ++comparison_.meanings;
+      own.insert(metric.name);
+      const auto found = reported_.metrics.find(metric.name);
+      const json run = json_of(metric.meaning);
+      const json again = found == reported_.metrics.end() ? json() : json_of(found->second.meaning);
+      if (run != again) differs("the meaning of " + metric.name, last_, run.dump(), again.dump());
+    }
+    for (const auto& [name, metric] : reported_.metrics)
+      if (!own.contains(name)) differs(name, last_, "", json_of(metric.meaning).dump());
+  }
+
+  /// Both ways: a value that was left out is a difference too.
+  void values() {
+    const std::map<std::string, Curve> again = read_curves(again_, [](std::string_view) { return true; });
+    std::map<std::string, Curve> own =
+        read_curves(store_, run_.number, [](std::string_view) { return true; });
+    for (const auto& [name, metric] : reported_.metrics) {
+      if (measures_machine(metric)) continue;
+      const auto found = again.find(name);
+      compare_curves(name, own[name], found == again.end() ? Curve() : found->second);
+    }
+  }
+
+  void compare_curves(const std::string& name, const Curve& own, const Curve& again) {
+    const auto text = [](const Curve& curve, std::int64_t step) {
+      const auto point = curve.find(step);
+      return point == curve.end() ? std::string() : json(point->second).dump();
+    };
+    std::set<std::int64_t> steps;
+    for (const Curve* curve : {&own, &again})
+      for (const auto& [step, value] : *curve) steps.insert(step);
+    comparison_.values += own.size();
+    for (const std::int64_t step : steps)
+      if (!own.contains(step) || !again.contains(step) || !same_value(own.at(step), again.at(step)))
+        differs(name, step, text(own, step), text(again, step));
+  }
+
+  /// The verifier has compared those that the run has; here it is whether the run has all.
+  void digests() {
+    std::set<std::pair<std::int64_t, std::string>> own;
+    for (const DigestRow& row : store_.read_digests(run_.number)) own.emplace(row.step, row.scope);
+    for (const auto& [step, scope] : reported_.digests)
+      if (!own.contains({step, scope})) differs("the digest of " + scope, step, "", "there");
+  }
+
+  void facts() {
+    if (!reported_.started) return;
+    const std::map<std::string, json> again = facts_of(*reported_.started);
+    for (const AttemptRow& attempt : store_.read_attempts(run_.number))
+      if (attempt.started_event) compare_members("its start: ", facts_of(*attempt.started_event), again);
+  }
+
+  void result() {
+    if (run_.result.is_null() && reported_.result.empty()) return;
+    compare_members("its result: ", members_of(run_.result.dump()), members_of(reported_.result));
+  }
+
+  void compare_members(const std::string& what, const std::map<std::string, json>& run,
+                       const std::map<std::string, json>& again) {
+    const auto text = [](const std::map<std::string, json>& members, const std::string& name) {
+      const auto member = members.find(name);
+      return member == members.end() ? std::string() : member->second.dump();
+    };
+    for (const auto& [name, value] : run) {
+      ++comparison_.facts;
+      if (text(again, name) != value.dump()) differs(what + name, last_, value.dump(), text(again, name));
+    }
+  }
+
+  void files() {
+    for (const CheckpointRow& row : store_.read_checkpoints(run_.number)) {
+      const auto found = reported_.checkpoints.find(row.step);
+      const bool is_there = found != reported_.checkpoints.end();
+      compare_file(row.path, row.sha256, row.step, is_there ? found->second.sha256 : "");
+      if (is_there && row.bytes != found->second.bytes)
+        differs("the size of " + row.path, row.step, std::to_string(row.bytes),
+                std::to_string(found->second.bytes));
+    }
+    std::set<std::string> own;
+    for (const ArtifactRow& row : store_.read_artifacts(run_.number)) {
+      own.insert(row.name);
+      const auto found = reported_.artifacts.find(row.name);
+      compare_file(row.path, row.sha256, last_,
+                   found == reported_.artifacts.end() ? "" : found->second.sha256);
+    }
+    for (const auto& [name, wrote] : reported_.artifacts)
+      if (!own.contains(name)) differs(wrote.path, last_, "", wrote.sha256);
+    for (const char* name : files_of_texts)
+      if (fs::exists(folder_ / name))
+        compare_file(name, sha256_of_file(folder_ / name), last_,
+                     fs::exists(again_ / name) ? sha256_of_file(again_ / name) : "");
+  }
+
+  void compare_file(const std::string& path, const std::string& sha256, std::int64_t step,
+                    const std::string& again) {
+    ++comparison_.files;
+    if (sha256 != again) differs(path, step, sha256, again);
+  }
+
+  void differs(const std::string& what, std::int64_t step, std::string run, std::string verification) {
+    ++comparison_.different;
+    if (!comparison_.first || step < comparison_.first->step)
+      comparison_.first = RecordDifference{
+          .what = what, .step = step, .run = std::move(run), .verification = std::move(verification)};
+  }
+
+  Store& store_;
+  const RunRow& run_;
+  const fs::path &folder_, &again_;
+  const Reported reported_;
+  std::int64_t last_ = 0;
+  RecordComparison comparison_;
+};
+
+}  // namespace
+
+RecordComparison compare_record(Store& store, const RunRow& run, const fs::path& run_folder,
+                                const fs::path& verification) {
+  return Comparing(store, run, run_folder, verification).compare();
+}
+
+bool measures_machine(const Metric& metric) {
+  return metric.meaning.unit == "s" || metric.meaning.unit.ends_with("/s");
+}
+
+}  // namespace encore

@@ -1,0 +1,38 @@
+// Whether a training that was done again to its end reports what the run has on record, beside digests and
+// scores: every value of training that no clock decides, what each metric means, the facts about data and
+// model, the result, and the files that a run writes. Of a bundle each of these may have been forged together
+// with its spool; only training again shows it. Place in the flow: verifier.hpp asks, as the last thing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+struct RecordDifference {
+  std::string what;       ///< "train/loss", "the meaning of dev/f1", "its result: best_step", "predictions/test.jsonl"
+  std::int64_t step = 0;  ///< of a value or a checkpoint; else the run's last
+  std::string run, verification;  ///< as texts; empty: not there
+};
+
+struct RecordComparison {
+  std::size_t values = 0, meanings = 0, facts = 0, files = 0;
+  std::size_t different = 0;
+  std::optional<RecordDifference> first;
+};
+
+/// `run_folder`: of the run, with files that the list of its bundle was held against. `verification`: the
+/// folder in which the whole run was trained again. A file that the run's folder lacks is not compared, and
+/// what an attempt of an earlier version did not report is no difference.
+RecordComparison compare_record(Store& store, const RunRow& run, const std::filesystem::path& run_folder,
+                                const std::filesystem::path& verification);
+
+/// Whether the clock or the machine decides the values of a metric, so that no training repeats them.
+bool measures_machine(const Metric& metric);
+
+}  // namespace encore

@@ -1,0 +1,693 @@
+// Bundles that somebody has changed. Every column of every table and every file is changed alone, and by a
+// forger who makes all other parts agree with it again. Each change is found when the bundle is opened, or
+// different when the run is trained again, or is printed as a claim: standing.hpp says which.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "base/measure_json.hpp"
+#include "bundle/check_bundle.hpp"
+#include "bundle/settings_agreement.hpp"
+#include "bundle/standing.hpp"
+#include "plan/identity.hpp"
+#include "record/spool_reader.hpp"
+#include "record/weights_file.hpp"
+#include "store/foreign_schema.hpp"
+#include "store/merge.hpp"
+#include "support/places.hpp"
+#include "system/control/archive.hpp"
+#include "system/control/real_worker.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+const Catalogue& catalogue() {
+  static const Catalogue all = Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"});
+  return all;
+}
+
+/// Texts by what stands behind them: "claimed point.value" and its values.
+using Standings = std::map<std::string, std::set<std::string>>;
+
+Standings standings_of(Store& store) {
+  Standings all;
+  for (const ColumnStanding& part : column_standings()) {
+    if (part.standing == ValueStanding::own) continue;
+    const std::string value = *part.expression == '\0' ? part.column : part.expression;
+    Statement rows(store.database(),
+                   "SELECT DISTINCT CAST((" + value + ") AS TEXT) FROM " + part.table + " AS t" +
+                       (*part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition));
+    std::set<std::string>& texts =
+        all[std::string(name_of(part.standing)) + " " + part.table + "." + part.column];
+    while (rows.step()) texts.insert(rows.text(0));
+  }
+  return all;
+}
+
+/// What a reader of the bundle gets to see, and what follows from it.
+struct Opened {
+  std::string refusal = {};  ///< empty: it was opened
+  Standings standings = {};
+  std::size_t claimed_questions = 0, unproved = 0;
+
+  /// Names of values with that standing that are not those of the other.
+  std::vector<std::string> changed(const std::string& standing, const Opened& other) const {
+    std::vector<std::string> names;
+    for (const auto& [name, values] : standings)
+      if (name.starts_with(standing) && other.standings.at(name) != values) names.push_back(name);
+    return names;
+  }
+};
+
+Opened open(const fs::path& archive) {
+  Opened opened;
+  try {
+    const UnpackedBundle bundle(archive);
+    const CheckedBundle checked = check_bundle(bundle, archive.string(), catalogue());
+    opened.claimed_questions = checked.claimed_questions.size();
+    opened.unproved = checked.unproved.size();
+    Store store(bundle.database(), OpenMode::read);
+    opened.standings = standings_of(store);
+    claims_of(store, 0);
+  } catch (const Error& error) {
+    opened.refusal = error.what();
+  }
+  return opened;
+}
+
+/// Another value of the same type, as an SQL expression over the column `name`.
+std::string other_value(const std::string& table, const std::string& name) {
+  static const std::map<std::string, std::string> words = {
+      {"run.state", "CASE run.state WHEN 'failed' THEN 'stopped' ELSE 'failed' END"},
+      {"run.kind", "'application'"},
+      {"attempt.state", "'interrupted'"},
+      {"param.type", "CASE type WHEN 'integer' THEN 'number' ELSE 'integer' END"},
+      {"verification.outcome", "'not comparable'"},
+      {"search_decision.kind", "CASE kind WHEN 'prune' THEN 'promote' ELSE 'prune' END"},
+      {"search_observation.outcome", "'failed'"},
+      {"search_trial.excluded", "1 - excluded"},
+      {"search_run.confirms", "1 - confirms"}};
+  if (const auto word = words.find(table + "." + name); word != words.end()) return word->second;
+  return "CASE typeof(" + name + ") WHEN 'integer' THEN " + name + " + 1 WHEN 'real' THEN " + name +
+         " * 1.5 + 1 WHEN 'null' THEN 1 ELSE CASE WHEN substr(" + name +
+         ", 1, 1) IN ('0', '1', '2', '3') THEN '9' || substr(" + name + ", 2) ELSE " + name +
+         " || 'x' END END";
+}
+
+/// The same for one member of an object in JSON.
+std::string other_member(const std::string& name, const std::string& path) {
+  return "json_set(" + name + ", '" + path + "', json(CASE json_type(" + name + ", '" + path +
+         "') WHEN 'integer' THEN (" + name + " ->> '" + path + "') + 1 WHEN 'real' THEN (" + name + " ->> '" +
+         path + "') * 1.5 + 1 WHEN 'text' THEN json_quote((" + name + " ->> '" + path +
+         "') || 'x') ELSE '{\"forged\": 1}' END))";
+}
+
+/// A bundle, and the means to change it.
+class Forger {
+ public:
+  Forger(fs::path folder, const std::string& bundle)
+      : folder_(std::move(folder)), honest_(Archive::load(folder_ / bundle)), archive_(honest_) {}
+
+  fs::path evil() const { return folder_ / "evil.tar.zst"; }
+  Archive& archive() { return archive_; }
+  void start_over() { archive_ = honest_; }
+
+  /// Writes the bundle with a list that fits its files.
+  void save() {
+    archive_.list_again();
+    archive_.save(evil());
+  }
+
+  /// Runs SQL on the database of the bundle.
+  void change_rows(const std::string& sql) {
+    with_database([&](Database& database) { database.execute(sql); });
+  }
+
+  void with_database(const std::function<void(Database&)>& change) {
+    const fs::path path = folder_ / "forged.db";
+    write_bytes(path, archive_.content("encore.db"));
+    {
+      Database database(path, SQLITE_OPEN_READWRITE, std::chrono::seconds(1));
+      database.execute("PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0");
+      change(database);
+    }
+    archive_.content("encore.db") = bytes_of(path);
+    fs::remove(path);
+  }
+
+  /// Makes every other part agree with specification.json and the spool, as a forger does who knows Encore:
+  /// question, rows, digests of files. `change` may change files before.
+  void make_consistent(const std::function<void(Specification&)>& change = {}) {
+    const fs::path work = folder_ / "forging";
+    fs::remove_all(work);
+    for (const auto& [name, content] : archive_.files) {
+      fs::create_directories((work / name).parent_path());
+      write_bytes(work / name, content);
+    }
+    {
+      Store store(work / "encore.db", OpenMode::write);
+      const RunRow run = store.list_runs({.sight = Sight::any}).front();
+      const fs::path run_folder = store.run_folder(run.id);
+      Specification specification = Specification::load(run_folder);
+      if (change) change(specification);
+      const RecomputedIdentity identity = recompute_identity(specification, catalogue());
+      if (specification.question != identity.question) answer(run_folder, identity.question);
+      specification.question = identity.question;
+      specification.group = identity.group;
+      specification.save(run_folder);
+      Database& database = store.database();
+      database.execute(
+          "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
+          "artifact; DELETE FROM spool_metric; DELETE FROM attempt_plugin; DELETE FROM event WHERE sequence "
+          "> "
+          "0; UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, host = NULL, build = "
+          "NULL");
+      database.cached("UPDATE run SET question = ?, group_id = ?, seed = ?, backend = ?")
+          .run(specification.question, specification.group, static_cast<std::int64_t>(specification.seed),
+               specification.backend);
+      take_from_specification(store, store.read_run(run.number), specification);
+      merge_spool(database, {.path = run_folder / spool_name(1),
+                             .run = run.number,
+                             .attempt = *database.integer("SELECT number FROM attempt"),
+                             .ordinal = 1,
+                             .run_id = run.id,
+                             .is_over = true});
+      const Unguarded unguarded(database);
+      database.execute("VACUUM; PRAGMA journal_mode = DELETE");
+    }
+    for (auto& [name, content] : archive_.files) content = bytes_of(work / name);
+    fs::remove_all(work);
+  }
+
+  /// The file of weights says that it answers this question, and the spool names its new digest.
+  void answer(const fs::path& run_folder, const std::string& question) {
+    if (!fs::exists(run_folder / weights_file)) return;
+    {
+      const WeightsFile weights(run_folder);
+      WeightsFacts facts = weights.facts();
+      facts.question = question;
+      std::vector<TensorSlice> slices;
+      for (const auto& [name, entry] : weights.tensors().tensors())
+        slices.push_back({name, entry.dtype, entry.shape, entry.bytes});
+      const fs::path other = run_folder / "forged";
+      fs::create_directory(other);
+      save_weights(other, slices, facts, 1);
+      fs::rename(other / weights_file, run_folder / weights_file);
+      fs::remove_all(other);
+    }
+    archive_.content(weights_file) = bytes_of(run_folder / weights_file);
+    sign(weights_file);
+    write_bytes(run_folder / spool_name(1), archive_.content(spool_name(1)));
+  }
+
+  /// The spool with each record as `change` leaves it, and checksums that fit.
+  void change_spool(const std::function<void(SpoolRecord&)>& change) {
+    const fs::path in = folder_ / spool_name(1), out = folder_ / "forged.spool";
+    write_bytes(in, archive_.content(spool_name(1)));
+    fs::remove(out);
+    {
+      SpoolReader reader(in);
+      std::optional<SpoolWriter> writer;
+      for (SpoolRecord record; reader.next(record);) {
+        if (!writer) writer.emplace(out, 1, run_id());
+        change(record);
+        write(*writer, record);
+      }
+      writer->sync();
+    }
+    archive_.content(spool_name(1)) = bytes_of(out);
+    fs::remove(in);
+    fs::remove(out);
+  }
+
+  /// One member of the first event of that type.
+  void change_event(const std::string& type, const std::function<void(json&)>& change) {
+    bool done = false;
+    change_spool([&](SpoolRecord& record) {
+      if (record.kind != SpoolKind::event || done) return;
+      json event = json::parse(record.text);
+      if (event.at("type") != type) return;
+      change(event);
+      record.text = event.dump();
+      done = true;
+    });
+  }
+
+  /// The digest of a file, in the event that names it, becomes that of its content.
+  void sign(const std::string& path) {
+    const std::string content = archive_.content(path);
+    change_spool([&](SpoolRecord& record) {
+      if (record.kind != SpoolKind::event) return;
+      json event = json::parse(record.text);
+      if (event.value("path", "") != path) return;
+      event["sha256"] = sha256(content);
+      if (event.contains("bytes")) event["bytes"] = content.size();
+      record.text = event.dump();
+    });
+  }
+
+  std::string run_id() const {
+    for (const auto& [name, content] : archive_.files)
+      if (name.starts_with(bundle_runs)) return name.substr(bundle_runs.size(), 10);
+    return "";
+  }
+
+ private:
+  void write(SpoolWriter& writer, const SpoolRecord& record) {
+    switch (record.kind) {
+      case SpoolKind::metric:
+        names_[record.metric] = record.name;
+        {
+          Measure measure = measure_in(json::parse(record.meaning));
+          measure.unit = record.unit;
+          writer.define(record.name, measure);
+        }
+        break;
+      case SpoolKind::point:
+        writer.point(names_.at(record.metric), record.step, record.value);
+        break;
+      case SpoolKind::event:
+        writer.event_text(record.text);
+        break;
+    }
+  }
+
+  fs::path folder_;
+  const Archive honest_;
+  Archive archive_;
+  std::map<std::uint32_t, std::string> names_;
+};
+
+TEST(Standings, NameEveryColumnOfTheSchema) {
+  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  database.execute(schema_sql);
+  std::set<std::string> named, there;
+  for (const ColumnStanding& part : column_standings())
+    named.insert(std::string(part.table) + "." + part.column);
+  Statement tables(database,
+                   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
+  while (tables.step())
+    for (const std::string& column : own_columns(tables.text(0))) there.insert(tables.text(0) + "." + column);
+  EXPECT_EQ(named, there) << "a new column has no standing: bundle/standing.cpp";
+}
+
+// --- every column, alone ---
+
+class ForgedColumns : public ::testing::Test {
+ protected:
+  ForgedColumns() {
+    // Hundreds of bundles are opened, and nothing of them has to last.
+    if (fs::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 1);
+    sandbox_.set("FAKE_STEP_MS", "0");
+    sandbox_.set("FAKE_WEIGHTS", "1");
+  }
+  void exp(const std::vector<std::string>& arguments) const {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  }
+
+  /// Changes each column of each table that has rows, and the members of each that holds an object.
+  void change_every_column(const std::string& bundle) {
+    Forger forger(sandbox_.folder(), bundle);
+    forger.save();
+    const Opened honest = open(forger.evil());
+    ASSERT_EQ(honest.refusal, "");
+    std::vector<std::array<std::string, 3>> changes;  // table, column, value
+    forger.with_database([&](Database& database) {
+      std::set<std::pair<std::string, std::string>> seen;
+      for (const ColumnStanding& part : column_standings()) {
+        const std::string table = part.table, column = part.column;
+        if (!seen.emplace(table, column).second) continue;
+        if (*database.integer("SELECT count(*) FROM " + table) == 0) continue;
+        changes.push_back({table, column, other_value(table, column)});
+        const std::string own = "t." + column;
+        Statement members(database, "SELECT DISTINCT each.fullkey FROM " + table + " AS t, json_each(" + own +
+                                        ") AS each WHERE json_valid(" + own + ") AND json_type(" + own +
+                                        ") = 'object'");
+        while (members.step()) changes.push_back({table, column, other_member(column, members.text(0))});
+      }
+    });
+    std::size_t found = 0, claimed = 0, without_effect = 0;
+    for (const auto& [table, column, value] : changes) {
+      const std::string what = table + "." + column + " = " + value;
+      forger.start_over();
+      bool is_changed = false;
+      forger.with_database([&](Database& database) {
+        std::string key;
+        Statement columns(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0");
+        columns.with(table);
+        while (columns.step()) key += (key.empty() ? "" : ", ") + columns.text(0);
+        columns.reset();
+        const std::string of_first = "(" + key + ") IN (SELECT " + key + " FROM " + table + " WHERE " +
+                                     column + " IS NOT (" + value + ") LIMIT 1)";
+        database.execute("UPDATE OR IGNORE " + table + " SET " + column + " = " + value + " WHERE " +
+                         of_first);
+        is_changed = database.changes() > 0;
+      });
+      if (!is_changed) continue;
+      forger.save();
+      const Opened opened = open(forger.evil());
+      if (!opened.refusal.empty()) {
+        ++found;
+        continue;
+      }
+      for (const char* standing : {"recomputed", "trained"})
+        EXPECT_EQ(opened.changed(standing, honest), std::vector<std::string>()) << what;
+      EXPECT_EQ(opened.claimed_questions, honest.claimed_questions) << what;
+      const std::vector<std::string> claims = opened.changed("claimed", honest);
+      if (claims.empty())
+        ++without_effect;
+      else
+        ++claimed;
+    }
+    EXPECT_GT(found, 20U);
+    EXPECT_GT(claimed, 20U);
+    RecordProperty("changes", std::to_string(changes.size()));
+    std::cout << changes.size() << " changes: " << found << " found, " << claimed << " claims, "
+              << without_effect << " without effect\n";
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(ForgedColumns, OfASweepAreFoundOrClaims) {
+  sandbox_.write("two.toml", "tags = [\"seen\", \"twice\"]\nnote = \"a note\"\n" + tiny_experiment("two") +
+                                 "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  exp({"run", "two.toml", "-q"});
+  sandbox_.write("again.toml", tiny_experiment("again"));
+  exp({"run", "again.toml", "-q"});  // asks what one of them asks: it belongs to two sweeps
+  exp({"verify", "two", "-q"});
+  exp({"bundle", "two", "-o", "two.tar.zst"});
+  change_every_column("two.tar.zst");
+}
+
+TEST_F(ForgedColumns, OfASearchAreFoundOrClaims) {
+  sandbox_.set("FAKE_SURFACE", "1");
+  sandbox_.write("search.toml", tiny_experiment("look") +
+                                    "[search]\nmethod = \"random\"\ntrials = 3\nseed = 1\n[search.space]\n"
+                                    "\"optimizer.learning_rate\" = { log_uniform = [1e-4, 1e-1] }\n");
+  exp({"run", "search.toml", "-q"});
+  exp({"bundle", "look", "-o", "look.tar.zst"});
+  change_every_column("look.tar.zst");
+}
+
+/// A literal that looks like a comment changed a view once, and nobody saw it: the sender's schema is not
+/// used.
+TEST_F(ForgedColumns, AViewOfTheSenderIsNotUsed) {
+  exp({"run", "tiny.toml", "-q"});
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  Forger forger(sandbox_.folder(), "tiny.tar.zst");
+  forger.with_database([](Database& database) {
+    std::string view = *database.text("SELECT sql FROM sqlite_schema WHERE name = 'run_status'");
+    const std::string column = "run.reason, ";
+    view.replace(view.find(column), column.size(), "'verified and signed -- ' AS reason, ");
+    database.execute("DROP VIEW run_status; " + view);
+  });
+  forger.save();
+  EXPECT_TRUE(contains(open(forger.evil()).refusal, "another view \"run_status\" than Encore makes"))
+      << open(forger.evil()).refusal;
+}
+
+TEST_F(ForgedColumns, ATypeThatIsNotHereMakesTheQuestionAClaimThatIsNamed) {
+  exp({"run", "tiny.toml", "-q"});
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const UnpackedBundle bundle(sandbox_.folder() / "tiny.tar.zst");
+  const CheckedBundle checked = check_bundle(bundle, "tiny.tar.zst", Catalogue());
+  ASSERT_EQ(checked.claimed_questions.size(), 1U);
+  EXPECT_TRUE(contains(checked.claimed_questions.begin()->second, "no plugin offers a"))
+      << checked.claimed_questions.begin()->second;
+}
+
+// --- every file, alone ---
+
+TEST_F(ForgedColumns, EveryFileIsHeldAgainstTheRowsThatNameIt) {
+  exp({"run", "tiny.toml", "-q"});
+  exp({"bundle", "tiny", "--data", "--weights", "all", "-o", "tiny.tar.zst"});
+  Forger forger(sandbox_.folder(), "tiny.tar.zst");
+  forger.save();
+  const Opened honest = open(forger.evil());
+  std::set<std::string> claims;
+  const std::size_t files = forger.archive().files.size();
+  for (std::size_t i = 0; i < files; ++i) {
+    forger.start_over();
+    auto& [name, content] = forger.archive().files[i];
+    if (name == bundle_database) continue;
+    content = content.empty() ? "x" : content.substr(0, content.size() - 1) + '~';
+    forger.save();
+    const Opened opened = open(forger.evil());
+    if (!opened.refusal.empty() || opened.unproved > 0) continue;
+    for (const char* standing : {"recomputed", "trained", "claimed"})
+      EXPECT_EQ(opened.changed(standing, honest), std::vector<std::string>()) << name;
+    claims.insert(fs::path(name).filename().string());
+  }
+  // Nothing is derived from these; the first is opened only by its name.
+  EXPECT_EQ(claims, (std::set<std::string>{"attempt-0001.log", "report.html"}));
+}
+
+TEST_F(ForgedColumns, FilesBeyondThoseOfARunAreRefused) {
+  exp({"run", "tiny.toml", "-q"});
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  Forger forger(sandbox_.folder(), "tiny.tar.zst");
+  forger.archive().add(bundle_runs + forger.run_id() + "/readme.txt", "signed by the authors");
+  forger.archive().save(forger.evil());
+  EXPECT_TRUE(contains(open(forger.evil()).refusal, "readme.txt belongs to no run of its database"));
+}
+
+// --- a forger who makes all parts agree ---
+
+class ConsistentForger : public RealWorkerTest {
+ protected:
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    output_of({"run", "tiny.toml", "-q"});
+    output_of({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
+    forger_.emplace(sandbox_.folder(), "tiny.tar.zst");
+    forger_->make_consistent();
+    forger_->save();
+    honest_ = open(forger_->evil());
+    ASSERT_EQ(honest_.refusal, "");
+    ASSERT_EQ(verdict(), 0) << "what was forged back to itself is equal";
+    forger_->start_over();
+  }
+
+  int verdict() const {
+    const ProgramOutput output = sandbox_.exp({"verify", "evil.tar.zst", "-q"});
+    said_ = output.output + output.errors;
+    return output.end.exit_code;
+  }
+
+  /// The bundle as it is now contradicts nothing, and training again finds what was changed, or only claims
+  /// were changed.
+  void expect_different_or_claimed(const std::string& what) {
+    forger_->save();
+    const Opened opened = open(forger_->evil());
+    ASSERT_EQ(opened.refusal, "") << what << " was no consistent forgery";
+    const std::vector<std::string> facts = opened.changed("trained", honest_);
+    const bool is_fact = !facts.empty();
+    const bool is_claim = !opened.changed("claimed", honest_).empty();
+    EXPECT_TRUE(is_fact || is_claim) << what << " changed nothing";
+    // A claim changes nothing that is trained: a few of them show it.
+    if (is_fact || claimed_ < 3) {
+      EXPECT_EQ(verdict(), is_fact ? 3 : 0) << what << ", " << testing::PrintToString(facts) << ": " << said_;
+    }
+    (is_fact ? different_ : claimed_) += 1;
+    forger_->start_over();
+  }
+
+  /// Likewise of a file, which no column holds.
+  void expect_different(const std::string& what) {
+    forger_->save();
+    EXPECT_EQ(open(forger_->evil()).refusal, "") << what << " was no consistent forgery";
+    EXPECT_EQ(verdict(), 3) << what << ": " << said_;
+    forger_->start_over();
+  }
+
+  std::optional<Forger> forger_;
+  Opened honest_;
+  std::size_t different_ = 0, claimed_ = 0;
+  mutable std::string said_;
+};
+
+TEST_F(ConsistentForger, SettingsAndSeedAreFoundByTrainingAgain) {
+  const std::vector<std::pair<std::string, std::function<void(Specification&)>>> changes = {
+      {"dropout", [](Specification& one) { one.config["model"]["dropout"] = 0.5; }},
+      {"type of attention",
+       [](Specification& one) {
+         one.config["model"]["layer"]["attention"] = {{"type", "rotary_attention"}, {"heads", 2}};
+       }},
+      {"learning rate", [](Specification& one) { one.config["optimizer"]["learning_rate"] = 0.02; }},
+      {"seed", [](Specification& one) { one.seed = 7; }},
+      {"other data", [](Specification& one) { std::swap(one.data["dev"], one.data["test"]); }}};
+  for (const auto& [what, change] : changes) {
+    forger_->make_consistent(change);
+    expect_different_or_claimed(what);
+  }
+  EXPECT_EQ(different_, changes.size());
+}
+
+TEST_F(ConsistentForger, WhatTheWorkerReportedIsFoundOrAClaim) {
+  std::map<std::string, std::set<std::string>> members;
+  forger_->change_spool([&](SpoolRecord& record) {
+    if (record.kind != SpoolKind::event) return;
+    const json event = json::parse(record.text);
+    for (const auto& [name, value] : event.items())
+      if (name != "type" && !value.is_null()) members[event.at("type").get<std::string>()].insert(name);
+  });
+  forger_->start_over();
+  // Points and digests have tables of their own; progress is what a live line showed.
+  for (const char* type : {"measured"}) members.erase(type);
+  for (const auto& [type, names] : members)
+    for (const std::string& name : names) {
+      if (name == "path" || name == "kind" || (type == "checkpoint" && name == "step")) continue;  // files
+      if (type == "finished" && name != "reason" && name != "time") continue;  // contradicts state or points
+      forger_->change_event(type, [&](json& event) {
+        json& value = event[name];
+        if (value.is_number_float())
+          value = value.get<double>() + 0.25;
+        else if (value.is_number())
+          value = value.get<std::int64_t>() + 1;
+        else if (value.is_string())
+          value = value.get<std::string>() + (name == "sha256" ? "" : "x");
+        else if (value.is_array() && !value.empty())
+          value.erase(0);
+        else if (value.is_object() && !value.empty()) {
+          json& first = *value.begin();
+          first = first.is_number() ? json(first.get<double>() + 1) : first;
+          if (!first.is_number()) value["forged"] = 1;
+        }
+      });
+      forger_->make_consistent();
+      forger_->save();
+      const Opened opened = open(forger_->evil());
+      if (!opened.refusal.empty()) {
+        forger_->start_over();
+        continue;
+      }
+      if (opened.changed("trained", honest_).empty() && opened.changed("claimed", honest_).empty()) {
+        forger_->start_over();
+        continue;
+      }
+      expect_different_or_claimed(type + "." + name);
+    }
+  EXPECT_GT(different_, 6U);
+  EXPECT_GT(claimed_, 6U);
+}
+
+TEST_F(ConsistentForger, ValuesAndMeaningsOfMetricsAreFoundButForThoseOfTheClock) {
+  const std::set<std::string> of_clock = {"train/tokens_per_second", "train/step_seconds"};
+  for (const std::string metric : {"train/loss", "train/learning_rate", "train/gradient_norm", "dev/f1",
+                                   "dev/loss", "test/f1", "test/token_accuracy", "train/step_seconds"}) {
+    std::uint32_t number = 0;
+    bool done = false;
+    forger_->change_spool([&](SpoolRecord& record) {
+      if (record.kind == SpoolKind::metric && record.name == metric) number = record.metric;
+      if (record.kind != SpoolKind::point || record.metric != number || number == 0 || done) return;
+      record.value += 0.25;
+      done = true;
+    });
+    ASSERT_TRUE(done) << metric;
+    forger_->make_consistent();
+    const std::size_t before = claimed_;
+    expect_different_or_claimed(metric);
+    EXPECT_EQ(claimed_ > before, of_clock.contains(metric)) << metric;
+  }
+  for (const char* member : {"title", "better", "reducer"}) {
+    forger_->change_spool([&](SpoolRecord& record) {
+      if (record.kind != SpoolKind::metric || record.name != "test/f1") return;
+      json meaning = json::parse(record.meaning);
+      meaning[member] = std::string(member) == "better"    ? "lower"
+                        : std::string(member) == "reducer" ? "ratio"
+                                                           : "accuracy";
+      if (std::string(member) == "reducer") meaning["columns"] = {"correct", "truth"};
+      record.meaning = meaning.dump();
+    });
+    forger_->make_consistent();
+    expect_different_or_claimed(std::string("the meaning of test/f1: ") + member);
+  }
+}
+
+TEST_F(ConsistentForger, FilesAreFoundByTrainingAgain) {
+  const auto changed = [&](const std::string& name, const std::string& from, const std::string& to) {
+    std::string& content = forger_->archive().content(name);
+    const std::size_t at = content.find(from);
+    ASSERT_NE(at, std::string::npos) << name;
+    content.replace(at, from.size(), to);
+  };
+  changed("predictions/test.jsonl", "{", " {");
+  forger_->sign("predictions/test.jsonl");
+  forger_->make_consistent();
+  expect_different_or_claimed("predictions");
+
+  forger_->archive().content("weights.safetensors").back() ^= 1;  // the parameters of a back door
+  forger_->sign("weights.safetensors");
+  forger_->make_consistent();
+  expect_different_or_claimed("weights");
+}
+
+/// Names of pieces and labels stand in no row. The file of weights says which belong to it.
+TEST_F(ConsistentForger, PiecesAndLabelsOfOtherParametersAreRefused) {
+  for (const std::string name : {"vocab.txt", "labels.txt"}) {
+    std::string& content = forger_->archive().content(name);
+    content = content.substr(content.find('\n') + 1) + content.substr(0, content.find('\n') + 1);
+    forger_->save();
+    EXPECT_TRUE(contains(open(forger_->evil()).refusal, name + " is not the file that belongs to"))
+        << open(forger_->evil()).refusal;
+    forger_->start_over();
+  }
+}
+
+TEST_F(ConsistentForger, PiecesWithoutTheirParametersAreFoundByTrainingAgain) {
+  output_of({"bundle", "tiny", "--data", "--weights", "none", "-o", "none.tar.zst"});
+  Forger forger(sandbox_.folder(), "none.tar.zst");
+  std::string& labels = forger.archive().content("labels.txt");
+  labels += "I-FORGED\n";
+  forger.save();
+  EXPECT_EQ(open(forger.evil()).refusal, "");
+  EXPECT_EQ(verdict(), 3) << said_;
+  EXPECT_TRUE(contains(said_, "first in labels.txt")) << said_;
+}
+
+TEST_F(ConsistentForger, AnInventedVerificationAndACommitAreClaims) {
+  forger_->change_rows(
+      "INSERT INTO verification (run, time, outcome, details) SELECT number, 1.0, 'equal', '{}' FROM run; "
+      "UPDATE code SET commit_hash = 'c0ffee'; UPDATE run SET name = 'rotary', note = 'signed'");
+  expect_different_or_claimed("verification and commit");
+  EXPECT_EQ(claimed_, 1U);
+  forger_->change_rows(
+      "INSERT INTO verification (run, time, outcome, details) SELECT number, 1.0, 'equal', '{}' FROM run");
+  forger_->save();
+  const std::string shown = output_of({"bundle", "show", "evil.tar.zst"});
+  const std::size_t claims = shown.find("\nclaimed by whoever made the bundle");
+  ASSERT_NE(claims, std::string::npos) << shown;
+  EXPECT_GT(shown.find("verified 1 time by others, who say \"equal\""), claims) << shown;
+  EXPECT_GT(shown.find("tiny"), claims) << "the name of a run is a claim: " << shown;
+}
+
+/// The report that is written has what was checked; the one that was packed is only a file of the bundle.
+TEST_F(ConsistentForger, TheReportIsWrittenFromCheckedRows) {
+  forger_->archive().content("report.html") = "<script>alert('verified and signed')</script>";
+  forger_->save();
+  output_of({"bundle", "show", "evil.tar.zst", "--report", "checked.html"});
+  const std::string report = sandbox_.read("checked.html");
+  EXPECT_FALSE(contains(report, "verified and signed"));
+  EXPECT_TRUE(contains(report, "tiny")) << report.substr(0, 400);
+  output_of({"verify", "evil.tar.zst", "-q", "--report", "verified.html"});
+  EXPECT_TRUE(contains(sandbox_.read("verified.html"), "tiny"));
+}
+
+}  // namespace
+}  // namespace encore::system_test
