@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan/identity.hpp"
 #include "runner/worker_process.hpp"
 #include "support/places.hpp"
 #include "system/control/sandbox.hpp"
@@ -62,6 +63,14 @@ TEST_P(GoldenIdentity, losses_are_those_of_before) {
     GTEST_SKIP() << "the worker of this build does not run here";
   const ProgramOutput run = sandbox.exp({"run", file_of(GetParam()), "-q", "--set", smooth});
   ASSERT_EQ(run.end.exit_code, 0) << run.output;
+  // The stored run asks what the file asks: its question follows from what it stores.
+  const std::string id = sandbox.one("SELECT id FROM run");
+  const RecomputedIdentity again =
+      recompute_identity(Specification::load(sandbox.folder() / "encore.db.runs" / id),
+                         Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"}));
+  EXPECT_EQ(again.uncertain, "");
+  EXPECT_EQ(again.question, sandbox.one("SELECT question FROM run"));
+  EXPECT_EQ(again.group, sandbox.one("SELECT group_id FROM run"));
   const double tolerance = expected.at("tolerance");
   for (const auto& [metric, values] : expected.at("losses").items()) {
     const std::vector<std::string> points = sandbox.query(
