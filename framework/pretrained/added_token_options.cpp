@@ -60,6 +60,8 @@ class TokenReader {
       for (const auto& [number, token] : decoder.items()) add(token, number, tokenizer_config_file);
     const NamedTokens decoded = tokens_;
     for (const json& token : files_.whole.value("added_tokens", json::array())) {
+      if (!token.is_object())
+        refuse(tokenizer_file, "an added token must be a JSON object, found " + shortened(token.dump()));
       const std::string content = content_of(token);
       if (decides && (!decoded.contains(content) || decoded.at(content) != token_of(token, "")))
         refuse(tokenizer_file, "the added token " + shortened(token.dump()) +

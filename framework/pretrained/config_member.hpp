@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -22,9 +23,12 @@ template <class T>
 std::optional<T> member(const nlohmann::json& config, const char* name, const char* kind) {
   const auto found = config.find(name);
   if (found == config.end() || found->is_null()) return std::nullopt;
+  const bool is_beyond =  // of std::int64_t, where it would become negative
+      found->is_number_unsigned() &&
+      found->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool fits = std::is_same_v<T, std::string>    ? found->is_string()
                     : std::is_same_v<T, bool>         ? found->is_boolean()
-                    : std::is_same_v<T, std::int64_t> ? found->is_number_integer()
+                    : std::is_same_v<T, std::int64_t> ? found->is_number_integer() && !is_beyond
                                                       : found->is_number();
   if (!fits) throw Error(std::string(name) + " must be " + kind + ", found " + shortened(found->dump()));
   return found->get<T>();

@@ -208,8 +208,8 @@ class Collector {
     bool pools = false, normalizes = false;
     std::size_t place = 0;
     for (const json& module : modules()) {
-      const std::string type = module.value("type", ""), name = type.substr(type.rfind('.') + 1);
-      const std::string folder = module.value("path", "");
+      const std::string type = text_of_module(module, "type"), name = type.substr(type.rfind('.') + 1);
+      const std::string folder = text_of_module(module, "path");
       if (place == 0 && name == "Transformer" && folder.empty()) {
       } else if (place == 1 && name == "Pooling") {
         pools = true;
@@ -251,6 +251,15 @@ class Collector {
     if (!list.is_array() || !std::ranges::all_of(list, is_object))
       throw Error(file.string() + ": an array of JSON objects is expected");
     return list;
+  }
+
+  /// Empty where the module has no such member.
+  std::string text_of_module(const json& module, const char* name) const {
+    try {
+      return member<std::string>(module, name, "a text").value_or("");
+    } catch (const Error& error) {
+      refuse(modules_file, error.what());
+    }
   }
 
   void pooling(const std::string& file) {

@@ -7,7 +7,8 @@ std::vector<std::unique_ptr<Target>> make_targets() {
   std::vector<std::unique_ptr<Target>> targets;
   for (const auto make :
        {make_toml_target, make_conll_target, make_squad_target, make_spool_target, make_manifest_target,
-        make_safetensors_target, make_sentencepiece_target, make_bundle_target, make_database_target})
+        make_safetensors_target, make_sentencepiece_target, make_bundle_target, make_database_target,
+        make_pretrained_target, make_tokenizer_target})
     targets.push_back(make());
   return targets;
 }

@@ -37,5 +37,7 @@ std::unique_ptr<Target> make_safetensors_target();
 std::unique_ptr<Target> make_sentencepiece_target();
 std::unique_ptr<Target> make_bundle_target();
 std::unique_ptr<Target> make_database_target();
+std::unique_ptr<Target> make_pretrained_target();
+std::unique_ptr<Target> make_tokenizer_target();
 
 }  // namespace encore::fuzz

@@ -118,6 +118,15 @@ TEST(FolderSettings, refuse_files_of_a_tokenizer_that_disagree) {
   EXPECT_EQ(option_in(settings_in(folder), "lowercase"), "true");
 }
 
+TEST(FolderSettings, refuse_an_added_token_that_is_no_object) {
+  const TinyFolder folder;
+  for (const json& token : {json(1), json("[E9]"), json::array(), json(nullptr)}) {
+    folder.write("tokenizer.json", whole(json::array({token})).dump());
+    EXPECT_EQ(problem_in(folder), (folder / "tokenizer.json").string() +
+                                      ": an added token must be a JSON object, found " + token.dump());
+  }
+}
+
 TEST(FolderSettings, refuse_another_class_of_tokenizer) {
   const TinyFolder folder;
   const std::string supported =
@@ -364,6 +373,13 @@ TEST(FolderSettings, refuse_other_modules_and_poolings) {
       (folder / "modules.json").string() +
           ": module 2 is \"sentence_transformers.models.Dense\" in \"2_Dense\"; supported are Transformer in "
           "the folder itself, then Pooling, then Normalize");
+  for (const char* member : {"path", "type"}) {
+    json modules = SentenceFolder::modules({"Transformer", "Pooling", "Normalize"});
+    modules[2][member] = 1;
+    folder.write("modules.json", modules.dump());
+    EXPECT_EQ(problem_in(folder),
+              (folder / "modules.json").string() + ": " + member + " must be a text, found 1");
+  }
 }
 
 }  // namespace

@@ -248,6 +248,7 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
       "exact erf), \"gelu_new\", \"relu\", \"silu\", \"gated-gelu\", \"gated-silu\" and \"gated-relu\"");
   EXPECT_EQ(said("feed_forward_proj", 4), "feed_forward_proj must be a text, found 4");
   EXPECT_EQ(said("d_kv", 0), "d_kv must be at least 1, found 0");
+  EXPECT_EQ(said("d_kv", std::uint64_t{1} << 63), "d_kv must be an integer, found 9223372036854775808");
   EXPECT_EQ(said("d_kv", nullptr), "\"d_kv\" is missing");
   EXPECT_EQ(said("relative_attention_num_buckets", "many"),
             "relative_attention_num_buckets must be an integer, found \"many\"");
