@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include <fcntl.h>
@@ -28,14 +29,19 @@ namespace encore::fuzz {
 
 namespace {
 
-constexpr const char* usage =
-    "usage: fuzz|fuzz_verbs TARGET|all [--mutations N] [--seed N] [--case N [--print]] [--seconds N]\n"
-    "  TARGET        of fuzz: toml, conll, spool, manifest, safetensors, sentencepiece or database; of "
-    "fuzz_verbs: verbs\n"
-    "  --mutations   how many cases of each target (default 1000)\n"
-    "  --seed        which ones (default 1)\n"
-    "  --case        only this one, in this process: for a debugger; --print writes its input instead\n"
-    "  --seconds     a case that takes longer is a finding (default 60)\n";
+/// Lists the targets of this program.
+std::string usage() {
+  std::string names;
+  for (const auto& target : make_targets()) names += (names.empty() ? "" : ", ") + target->name();
+  return "usage: fuzz|fuzz_verbs TARGET|all [--mutations N] [--seed N] [--case N [--print]] [--seconds N]\n"
+         "  TARGET        one of " +
+         names +
+         "\n"
+         "  --mutations   how many cases of each target (default 1000)\n"
+         "  --seed        which ones (default 1)\n"
+         "  --case        only this one, in this process: for a debugger; --print writes its input instead\n"
+         "  --seconds     a case that takes longer is a finding (default 60)\n";
+}
 
 struct Task {
   std::string target;
@@ -66,6 +72,10 @@ struct Inputs {
     for (auto& [name, bytes] : sorted) stored.push_back(std::move(bytes));
   }
 
+  /// Whether the input with this number is one of the corpus as it is.
+  bool is_correct(std::uint64_t number) const {
+    return number >= stored.size() && number < stored.size() + corpus.size();
+  }
   /// The stored ones first, then the corpus unchanged, then mutations of both.
   std::string at(std::uint64_t number, std::uint64_t seed, Target& target) const {
     if (number < stored.size()) return stored[number];
@@ -77,13 +87,13 @@ struct Inputs {
   }
 };
 
-/// True when the input is taken; what is no Error of ours is passed on.
-bool takes(Target& target, const std::string& input) {
+/// Why the input is refused; nothing when it is taken. What is no Error of ours is passed on.
+std::optional<std::string> refusal_of(Target& target, const std::string& input) {
   try {
     target.take(input);
-    return true;
-  } catch (const Error&) {
-    return false;
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
@@ -91,8 +101,10 @@ bool takes(Target& target, const std::string& input) {
   const int nowhere = ::open("/dev/null", O_WRONLY);
   ::dup2(nowhere, STDOUT_FILENO);
   for (; shared.number < task.mutations; ++shared.number) try {
-      const bool taken = takes(target, inputs.at(shared.number, task.seed, target));
-      ++(taken ? shared.accepted : shared.refused);
+      const auto refusal = refusal_of(target, inputs.at(shared.number, task.seed, target));
+      ++(refusal ? shared.refused : shared.accepted);
+      if (refusal && inputs.is_correct(shared.number))
+        throw std::logic_error("an input that the target starts from is refused: " + *refusal);
     } catch (const std::exception& error) {
       std::snprintf(shared.finding, sizeof shared.finding, "%s", error.what());
       ::_exit(1);
@@ -163,7 +175,8 @@ int run_one(Target& target, const Task& task) {
     std::cout << input;
     return 0;
   }
-  std::cerr << (takes(target, input) ? "taken\n" : "refused\n");
+  const auto refusal = refusal_of(target, input);
+  std::cerr << (refusal ? "refused: " + *refusal : "taken") << '\n';
   return 0;
 }
 
@@ -171,12 +184,12 @@ std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size())
-    throw Error("\"" + text + "\" is no number\n" + usage);
+    throw Error("\"" + text + "\" is no number\n" + usage());
   return number;
 }
 
 Task task_of(int argc, char** argv) {
-  if (argc < 2) throw Error(usage);
+  if (argc < 2) throw Error(usage());
   Task task;
   task.target = argv[1];
   for (int i = 2; i < argc; ++i) {
@@ -185,7 +198,7 @@ Task task_of(int argc, char** argv) {
       task.print = true;
       continue;
     }
-    if (i + 1 == argc) throw Error(usage);
+    if (i + 1 == argc) throw Error(usage());
     const std::uint64_t number = number_of(argv[++i]);
     if (option == "--mutations")
       task.mutations = number;
@@ -196,7 +209,7 @@ Task task_of(int argc, char** argv) {
     else if (option == "--case")
       task.only = number, task.one_case = true;
     else
-      throw Error(usage);
+      throw Error(usage());
   }
   return task;
 }
@@ -206,7 +219,7 @@ int fuzz(int argc, char** argv) {
   auto targets = make_targets();
   std::erase_if(targets,
                 [&](const auto& target) { return task.target != "all" && task.target != target->name(); });
-  if (targets.empty()) throw Error("there is no target \"" + task.target + "\"\n" + usage);
+  if (targets.empty()) throw Error("there is no target \"" + task.target + "\"\n" + usage());
   if (task.one_case) return run_one(*targets.front(), task);
   std::uint64_t findings = 0;
   for (const auto& target : targets) findings += run(*target, task, argv[0]);
