@@ -86,6 +86,9 @@ std::int64_t roberta_first_position(const nlohmann::json& config) {
       member<std::int64_t>(config, padding_name, "an integer").value_or(usual_padding);
   if (padding < 0)
     throw Error(std::string(padding_name) + " must be at least 0, found " + std::to_string(padding));
+  if (padding > largest_size)
+    throw Error(std::string(padding_name) + " must be at most " + std::to_string(largest_size) + ", found " +
+                std::to_string(padding));
   return padding + 1;
 }
 

@@ -18,6 +18,9 @@ namespace encore {
 
 inline constexpr const char* padding_name = "pad_token_id";
 
+/// Of widths, layers and numbers of pieces: far above any model, and far below where sums of them overflow.
+inline constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
+
 /// `kind`: what messages say it must be.
 template <class T>
 std::optional<T> member(const nlohmann::json& config, const char* name, const char* kind) {

@@ -23,6 +23,9 @@ std::int64_t size(const json& config, const char* name) {
   const auto value = member<std::int64_t>(config, name, "an integer");
   if (!value) throw Error(std::string("\"") + name + "\" is missing");
   if (*value < 1) throw Error(std::string(name) + " must be at least 1, found " + std::to_string(*value));
+  if (*value > largest_size)
+    throw Error(std::string(name) + " must be at most " + std::to_string(largest_size) + ", found " +
+                std::to_string(*value));
   return *value;
 }
 

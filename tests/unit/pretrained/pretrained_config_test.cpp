@@ -248,6 +248,8 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
       "exact erf), \"gelu_new\", \"relu\", \"silu\", \"gated-gelu\", \"gated-silu\" and \"gated-relu\"");
   EXPECT_EQ(said("feed_forward_proj", 4), "feed_forward_proj must be a text, found 4");
   EXPECT_EQ(said("d_kv", 0), "d_kv must be at least 1, found 0");
+  EXPECT_EQ(said("d_kv", std::int64_t{1} << 62),
+            "d_kv must be at most 2147483647, found 4611686018427387904");
   EXPECT_EQ(said("d_kv", std::uint64_t{1} << 63), "d_kv must be an integer, found 9223372036854775808");
   EXPECT_EQ(said("d_kv", nullptr), "\"d_kv\" is missing");
   EXPECT_EQ(said("relative_attention_num_buckets", "many"),
@@ -289,6 +291,8 @@ TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
       "max_position_embeddings is 2, and positions begin at pad_token_id + 1 = 2, so that none is left");
   config["pad_token_id"] = -1;
   EXPECT_EQ(config_problem(config), "pad_token_id must be at least 0, found -1");
+  config["pad_token_id"] = std::int64_t{9223372036854775807};
+  EXPECT_EQ(config_problem(config), "pad_token_id must be at most 2147483647, found 9223372036854775807");
   config = TinyFolder::roberta_config();
   config["position_embedding_type"] = "relative_key_query";
   EXPECT_EQ(config_problem(config),
