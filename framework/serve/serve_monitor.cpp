@@ -97,26 +97,29 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
   const double now = now_seconds();
   const auto place = static_cast<std::int64_t>(request.text);
   flush();  // what is said of a text comes behind it
-  append(numbers_,
-         record_text(ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct}));
+  append(numbers_, [&] {
+    return record_text(ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
+  });
   if (rules_.text_days > 0.0)
-    append(words_,
-           record_text(std::vector<ServedContent>{{.request = request.id,
-                                                   .text = place,
-                                                   .truth = request.answer,
-                                                   .expires = now + rules_.text_days * seconds_of_day}}));
+    append(words_, [&] {
+      return record_text(std::vector<ServedContent>{{.request = request.id,
+                                                     .text = place,
+                                                     .truth = request.answer,
+                                                     .expires = now + rules_.text_days * seconds_of_day}});
+    });
   return correct;
 }
 
 void ServeMonitor::flush() {
-  if (!texts_.empty()) append(numbers_, record_text(texts_, facts_));
-  if (!contents_.empty()) append(words_, record_text(contents_));
+  if (!texts_.empty()) append(numbers_, [&] { return record_text(texts_, facts_); });
+  if (!contents_.empty()) append(words_, [&] { return record_text(contents_); });
   texts_.clear();
   facts_.clear();
   contents_.clear();
 }
 
-void ServeMonitor::append(File& file, const std::string& record) try {
+void ServeMonitor::append(File& file, const std::function<std::string()>& record_of) try {
+  const std::string record = record_of();
   const auto now = std::chrono::steady_clock::now();
   if (file.writer && now - file.opened > spool_time) file.writer.reset();
   if (!file.writer) {

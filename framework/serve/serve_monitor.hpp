@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -60,7 +61,8 @@ class ServeMonitor {
     std::chrono::steady_clock::time_point opened = {};
     int part = 0;
   };
-  void append(File& file, const std::string& record);
+  /// Also a record that cannot be made is lost: an answer of a worker may be no JSON.
+  void append(File& file, const std::function<std::string()>& record_of);
   void remember(const std::string& id, std::vector<std::string> answers);
 
   std::filesystem::path folder_;
