@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdlib>
-#include <regex>
+#include <string_view>
 
 #include "config/input_file.hpp"
 #include "config/toml.hpp"
@@ -44,13 +44,59 @@ Place place_in(const ValidTable& table, const std::string& option) {
   return found == table.origin.end() ? Place{} : found->second.place;
 }
 
-void check_form(const ValidTable& table, const char* option, const std::regex& form, const char* wanted,
-                Problems& problems) {
+// --- forms of texts; std::regex needs a stack as deep as the text is long ---
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Numbers with a colon between them.
+bool are_numbers(std::string_view text, std::size_t most) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return is_number(text);
+  return most > 1 && is_number(text.substr(0, colon)) && are_numbers(text.substr(colon + 1), most - 1);
+}
+
+/// "30", "4:00:00", "1-12", "1-12:30:00"
+bool is_time(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return are_numbers(text, 3);
+  return is_number(text.substr(0, dash)) && are_numbers(text.substr(dash + 1), 3);
+}
+
+/// "8G"
+bool is_memory(std::string_view text) {
+  if (!text.empty() && std::string_view("KMGT").find(text.back()) != std::string_view::npos)
+    text.remove_suffix(1);
+  return is_number(text);
+}
+
+constexpr std::string_view white_space = " \t\n\v\f\r";
+
+bool is_plain_word(std::string_view text) {
+  return text.find_first_of(white_space) == std::string_view::npos &&
+         text.find_first_of("\"'$`\\") == std::string_view::npos;
+}
+
+/// Every brace opens {ranks} or {cpus}.
+bool is_rank_command(std::string_view text) {
+  if (text.empty() || text.front() == '-' || white_space.find(text.front()) != std::string_view::npos ||
+      text.front() == '{')
+    return false;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (!rest.starts_with("{ranks}") && !rest.starts_with("{cpus}")) return false;
+  }
+  return true;
+}
+
+void check_form(const ValidTable& table, const char* option, bool (*fits)(std::string_view),
+                const char* wanted, Problems& problems) {
   const std::string& text = table.options.text(option);
-  if (text.empty() || std::regex_match(text, form)) return;
-  problems.add(
-      place_in(table, option), std::string("slurm.") + option,
-      std::string("option \"") + option + "\" of [slurm] must be " + wanted + ", found \"" + text + "\"");
+  if (text.empty() || fits(text)) return;
+  problems.add(place_in(table, option), std::string("slurm.") + option,
+               std::string("option \"") + option + "\" of [slurm] must be " + wanted + ", found \"" +
+                   shortened(text) + "\"");
 }
 
 void check_options(const ValidTable& table, Problems& problems) {
@@ -69,15 +115,12 @@ void check_options(const ValidTable& table, Problems& problems) {
 }
 
 void check_forms(const ValidTable& table, Problems& problems) {
-  static const std::regex time(R"(\d+|\d+:\d+|\d+:\d+:\d+|\d+-\d+|\d+-\d+:\d+|\d+-\d+:\d+:\d+)");
-  static const std::regex memory(R"(\d+[KMGT]?)");
-  static const std::regex word(R"([^\s"'$`\\]+)");
-  check_form(table, "time", time, "minutes, \"hours:minutes:seconds\" or \"days-hours\"", problems);
-  check_form(table, "memory", memory, "a number with K, M, G or T, as \"8G\"", problems);
+  check_form(table, "time", is_time, "minutes, \"hours:minutes:seconds\" or \"days-hours\"", problems);
+  check_form(table, "memory", is_memory, "a number with K, M, G or T, as \"8G\"", problems);
   for (const char* option : {"partition", "account", "gpus"})
-    check_form(table, option, word, "one word without quotes", problems);
-  static const std::regex command(R"([^\s{-][^{]*(\{(ranks|cpus)\}[^{]*)*)");
-  check_form(table, "mpi", command, "a command, as \"srun --mpi=pmix -n {ranks} -c {cpus}\"", problems);
+    check_form(table, option, is_plain_word, "one word without quotes", problems);
+  check_form(table, "mpi", is_rank_command, "a command, as \"srun --mpi=pmix -n {ranks} -c {cpus}\"",
+             problems);
   check_options(table, problems);
 }
 

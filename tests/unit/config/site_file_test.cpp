@@ -93,6 +93,29 @@ TEST(SiteFile, mistakes_are_named_with_their_place) {
   expect("[slurm]\nmax_submits_per_minute = -1\n", "site.toml:2:26");
 }
 
+TEST(SiteFile, texts_may_be_long) {
+  const std::size_t many = 300'000;
+  const std::string digits(many, '1'), letters(many, 'x'), braces(many, '{');
+  const SlurmSite site = parse_site("[slurm]\ntime = \"" + digits + "\"\nmemory = \"" + digits + "G\"\n" +
+                                        "account = \"" + letters + "\"\nmpi = \"" + letters + "\"\n",
+                                    "site.toml");
+  EXPECT_EQ(site.mpi.size(), many);
+  for (const std::string& line : {"time = \"" + digits + "h\"", "memory = \"" + digits + "GB\"",
+                                  "mpi = \"a" + braces + "\"", "gpus = \"" + letters + " \""})
+    EXPECT_NE(problems_of("[slurm]\n" + line + "\n").find("of [slurm] must be"), std::string::npos);
+}
+
+TEST(SiteFile, times_and_memory_have_the_forms_of_slurm) {
+  for (const char* time : {"30", "4:00", "4:00:00", "1-12", "1-12:30", "1-12:30:00"})
+    EXPECT_EQ(problems_of("[slurm]\ntime = \"" + std::string(time) + "\"\n"), "") << time;
+  for (const char* time : {"-", "1-", "-1", ":", "1:", "1:2:3:4", "1-2-3", "1-2:3:4:5", "a", " 1"})
+    EXPECT_NE(problems_of("[slurm]\ntime = \"" + std::string(time) + "\"\n"), "") << time;
+  for (const char* memory : {"8", "8K", "8G", "8T"})
+    EXPECT_EQ(problems_of("[slurm]\nmemory = \"" + std::string(memory) + "\"\n"), "") << memory;
+  for (const char* memory : {"G", "8g", "8 G", "GG", "-8"})
+    EXPECT_NE(problems_of("[slurm]\nmemory = \"" + std::string(memory) + "\"\n"), "") << memory;
+}
+
 TEST(SiteFile, one_that_cannot_be_read_is_named) {
   try {
     load_site("/nowhere/site.toml");
