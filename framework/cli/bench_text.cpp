@@ -173,7 +173,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
   for (const MachineSummary& machine : summary.machines) print_machine(out, terminal, machine);
   const json places = result.settings.value("places", json::object());
   for (const auto& [worker, text] : places.items())
-    out << "  threads   " << worker << ": " << text.get<std::string>() << '\n';
+    if (text.is_string()) out << "  threads   " << worker << ": " << text.get<std::string>() << '\n';
   const std::vector<std::string> notes = noise_notes(result, summary);
   for (const std::string& note : notes)
     out << styled(terminal, Style::yellow, "  noise     ") << note << '\n';

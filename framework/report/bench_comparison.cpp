@@ -133,8 +133,13 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& no
       const double share = median_of(seconds) / step;
       if (earlier.empty() || (!decides && (!quantity.starts_with("kernel ") || share < least_share)))
         continue;
-      BenchChange change = judge(earlier, samples_of(*old_machine, "calibration"), seconds,
-                                 samples_of(*new_machine, "calibration"), threshold);
+      const std::span<const double> old_calibration = samples_of(*old_machine, "calibration"),
+                                    new_calibration = samples_of(*new_machine, "calibration");
+      if (earlier.size() != old_calibration.size() || seconds.size() != new_calibration.size())
+        throw Error("\"" + quantity + "\" of \"" + same->name +
+                    "\" has another number of samples than \"calibration\" of its machine; a measurement has "
+                    "one of each for every round");
+      BenchChange change = judge(earlier, old_calibration, seconds, new_calibration, threshold);
       change.name = same->name;
       change.quantity = quantity;
       change.share = share;

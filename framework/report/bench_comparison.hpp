@@ -44,7 +44,7 @@ struct BenchComparison {
 BenchChange judge(std::span<const double> before, std::span<const double> before_calibration,
                   std::span<const double> now, std::span<const double> now_calibration, double threshold);
 
-/// Throws Error where no case of one is a case of the other.
+/// Throws Error where no case of one is a case of the other, or a measurement lacks samples of some rounds.
 BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold);
 
 }  // namespace encore

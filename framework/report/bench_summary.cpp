@@ -30,6 +30,17 @@ double number(const json& object, const char* key) {
                                                                                : 0.0;
 }
 
+/// null where there is none.
+json part(const json& object, const std::string& key) {
+  return object.is_object() ? object.value(key, json()) : json();
+}
+
+/// Empty where there is none.
+std::string text(const json& object, const char* key) {
+  const json value = part(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
 /// amount / seconds, round by round.
 Measured rate(double amount, const std::vector<double>& seconds) {
   std::vector<double> rates;
@@ -46,16 +57,16 @@ double spread_of(std::vector<double> values) {
 MachineSummary summarize_machine(const BenchCase& one) {
   MachineSummary machine;
   machine.measured = &one;
-  machine.copy = rate(number(one.facts.value("copy", json()), "bytes"), sample_list(one, "copy"));
-  machine.triad = rate(number(one.facts.value("triad", json()), "bytes"), sample_list(one, "triad"));
+  machine.copy = rate(number(part(one.facts, "copy"), "bytes"), sample_list(one, "copy"));
+  machine.triad = rate(number(part(one.facts, "triad"), "bytes"), sample_list(one, "triad"));
   machine.launch = measured(sample_list(one, "launch"));
   machine.launch_and_wait = measured(sample_list(one, "launch_and_wait"));
   machine.calibration_spread = spread_of(sample_list(one, "calibration"));
   for (const auto& [quantity, seconds] : one.samples) {
-    const json facts = one.facts.value(quantity, json());
+    const json facts = part(one.facts, quantity);
     if (quantity.starts_with(peak_prefix))
-      machine.cores.push_back({.precision = facts.value("precision", ""),
-                               .instructions = facts.value("instructions", ""),
+      machine.cores.push_back({.precision = text(facts, "precision"),
+                               .instructions = text(facts, "instructions"),
                                .flops = rate(number(facts, "flops"), seconds)});
     if (quantity.starts_with(read_prefix))
       machine.reads.push_back({.level = quantity.substr(read_prefix.size()),
@@ -63,8 +74,7 @@ MachineSummary summarize_machine(const BenchCase& one) {
                                .bytes = rate(number(facts, "bytes"), seconds)});
     if (!quantity.starts_with("gemm ")) continue;
     const double flops = number(facts, "flops");
-    MachineSummary::Product product{facts.value("precision", ""), std::cbrt(flops / 2.0),
-                                    rate(flops, seconds)};
+    MachineSummary::Product product{text(facts, "precision"), std::cbrt(flops / 2.0), rate(flops, seconds)};
     double& peak = machine.peaks[product.precision];
     peak = std::max(peak, product.flops.median);
     machine.products.push_back(std::move(product));
@@ -118,20 +128,22 @@ std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>&
 void add_prices(const BenchCase& one, StepSummary& step) {
   const std::vector<double> seconds = sample_list(one, "step");
   std::vector<double> total(seconds.size(), 0.0);
-  for (const json& reduction : one.facts.value("reductions", json::array())) {
-    const std::vector<double> free = sample_list(one, reduction.value("free", ""));
+  for (const json& reduction : part(one.facts, "reductions")) {
+    const std::vector<double> free = sample_list(one, text(reduction, "free"));
     std::vector<std::string> quantities;
-    for (const json& label : reduction["kernels"])
-      quantities.push_back(std::string(kernel_prefix) + label.get<std::string>());
-    if (quantities.empty()) quantities = {reduction.value("fixed", "gemm")};
+    for (const json& label : part(reduction, "kernels"))
+      if (label.is_string()) quantities.push_back(std::string(kernel_prefix) + label.get<std::string>());
+    if (const std::string fixed = text(reduction, "fixed"); quantities.empty())
+      quantities = {fixed.empty() ? "gemm" : fixed};
     const std::vector<double> fixed = sum_of(one, quantities);
-    if (free.empty() || fixed.size() != free.size()) continue;  // not in this step, or not asked for
+    // Not in this step, or not asked for; or a measurement that lacks some of its rounds.
+    if (free.empty() || fixed.size() != free.size() || fixed.size() != seconds.size()) continue;
     std::vector<double> prices;
     for (std::size_t round = 0; round < fixed.size(); ++round) {
       prices.push_back((fixed[round] - free[round]) / seconds[round]);
       total[round] += prices.back();
     }
-    step.prices.push_back({reduction.value("name", ""), measured(fixed), measured(free), measured(prices)});
+    step.prices.push_back({text(reduction, "name"), measured(fixed), measured(free), measured(prices)});
   }
   if (step.prices.size() < 2) step.prices.clear();  // matmul and gemm are always there
   if (!step.prices.empty()) step.price_of_order = measured(total);
@@ -145,9 +157,10 @@ StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) 
   step.gemm = measured(sample_list(one, "gemm"));
   step.watched = measured(sample_list(one, "watched_step"));
   step.tokens_per_second = rate(number(one.facts, "tokens"), sample_list(one, "step"));
-  step.step_over_matmul = measured(quotients(sample_list(one, "step"), sample_list(one, "matmul")));
+  if (sample_list(one, "step").size() == sample_list(one, "matmul").size())
+    step.step_over_matmul = measured(quotients(sample_list(one, "step"), sample_list(one, "matmul")));
   step.matmul_flops = number(one.facts, "matmul_flops");
-  const std::string precision = one.settings.value("precision", "");
+  const std::string precision = text(one.settings, "precision");
   if (const MachineSummary::Peak* peak = machine != nullptr ? machine->core_peak(precision) : nullptr;
       peak != nullptr && step.step.median > 0.0)
     step.of_peak = step.matmul_flops / step.step.median / peak->flops.median;
@@ -155,7 +168,7 @@ StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) 
   for (const auto& [quantity, seconds] : one.samples) {
     if (!quantity.starts_with(kernel_prefix)) continue;
     const std::string label = quantity.substr(kernel_prefix.size());
-    const json facts = one.facts.value("kernels", json::object()).value(label, json::object());
+    const json facts = part(part(one.facts, "kernels"), label);
     step.kernels.push_back(summarize_kernel(label, seconds, facts, step.watched.median, machine, precision));
     if (!step.kernels.back().within_product) in_kernels += step.kernels.back().share;
   }
@@ -192,8 +205,8 @@ std::optional<double> MachineSummary::least_seconds(const std::string& precision
 const MachineSummary* BenchSummary::machine_of(const StepSummary& step) const {
   const json& wanted = step.measured->settings;
   for (const MachineSummary& machine : machines)
-    if (machine.measured->settings.value("backend", "") == wanted.value("backend", "") &&
-        machine.measured->settings.value("threads", 0) == wanted.value("threads", 0))
+    if (part(machine.measured->settings, "backend") == part(wanted, "backend") &&
+        part(machine.measured->settings, "threads") == part(wanted, "threads"))
       return &machine;
   return nullptr;
 }

@@ -20,6 +20,13 @@ double below(std::size_t k, std::size_t n) {
   return sum;
 }
 
+/// Those that are no number stand last: quotients of two samples of 0 seconds, which `<` alone does not
+/// order.
+void sort(std::vector<double>& values) {
+  std::sort(values.begin(), values.end(),
+            [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
+}
+
 double median_of_sorted(std::span<const double> sorted) {
   const std::size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
@@ -31,7 +38,7 @@ double redrawn_median(std::span<const double> values, std::uint64_t seed, std::u
   drawn.clear();
   for (std::size_t i = 0; i < values.size(); ++i)
     drawn.push_back(values[((random_word(seed, number++) >> 32U) * values.size()) >> 32U]);
-  std::sort(drawn.begin(), drawn.end());
+  sort(drawn);
   return median_of_sorted(drawn);
 }
 
@@ -40,14 +47,14 @@ double redrawn_median(std::span<const double> values, std::uint64_t seed, std::u
 double median_of(std::span<const double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  sort(sorted);
   return median_of_sorted(sorted);
 }
 
 Measured measured(std::span<const double> values, double level) {
   if (values.empty()) return {median_of(values), {}, 0, 0.0};
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  sort(sorted);
   const std::size_t n = sorted.size();
   std::size_t k = 1;  // the k-th from either end
   while (2 * (k + 1) <= n && 1.0 - 2.0 * below(k + 1, n) >= level) ++k;
@@ -63,7 +70,7 @@ std::optional<Ratio> ratio_of_medians(std::span<const double> a, std::span<const
     const double top = redrawn_median(a, seed, number, drawn);
     ratio = top / redrawn_median(b, seed, number, drawn);
   }
-  std::sort(ratios.begin(), ratios.end());
+  sort(ratios);
   const auto at = [&](double share) {
     return ratios[static_cast<std::size_t>(std::llround(share * static_cast<double>(resamples - 1)))];
   };

@@ -2,11 +2,13 @@
 #include "store/bench_result.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <encore/error.hpp>
 
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
+#include "config/value.hpp"
 
 namespace encore {
 
@@ -33,21 +35,40 @@ json BenchResult::to_json() const {
           {"settings", settings},    {"noise", noise}, {"cases", list}};
 }
 
-BenchResult BenchResult::from_json(const json& json, const std::string& where) {
+BenchResult BenchResult::from_json(const nlohmann::json& json, const std::string& where) {
   if (!json.is_object() || !json.contains("format"))
     throw Error(where + " is no result of exp bench --json: it has no \"format\"");
   try {
-    if (json.at("format").get<int>() != result_format)
-      throw Error("its format is " + json.at("format").dump() + ", this exp reads " +
-                  std::to_string(result_format));
+    if (json.at("format") != result_format)
+      throw Error(where + " is no result of exp bench --json: its format is " + json.at("format").dump() +
+                  ", this exp reads " + std::to_string(result_format));
     BenchResult result{json.at("name"),     json.at("file"),  json.at("created"),
                        json.at("settings"), json.at("noise"), {}};
     for (const auto& one : json.at("cases"))
       result.cases.push_back({one.at("name"), one.at("machine"), one.at("settings"), one.at("host"),
                               one.at("build"), one.at("environment"), one.at("facts"), one.at("samples")});
+    result.require_readable(where);
     return result;
-  } catch (const std::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw Error(where + " is no result of exp bench --json: " + error.what());
+  }
+}
+
+void BenchResult::require_readable(const std::string& where) const {
+  const auto require_object = [&](const json& part, const std::string& what) {
+    if (!part.is_object())
+      throw Error(where + ": " + what + " must be a JSON object, found " + shortened(part.dump()));
+  };
+  require_object(settings, "settings");
+  require_object(noise, "noise");
+  for (const BenchCase& one : cases) {
+    require_object(one.settings, "settings of case \"" + one.name + "\"");
+    if (!one.facts.is_null()) require_object(one.facts, "facts of case \"" + one.name + "\"");
+    for (const auto& [quantity, seconds] : one.samples)
+      for (const double each : seconds)
+        if (!(each >= 0.0) || !std::isfinite(each))
+          throw Error(where + ": a sample of \"" + quantity + "\" of case \"" + one.name +
+                      "\" must be a number of seconds from 0 on, found " + json(each).dump());
   }
 }
 
@@ -64,9 +85,12 @@ BenchResult BenchResult::load(const std::filesystem::path& file) {
 }
 
 const BenchCase* BenchResult::machine_of(const BenchCase& step) const {
+  const auto setting = [](const BenchCase& one, const char* name) {
+    return one.settings.value(name, json());
+  };
   const auto found = std::find_if(cases.begin(), cases.end(), [&](const BenchCase& one) {
-    return one.machine && one.settings.value("backend", "") == step.settings.value("backend", "") &&
-           one.settings.value("threads", 0) == step.settings.value("threads", 0);
+    return one.machine && setting(one, "backend") == setting(step, "backend") &&
+           setting(one, "threads") == setting(step, "threads");
   });
   return found == cases.end() ? nullptr : &*found;
 }

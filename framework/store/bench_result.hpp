@@ -33,6 +33,9 @@ struct BenchResult {
   std::vector<BenchCase> cases;
 
   nlohmann::json to_json() const;
+  /// Throws Error that begins with `where` where settings, noise or facts are no JSON objects, or a sample is
+  /// no number of seconds from 0 on. What else is said of a case may be missing or of any type.
+  void require_readable(const std::string& where) const;
   /// Throws Error that begins with `where` for what is no result.
   static BenchResult from_json(const nlohmann::json& json, const std::string& where);
   static BenchResult load(const std::filesystem::path& file);

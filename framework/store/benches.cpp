@@ -120,6 +120,7 @@ BenchResult read_bench(Store& store, const std::string& name) {
   const std::int64_t number = row.integer(0);
   row.reset();
   result.cases = read_cases(database, number);
+  result.require_readable("the measurement \"" + name + "\" of " + store.path().string());
   return result;
 }
 

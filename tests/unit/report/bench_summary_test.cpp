@@ -244,5 +244,25 @@ TEST(Roofline, ManyKernelsInOnePlaceStayLegible) {
   expect_legible(drawing);
 }
 
+TEST(BenchSummary, ReadsFactsOfOtherTypesAsMissing) {
+  BenchResult result = sample();
+  for (const json& other :
+       {json(1), json("text"), json(nullptr), json::array({1, "a", nullptr}), json::object()}) {
+    BenchResult changed = result;
+    for (BenchCase& one : changed.cases)
+      for (auto& [name, fact] : one.facts.items()) fact = other;
+    EXPECT_EQ(summarize(changed).steps.size(), result.cases.size() - 1) << other;
+  }
+  result.cases[1].facts["reductions"] =
+      json::array({1, {{"name", 2}, {"kernels", {3}}, {"free", 4}}, json::object()});
+  EXPECT_TRUE(summarize(result).steps[0].prices.empty());
+}
+
+TEST(BenchSummary, LeavesOutPricesOfRoundsWithoutAStep) {
+  BenchResult result = sample();
+  result.cases[1].samples["step"].resize(2);
+  EXPECT_TRUE(summarize(result).steps[0].prices.empty());
+}
+
 }  // namespace
 }  // namespace encore

@@ -32,6 +32,13 @@ TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
   EXPECT_TRUE(std::isnan(median_of(Numbers{})));
 }
 
+TEST(Medians, WhatIsNoNumberStandsLast) {
+  Numbers values(40, std::nan(""));
+  for (std::size_t i = 0; i < 30; ++i) values[(i * 7) % 40] = static_cast<double>(i % 3);
+  EXPECT_EQ(median_of(values), 1.5);
+  EXPECT_EQ(measured(values).median, 1.5);
+}
+
 TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
   // Binomial(10, 1/2): 2nd to 9th value cover 1 - 2 * 11 / 1024.
   const Measured ten = measured(Numbers{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
@@ -157,6 +164,14 @@ TEST(Regression, NothingInCommonIsRefused) {
     EXPECT_NE(std::string(error.what()).find("has no case in common with this measurement"),
               std::string::npos);
   }
+}
+
+TEST(Regression, ARoundWithoutACalibrationIsRefused) {
+  BenchResult now = result_of(timings(12, 2));
+  now.cases.back().samples.begin()->second.pop_back();
+  for (BenchCase& one : now.cases)
+    if (one.machine) one.samples["calibration"].pop_back();
+  EXPECT_THROW(compare_benches(result_of(timings(12, 1)), now, 0.05), Error);
 }
 
 }  // namespace

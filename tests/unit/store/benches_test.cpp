@@ -1,6 +1,8 @@
 // Measurements in the database: stored, listed, read again; a wrong name is told with the right one.
 #include "store/benches.hpp"
 
+#include <functional>
+
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {
@@ -62,6 +64,32 @@ TEST_F(StoreTest, a_measurement_that_is_not_there_is_told_with_the_nearest) {
             "there is no measurement \"qiuck\"; did you mean \"quick\"?");
   EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "wnut17"); }),
             "there is no measurement \"wnut17\"; exp bench ls lists all");
+}
+
+TEST(BenchResult, is_refused_where_the_report_could_not_read_it) {
+  const auto refusal = [](const std::function<void(nlohmann::json&)>& change) {
+    nlohmann::json json = sample().to_json();
+    change(json);
+    return message_of<Error>([&] { BenchResult::from_json(json, "a.json"); });
+  };
+  EXPECT_EQ(refusal([](nlohmann::json& json) { json["settings"] = 1; }),
+            "a.json: settings must be a JSON object, found 1");
+  EXPECT_EQ(
+      refusal([](nlohmann::json& json) { json["cases"][1]["facts"] = "none"; }),
+      "a.json: facts of case \"float32, batch 4, openmp, 1 thread\" must be a JSON object, found \"none\"");
+  EXPECT_EQ(
+      refusal([](nlohmann::json& json) { json["cases"][0]["samples"]["copy"][1] = -1.0; }),
+      "a.json: a sample of \"copy\" of case \"openmp, 1 thread\" must be a number of seconds from 0 on, "
+      "found -1.0");
+  EXPECT_EQ(refusal([](nlohmann::json& json) { json["format"] = "1"; }),
+            "a.json is no result of exp bench --json: its format is \"1\", this exp reads 1");
+}
+
+TEST(BenchResult, meets_no_machine_whose_settings_are_of_another_type) {
+  BenchResult result = sample();
+  EXPECT_EQ(result.machine_of(result.cases[1]), &result.cases[0]);
+  result.cases[0].settings["threads"] = {{"rounds", 2}};
+  EXPECT_EQ(result.machine_of(result.cases[1]), nullptr);
 }
 
 }  // namespace
