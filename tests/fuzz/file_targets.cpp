@@ -8,7 +8,8 @@ std::vector<std::unique_ptr<Target>> make_targets() {
   for (const auto make :
        {make_toml_target, make_conll_target, make_squad_target, make_spool_target, make_manifest_target,
         make_safetensors_target, make_sentencepiece_target, make_bundle_target, make_database_target,
-        make_pretrained_target, make_tokenizer_target})
+        make_pretrained_target, make_tokenizer_target, make_http_target, make_frames_target, make_onnx_target,
+        make_site_target, make_records_target})
     targets.push_back(make());
   return targets;
 }

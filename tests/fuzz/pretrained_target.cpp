@@ -1,6 +1,6 @@
 // Folders of models from elsewhere: one file of a folder is mutated, and the folder is read as `exp import`
 // and the worker read it: configuration, settings, options of the experiment, its content hash, and the
-// tokenizer, which then encodes texts.
+// tokenizer, which then encodes texts; then what `exp export` writes of both.
 #include <nlohmann/json.hpp>
 
 #include "config/experiment.hpp"
@@ -150,11 +150,30 @@ class PretrainedTarget final : public Target {
     const RunPoint& point = plan.points.at(0);
     const Experiment experiment = make_experiment(point.config, catalogue, point.origin);
     const auto tokenizer = make_tokenizer(experiment.tokenizer.type, experiment.tokenizer.options);
-    tokenizer->load(load_vocabulary(point.data.at("vocab").path));
+    const std::vector<std::string> lines = load_vocabulary(point.data.at("vocab").path);
+    tokenizer->load(lines);
     for (const std::string& text : hostile_texts()) require_sound(*tokenizer, text);
+    write_again(opened, experiment, *tokenizer, lines);
   }
 
  private:
+  /// What `exp export` writes of configuration and tokenizer.
+  static void write_again(const HuggingFaceFolder& folder, const Experiment& experiment,
+                          const Tokenizer& tokenizer, const std::vector<std::string>& lines) {
+    WrittenTokenizer written = {.tokenizer_class = "",
+                                .options = experiment.tokenizer.options,
+                                .lines = lines,
+                                .max_length = experiment.data.max_length};
+    for (const Special role : all_specials)
+      if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
+        written.specials[static_cast<std::size_t>(role)] =
+            tokenizer.vocabulary()[static_cast<std::size_t>(*piece)];
+        written.special_numbers.push_back(*piece);
+      }
+    family_of(folder.config).tokenizer->written(written);
+    pretrained_config_to_json(folder.config).dump();
+  }
+
   void save_weights(const std::string& tensor) const {
     const std::vector<float> values(6 * 8, 0.5F);
     save_safetensors(folder_ / tensor,

@@ -39,5 +39,10 @@ std::unique_ptr<Target> make_bundle_target();
 std::unique_ptr<Target> make_database_target();
 std::unique_ptr<Target> make_pretrained_target();
 std::unique_ptr<Target> make_tokenizer_target();
+std::unique_ptr<Target> make_http_target();
+std::unique_ptr<Target> make_frames_target();
+std::unique_ptr<Target> make_onnx_target();
+std::unique_ptr<Target> make_site_target();
+std::unique_ptr<Target> make_records_target();
 
 }  // namespace encore::fuzz
