@@ -261,7 +261,7 @@ std::vector<std::string> pages() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, Page, testing::ValuesIn(pages()), [](const auto& info) {
-  std::string name = fs::path(info.param).stem().string();
+  std::string name = info.param == "docs/README.md" ? "index" : fs::path(info.param).stem().string();
   std::ranges::replace(name, '-', '_');
   return name;
 });
