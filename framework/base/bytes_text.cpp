@@ -1,4 +1,5 @@
-// Powers of 1000, as disks are sold.
+// bytes_text() chooses the largest unit that leaves a number of at least 1. Units are powers of 1000, as for
+// disks.
 #include "base/bytes_text.hpp"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// A number of bytes as people read it: one wording for messages of both programs, tables and reports.
+// A number of bytes as people read it. Messages of both programs, tables and reports call it, so that a size
+// has one form everywhere.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace encore {
 
-/// "940 B", "12.3 kB", "4.2 MB", "1.20 GB"
+/// Returns "940 B", "12.3 kB", "4.2 MB" or "1.20 GB": units are powers of 1000.
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Names are sorted, so that a matrix does not depend on the order of the examples.
+// CountMatrix keeps its names sorted, so that a matrix does not depend on the order of the examples.
 #include "base/count_matrix.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// CountMatrix: what was taken for what, such as the truth and the prediction of every label.
+// CountMatrix: how often each true label was predicted as each label (a confusion matrix).
 // Place in the flow: the statistics of a measure with the reducer `matrix` -> here -> files and reports.
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace encore {
 
-/// The counts of a measure with the reducer `matrix`, summed over examples and sets.
+/// Holds the counts of a measure with the reducer `matrix`, summed over examples and data sets.
 class CountMatrix {
  public:
   void add(const Measure& measure, const Statistics& statistics);
   void add(const std::string& truth, const std::string& predicted, double count);
 
   bool empty() const { return counts_.empty(); }
-  /// Sorted: what stands in the truth or in the predictions.
+  /// Returns all labels of the truth and of the predictions, sorted.
   std::vector<std::string> names() const;
-  /// counts()[truth][predicted], both numbered as in names().
+  /// Returns counts()[truth][predicted]; both indices are those of names().
   std::vector<std::vector<double>> counts() const;
-  /// By truth and prediction.
+  /// Returns the counts, keyed by (truth, prediction).
   const std::map<std::pair<std::string, std::string>, double>& pairs() const { return counts_; }
 
  private:

@@ -1,4 +1,4 @@
-// By reducer: which of its columns is the truth's.
+// For each reducer, is_defined_on() knows which columns hold the truth and looks for a value there.
 #include "base/defined_measure.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// A measure, and of a member of a family its key.
+/// A measure; for a member of a family also the key.
 struct Named {
   const Measure* measure = nullptr;
   std::string key = {};
@@ -30,7 +30,7 @@ Named find(std::span<const Measure> measures, std::string_view name) {
   return {};
 }
 
-/// Calls `visit(example, place of the column among the measure's, entry)`.
+/// Calls `visit(example, index of the column in the measure, entry)` for each entry of the measure.
 template <class Visit>
 void each_entry(const Named& named, const Statistics& statistics, const Visit& visit) {
   const std::vector<int> places = places_of(*named.measure, statistics);
@@ -40,7 +40,7 @@ void each_entry(const Named& named, const Statistics& statistics, const Visit& v
         visit(example, static_cast<std::size_t>(places[entry->column]), *entry);
 }
 
-/// Whether the column has a sum above 0; `is_wanted` chooses columns by their place.
+/// Returns whether a column has a sum above 0. `is_wanted` selects columns by their index.
 template <class IsWanted>
 bool has_sum(const Named& named, const Statistics& statistics, const IsWanted& is_wanted) {
   double sum = 0.0;
@@ -50,7 +50,7 @@ bool has_sum(const Named& named, const Statistics& statistics, const IsWanted& i
   return sum > 0.0;
 }
 
-/// Whether a reference is as long as the longest n-gram.
+/// Returns whether a reference has at least as many words as the longest n-gram.
 bool has_long_reference(const Named& named, const Statistics& statistics) {
   const std::size_t orders = (named.measure->columns.size() - precision_lengths) / precision_order_columns;
   bool is_long = false;
@@ -60,7 +60,7 @@ bool has_long_reference(const Named& named, const Statistics& statistics) {
   return is_long;
 }
 
-/// Whether the true numbers, or the true classes, differ.
+/// Returns whether the true numbers, or the true classes, differ.
 bool has_spread(const Named& named, const Statistics& statistics, bool by_key) {
   std::set<std::pair<std::uint32_t, double>> truths;
   each_entry(named, statistics, [&](std::size_t, std::size_t place, const Statistics::Entry& entry) {

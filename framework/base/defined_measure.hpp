@@ -1,6 +1,6 @@
-// Whether the truth of a set leaves a measure anything to count. Without a true label F1 is 0 whatever a
-// model predicts, and without a reference of four words BLEU counts nothing but mistakes. Place in the flow:
-// statistics of the development set -> here -> which checkpoint is kept (record/best_checkpoint.hpp).
+// Checks whether a data set can define a measure. F1 is 0 for every model if no example has a true label, and
+// BLEU is 0 if no reference has four words. Place in the flow: statistics of the development set ->
+// is_defined_on() -> the choice of the best checkpoint (record/best_checkpoint.hpp).
 #pragma once
 
 #include <span>
@@ -11,8 +11,9 @@
 
 namespace encore {
 
-/// False where the measure of this name ("f1", "f1/PER") is undefined on the set, whatever was predicted. A
-/// name that is none of `measures`, such as "loss", and a measure without reducer are defined.
+/// Returns false if the measure of this name ("f1", "f1/PER") is undefined on the data set for all
+/// predictions. Returns true for a name that `measures` does not contain, such as "loss", and for a measure
+/// without a reducer.
 bool is_defined_on(std::span<const Measure> measures, std::string_view name, const Statistics& statistics);
 
 }  // namespace encore

@@ -1,11 +1,11 @@
-// The list, with what is shown of each.
+// The list of host_measures.hpp. Names are stored in databases and never change; titles and help may.
 #include "base/host_measures.hpp"
 
 namespace encore {
 
 const Measure& loss_measure() {
   static const Measure loss = {
-      .name = "loss", .help = "mean loss of what is predicted", .better = Better::lower};
+      .name = "loss", .help = "mean loss of the predictions", .better = Better::lower};
   return loss;
 }
 
@@ -14,11 +14,11 @@ const std::vector<Measure>& training_measures() {
       loss_measure(),
       {.name = "learning_rate",
        .title = "learning rate",
-       .help = "as the schedule has it",
+       .help = "factor of the schedule times optimizer.learning_rate",
        .better = Better::neither},
       {.name = "gradient_norm",
        .title = "gradient norm",
-       .help = "of all parameters, before it is limited",
+       .help = "norm of all gradients, before clipping",
        .better = Better::neither},
       {.name = "tokens_per_second",
        .title = "tokens per second",

@@ -1,6 +1,6 @@
-// What the host itself measures, whatever the task: the loss, and how training proceeds. Declared like the
-// measures of a task, so that nobody has to know a name to show it. Place in the flow: spools,
-// `train.select`, tables and figures.
+// The measures of training itself, which every task has: the loss, the learning rate, the speed. They are
+// declared like the measures of a task, so that tables and figures need no list of names. Place in the flow:
+// the trainer reports them -> spools -> `train.select`, tables and figures.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,9 @@
 
 namespace encore {
 
-/// Of every set: train/loss, dev/loss, test/loss.
+/// The loss, which is measured on each data set: train/loss, dev/loss, test/loss.
 const Measure& loss_measure();
-/// Of the training set, at every step: the loss, learning_rate, gradient_norm, tokens_per_second,
-/// step_seconds.
+/// The measures of each training step: loss, learning_rate, gradient_norm, tokens_per_second, step_seconds.
 const std::vector<Measure>& training_measures();
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// Spans of words from labels that stand one at each word: "B-PER I-PER O" is one span PER of two words. Place
-// in the flow: reports draw them; what older versions predicted is counted by them.
+// Spans of words from labels of single words: "B-PER I-PER O" is one span PER of two words. Place in the
+// flow: reports draw these spans, and predictions of older versions are counted with them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// Words [begin, end) under one label.
+/// The words [begin, end) with one label.
 struct LabelSpan {
   std::string label;
   std::int64_t begin = 0;
@@ -19,12 +19,12 @@ struct LabelSpan {
   auto operator<=>(const LabelSpan&) const = default;
 };
 
-/// "PER" of "B-PER", split at the first hyphen only ("creative-work" is a label); "_" for a mark alone, empty
-/// for O.
+/// Returns "PER" for "B-PER", "_" for a prefix alone and "" for O. It splits at the first hyphen only, since
+/// "creative-work" is a label.
 std::string_view label_of_tag(std::string_view tag);
 
-/// In the order of the words, by the rules of the conlleval script (IOB1, IOB2 or BIOES; malformed tags too:
-/// an I- after O or after another label starts a span).
+/// Returns the spans in the order of the words, by the rules of the conlleval script for IOB1, IOB2 and
+/// BIOES. An I- after O or after another label starts a span.
 std::vector<LabelSpan> label_spans(std::span<const std::string> tags);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Reducers: sums over examples, and what follows from them.
+// The reducers of encore/measure.hpp: sums over examples, and the value that follows from the sums.
 #include "base/measure_cells.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ double harmonic_mean(std::span<const double> sums) {
   return first + second == 0.0 ? 0.0 : 2.0 * first * second / (first + second);
 }
 
-/// Of the sums of one group of columns.
+/// Returns the value of one group of columns from its sums.
 double reduced(Reducer reducer, std::span<const double> sums) {
   switch (reducer) {
     case Reducer::ratio:
@@ -44,7 +44,7 @@ double reduced(Reducer reducer, std::span<const double> sums) {
   return 0.0;
 }
 
-/// How the cells of a measure come about.
+/// The three ways in which cells are made from statistics.
 enum class CellKind : std::uint8_t { column_sums, number_pairs, name_pairs };
 
 CellKind kind_of(Reducer reducer) {
@@ -81,20 +81,25 @@ std::vector<int> places_of(const Measure& measure, const Statistics& statistics)
 MeasureCells::MeasureCells(Measure measure, std::string key)
     : measure_(std::move(measure)), key_(std::move(key)) {
   if (!has_value(measure_.reducer))
-    throw Error(measure_.name + " does not follow from the statistics of examples");
+    throw Error(
+        measure_.name +
+        ": cannot be computed from the statistics of examples; expected a measure with a reducer other than "
+        "matrix and opaque");
   if (is_family(measure_) == key_.empty())
     throw Error(measure_.name +
-                (key_.empty() ? " is one measure for each key; name one of them" : " has no keys"));
+                (key_.empty()
+                     ? ": expected one member of the family, such as " + family_name(measure_) + "/KEY"
+                     : ": invalid key \"" + key_ + "\": expected none, since this measure has no keys"));
   ENCORE_REQUIRE(column_problem(measure_.reducer, measure_.columns.size()).empty(),
-                 "the reducer says how many columns there are");
+                 "the number of columns is that of the reducer");
   if (measure_.reducer != Reducer::macro_harmonic_mean) groups_[key_] = 0;
 }
 
-/// Which entries of the statistics belong to the measure, looked up once by number: a set has many more
-/// entries than columns and keys.
+/// The columns and keys of the statistics that belong to the measure. They are looked up once, by number,
+/// since a data set has many more entries than columns and keys.
 struct MeasureCells::Wanted {
-  std::vector<int> places;  ///< by column: its place among those of the measure, -1: not one of them
-  std::vector<bool> keys;   ///< by key
+  std::vector<int> places;  ///< index in the measure of each column, or -1
+  std::vector<bool> keys;   ///< whether each key belongs to the measure
 
   bool holds(const Statistics::Entry& entry) const { return places[entry.column] >= 0 && keys[entry.key]; }
 };
@@ -136,7 +141,8 @@ ExampleSums MeasureCells::column_sums(const Statistics& statistics, const Wanted
   return sums;
 }
 
-/// What an example adds to both columns under one key is a pair. What it adds to the second alone is none.
+/// Makes one pair from the values that an example adds to both columns under one key. A value in the second
+/// column alone makes no pair.
 ExampleSums MeasureCells::number_pairs(const Statistics& statistics, const Wanted& wanted) {
   struct Open {
     std::uint32_t key = 0;
@@ -145,7 +151,7 @@ ExampleSums MeasureCells::number_pairs(const Statistics& statistics, const Wante
   };
   const bool is_macro = measure_.reducer == Reducer::macro_area_under_ranks;
   std::vector<std::optional<std::uint32_t>> keys(statistics.keys().size());
-  std::vector<std::size_t> places(statistics.keys().size(), 0);  // in `open`, from 1; 0: not there
+  std::vector<std::size_t> places(statistics.keys().size(), 0);  // index in `open` plus 1, or 0
   std::vector<Open> open;
   ExampleSums sums;
   for (std::size_t example = 0; example < statistics.examples(); ++example) {
@@ -205,7 +211,7 @@ bool MeasureCells::is_defined(std::span<const double> cells) const {
 }
 
 double MeasureCells::value(std::span<const double> cells) const {
-  ENCORE_REQUIRE(cells.size() == size(), "there is a sum for each cell");
+  ENCORE_REQUIRE(cells.size() == size(), "each cell has a sum");
   switch (measure_.reducer) {
     case Reducer::area_under_ranks:
     case Reducer::macro_area_under_ranks:

@@ -1,6 +1,6 @@
-// MeasureCells: the sums from which one measure follows, so that any selection of examples can be summed and
-// evaluated quickly. Place in the flow: measures.hpp sums all examples; tests that resample examples sum some
-// of them, often.
+// MeasureCells: the sums from which one measure follows. It sums and evaluates any selection of examples
+// quickly. Place in the flow: measures.hpp sums all examples; tests that resample examples sum thousands of
+// selections.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace encore {
 
-/// The place of each column of the statistics among those of the measure; -1: not one of them.
+/// Returns the index in `measure.columns` of each column of the statistics, or -1.
 std::vector<int> places_of(const Measure& measure, const Statistics& statistics);
 
-/// What each example adds to the sums from which one measure follows: sparse, since most examples add to few
-/// of them.
+/// The values that each example adds to the sums of one measure. The form is sparse, since most examples add
+/// to few sums.
 struct ExampleSums {
   struct Entry {
     std::uint32_t cell = 0;
@@ -43,18 +43,17 @@ struct ExampleSums {
 ///   const ExampleSums sums = cells.sums_of(statistics);
 ///   std::vector<double> total(cells.size());  // add the entries of the examples that count
 ///   cells.value(total);
-/// The cells of several sets of statistics fit together; size() grows as keys appear. Not for several threads
-/// at once.
+/// Several statistics may be added; size() grows with new keys. One thread at a time may use an object.
 class MeasureCells {
  public:
-  /// `key`: of the member of a family, and empty for any other measure. Throws Error where nothing follows
-  /// from examples (has_value), and where the key is missing.
+  /// `key` names the member of a family; it is empty for other measures. Throws Error if the measure does not
+  /// follow from examples (has_value) or if the key is missing.
   explicit MeasureCells(Measure measure, std::string key = {});
 
   ExampleSums sums_of(const Statistics& statistics);
   std::size_t size() const;
   double value(std::span<const double> cells) const;
-  /// False where the value stands for none: one class alone has no area under ranks.
+  /// Returns false if the sums define no value: a single class has no area under ranks.
   bool is_defined(std::span<const double> cells) const;
 
  private:
@@ -65,8 +64,8 @@ class MeasureCells {
 
   Measure measure_;
   std::string key_;
-  std::map<std::string, std::uint32_t> groups_;  ///< by key: the first of its cells, one for each column
-  NumberPairs numbers_;                          ///< the cells of reducers that look at pairs of numbers
+  std::map<std::string, std::uint32_t> groups_;  ///< first cell of each key; a key has a cell for each column
+  NumberPairs numbers_;                          ///< the cells of reducers of pairs of numbers
   NamePairs names_;                              ///< the cells of `matthews`
 };
 

@@ -1,4 +1,4 @@
-// The written form of measures and statistics, and the errors of those who write it by hand.
+// Reading and writing of measure_json.hpp, with messages for users who write such files by hand.
 #include "base/measure_json.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr ReducerName reducer_names[] = {
     {Reducer::opaque, "opaque"},
 };
 
-/// A whole number as one, so that files stay short and readable.
+/// Writes whole numbers without a fraction, which keeps files short.
 Json number_json(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53
   if (!std::isfinite(value)) return nullptr;
@@ -46,7 +46,7 @@ Json number_json(double value) {
 double number_in(const Json& json, const std::string& column) {
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!json.is_number())
-    throw Error("column \"" + column + "\" holds " + json.type_name() + " where a number should be");
+    throw Error("invalid column \"" + column + "\": expected a number, found " + json.type_name());
   return json.get<double>();
 }
 
@@ -55,7 +55,7 @@ void add_to(Json& place, double value) {
   place = before + value;
 }
 
-/// A member that may be missing. `what` is the measure.
+/// Reads a member if it exists. `what` begins the message.
 template <class T>
 void read(const Json& json, const char* member, const std::string& what, T& to) {
   const auto found = json.find(member);
@@ -63,7 +63,8 @@ void read(const Json& json, const char* member, const std::string& what, T& to) 
   try {
     found->get_to(to);
   } catch (const Json::exception&) {
-    throw Error(what + ": \"" + member + "\" cannot be " + found->type_name());
+    throw Error(what + ": invalid \"" + member + "\": expected " + Json(T()).type_name() + ", found " +
+                found->type_name());
   }
 }
 
@@ -73,7 +74,7 @@ Reducer reducer_in(const std::string& text, const std::string& what) {
     if (one.name == text) return one.reducer;
     known += (known.empty() ? "" : ", ") + std::string(one.name);
   }
-  throw Error(what + ": reducer \"" + text + "\" is not known; there are " + known);
+  throw Error(what + ": unknown reducer \"" + text + "\": expected one of " + known);
 }
 
 void require_name(const std::string& name) {
@@ -83,8 +84,8 @@ void require_name(const std::string& name) {
                         (open == std::string::npos || (open > 1 && name[open - 1] == '/' &&
                                                        name.find('{', open + 1) == std::string::npos));
   if (!is_sound)
-    throw Error("a measure cannot be named \"" + name +
-                "\"; a name is one word (accuracy), of a family with a key behind a slash (f1/{label})");
+    throw Error("invalid name of a measure \"" + name +
+                "\": expected one word (accuracy), or a family with a key after a slash (f1/{label})");
 }
 
 }  // namespace
@@ -112,7 +113,8 @@ nlohmann::json json_of(const Measure& measure) {
 }
 
 Measure measure_in(const nlohmann::json& json) {
-  if (!json.is_object()) throw Error(std::string("a measure is a JSON object, not ") + json.type_name());
+  if (!json.is_object())
+    throw Error(std::string("invalid measure: expected a JSON object, found ") + json.type_name());
   Measure measure;
   read(json, "name", "a measure", measure.name);
   require_name(measure.name);
@@ -127,11 +129,11 @@ Measure measure_in(const nlohmann::json& json) {
   read(json, "columns", what, measure.columns);
   read(json, "always", what, measure.always);
   if (better != "higher" && better != "lower" && better != "neither")
-    throw Error(what + ": \"better\" is \"" + better + "\", not higher or lower");
+    throw Error(what + ": invalid \"better\" \"" + better + "\": expected higher, lower or neither");
   measure.better = better == "higher" ? Better::higher : better == "lower" ? Better::lower : Better::neither;
   measure.reducer = reducer_in(reducer, what);
   if (const std::string problem = column_problem(measure.reducer, measure.columns.size()); !problem.empty())
-    throw Error(what + ": reducer " + reducer + " " + problem);
+    throw Error(what + ": reducer " + reducer + ": " + problem);
   return measure;
 }
 
@@ -142,10 +144,12 @@ nlohmann::json json_of(const Statistics& statistics, std::size_t example) {
     Json* place = &sums[column];
     for (const std::uint32_t key : {entry->key, entry->second_key}) {
       if (key == 0) break;
-      if (place->is_number()) throw Error("column \"" + column + "\" has values with and without keys");
+      if (place->is_number())
+        throw Error("invalid column \"" + column + "\": some values have keys and others have none");
       place = &(*place)[statistics.keys()[key]];
     }
-    if (place->is_object()) throw Error("column \"" + column + "\" has values with and without keys");
+    if (place->is_object())
+      throw Error("invalid column \"" + column + "\": some values have keys and others have none");
     add_to(*place, entry->value);
   }
   const auto shorten = [](const auto& self, Json& json) -> void {
@@ -159,7 +163,8 @@ nlohmann::json json_of(const Statistics& statistics, std::size_t example) {
 }
 
 void add_example(Statistics& to, const nlohmann::json& json) {
-  if (!json.is_object()) throw Error(std::string("statistics are a JSON object, not ") + json.type_name());
+  if (!json.is_object())
+    throw Error(std::string("invalid statistics: expected a JSON object, found ") + json.type_name());
   to.begin_example();
   for (const auto& [column, content] : json.items()) {
     if (!content.is_object()) {
@@ -185,10 +190,12 @@ nlohmann::json json_of(const CountMatrix& matrix) {
 
 CountMatrix matrix_in(const nlohmann::json& json) {
   CountMatrix matrix;
-  if (!json.is_object()) throw Error(std::string("a matrix is a JSON object, not ") + json.type_name());
+  if (!json.is_object())
+    throw Error(std::string("invalid matrix: expected a JSON object, found ") + json.type_name());
   for (const auto& [truth, row] : json.items()) {
     if (!row.is_object())
-      throw Error("row \"" + truth + "\" of a matrix is " + row.type_name() + ", no JSON object");
+      throw Error("invalid row \"" + truth + "\" of a matrix: expected a JSON object, found " +
+                  row.type_name());
     for (const auto& [predicted, count] : row.items()) matrix.add(truth, predicted, number_in(count, truth));
   }
   return matrix;

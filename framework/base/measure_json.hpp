@@ -1,6 +1,6 @@
-// Measures and statistics as JSON: in manifests, in the metric records of spools, in the database, and in
-// files of predictions. Place in the flow: written by the worker, read by the control program; measures.hpp
-// gives them their meaning.
+// The JSON of measures and statistics in manifests, spools, the database and files of predictions. Place in
+// the flow: the worker writes it, the control program reads it; measures.hpp computes with it. Members keep
+// their names: stored files have them.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@
 
 namespace encore {
 
-/// "harmonic_mean"; "higher".
+/// Returns the stored name: "harmonic_mean", "higher".
 std::string_view name_of(Reducer reducer);
 std::string_view name_of(Better better);
 
 /// {"name": "f1/{label}", "title": "F1", "fraction": true, "better": "higher", "reducer": "harmonic_mean",
-/// "columns": ["correct", "predicted", "truth"]}. What has its default is left out; `better` is missing for
-/// `neither`.
+/// "columns": ["correct", "predicted", "truth"]}. A member with its default is left out; `better` is left out
+/// for `neither`.
 nlohmann::json json_of(const Measure& measure);
-/// Throws Error that names the measure, what is wrong and what is possible.
+/// Throws Error with the name of the measure, the invalid value and the expected ones.
 Measure measure_in(const nlohmann::json& json);
 
-/// One example: {"correct": {"PER": 1}, "words": 13, "taken": {"PER": {"PER": 2, "O": 1}}}. Values of equal
-/// column and keys are summed; null stands for what is not finite. Throws Error where a column has values
-/// with and without keys.
+/// Writes one example: {"correct": {"PER": 1}, "words": 13, "taken": {"PER": {"PER": 2, "O": 1}}}. Values
+/// with the same column and keys are summed. A value that is not finite becomes null. Throws Error if a
+/// column has values with and without keys.
 nlohmann::json json_of(const Statistics& statistics, std::size_t example);
-/// The next example of `to`. Throws Error that names the column.
+/// Appends an example to `to`. Throws Error with the name of the column.
 void add_example(Statistics& to, const nlohmann::json& json);
 
-/// {"PER": {"PER": 2, "O": 1}}: by truth and prediction; and back. matrix_in throws Error.
+/// Writes and reads {"PER": {"PER": 2, "O": 1}}: counts by truth, then by prediction. matrix_in throws Error.
 nlohmann::json json_of(const CountMatrix& matrix);
 CountMatrix matrix_in(const nlohmann::json& json);
 

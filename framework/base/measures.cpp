@@ -1,4 +1,4 @@
-// Names of measures, and their values over all examples.
+// The names of measures and their members, and their values over all examples.
 #include "base/measures.hpp"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace encore {
 
 namespace {
 
-/// The number of columns of a reducer that has one; nothing where orders of n-grams follow, and for opaque.
+/// Returns the number of columns of a reducer, or nullopt if it varies: with the orders of n-grams, and for
+/// opaque.
 std::optional<std::size_t> fixed_column_count(Reducer reducer) {
   switch (reducer) {
     case Reducer::ratio:
@@ -35,7 +36,7 @@ std::optional<std::size_t> fixed_column_count(Reducer reducer) {
   return std::nullopt;
 }
 
-/// The keys of the columns of a family, sorted.
+/// Returns the keys of the columns of a family, sorted.
 std::set<std::string> keys_of(const Measure& family, const Statistics& statistics) {
   const std::vector<int> places = places_of(family, statistics);
   std::vector<bool> used(statistics.keys().size(), false);
@@ -47,12 +48,12 @@ std::set<std::string> keys_of(const Measure& family, const Statistics& statistic
   return keys;
 }
 
-/// Whether anything was added to its columns.
+/// Returns whether an example has a value in a column of the measure.
 bool has_entries(const Measure& measure, const Statistics& statistics) {
   return std::ranges::any_of(places_of(measure, statistics), [](int place) { return place >= 0; });
 }
 
-/// Over all examples; nothing where the measure stands for none.
+/// Returns the value over all examples, or nullopt if the examples define none.
 std::optional<double> total_value(MeasureCells cells, const Statistics& statistics) {
   const ExampleSums sums = cells.sums_of(statistics);
   std::vector<double> total(cells.size(), 0.0);
@@ -91,15 +92,16 @@ bool has_value(Reducer reducer) {
 }
 
 std::string column_problem(Reducer reducer, std::size_t columns) {
-  const std::string but = ", not " + std::to_string(columns);
+  const std::string but = ", found " + std::to_string(columns);
   if (const auto count = fixed_column_count(reducer))
-    return columns == *count ? "" : "needs " + std::to_string(*count) + " columns" + but;
+    return columns == *count ? "" : "expected " + std::to_string(*count) + " columns" + but;
   if (reducer == Reducer::ngram_precision)
     return columns > precision_lengths && (columns - precision_lengths) % precision_order_columns == 0
                ? ""
-               : "needs 2 columns for lengths and 2 for each order" + but;
+               : "expected 2 columns for lengths and 2 for each order" + but;
   if (reducer == Reducer::ngram_f_score)
-    return columns > 0 && columns % f_score_order_columns == 0 ? "" : "needs 3 columns for each order" + but;
+    return columns > 0 && columns % f_score_order_columns == 0 ? ""
+                                                               : "expected 3 columns for each order" + but;
   return "";
 }
 

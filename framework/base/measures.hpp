@@ -1,7 +1,7 @@
-// What measures (encore/measure.hpp) are worth for the statistics of examples: one arithmetic for the
-// trainer, for `exp evaluate` and for every test that resamples examples. Place in the flow: Task::measure ->
-// Statistics -> here. Read next: measure_cells.hpp for the arithmetic, measure_json.hpp for the form in which
-// both are written.
+// The values of measures (encore/measure.hpp) from the statistics of examples. The trainer, `exp evaluate`
+// and all tests that resample examples compute with it, so that a measure has one arithmetic. Place in the
+// flow: Task::measure -> Statistics -> measure_values(). Read next: measure_cells.hpp for the arithmetic,
+// measure_json.hpp for the stored form.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,29 @@
 
 namespace encore {
 
-/// As people write it: the title, else the name.
+/// Returns the title, or the name if the measure has no title.
 const std::string& title_of(const Measure& measure);
 
-/// "f1/{label}" stands for one measure for each key of its columns: "f1/PER", "f1/LOC".
+/// Returns whether the measure is a family: "f1/{label}" has a member for each key, "f1/PER" and "f1/LOC".
 bool is_family(const Measure& measure);
-/// "f1" of "f1/{label}".
+/// Returns "f1" for "f1/{label}".
 std::string family_name(const Measure& family);
-/// "f1/PER" for the key "PER".
+/// Returns "f1/PER" for the key "PER".
 std::string member_name(const Measure& family, std::string_view key);
-/// "PER" for "f1/PER"; nothing where the name is none of the family.
+/// Returns "PER" for "f1/PER", or nullopt if the name is not a member of the family.
 std::optional<std::string> key_in_name(const Measure& family, std::string_view name);
 
-/// False: `matrix` is a table, and what `opaque` says follows from nothing here.
+/// Returns false for `matrix`, which is a table, and for `opaque`, whose value the task computes.
 bool has_value(Reducer reducer);
-/// "needs 2 columns, not 1" where a reducer cannot have so many columns, else "". `opaque` takes any.
+/// Returns "" if the reducer accepts this number of columns, or a message such as "expected 2 columns, found
+/// 1". `opaque` accepts any number.
 std::string column_problem(Reducer reducer, std::size_t columns);
 
-/// Of a measure that is no family and has a value, over all examples.
+/// Computes the value over all examples. The measure has a value (has_value) and is not a family.
 double measure_value(const Measure& measure, const Statistics& statistics);
 
-/// Everything that has a value, families as their members in the order of the keys: {"f1", 0.9}, {"f1/LOC",
-/// 0.8} ...
+/// Computes all measures that have a value, families as their members in the order of the keys: {"f1", 0.9},
+/// {"f1/LOC", 0.8} ...
 std::vector<std::pair<std::string, double>> measure_values(std::span<const Measure> measures,
                                                            const Statistics& statistics);
 

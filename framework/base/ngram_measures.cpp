@@ -1,5 +1,5 @@
-// Order by order, as sacreBLEU's compute_bleu (smoothing "exp", no effective order) and _compute_f_score do
-// it.
+// The formulas of ngram_measures.hpp. They follow sacreBLEU's compute_bleu (smoothing "exp", no effective
+// order) and _compute_f_score operation by operation, so that values agree to the last digits.
 #include "base/ngram_measures.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Cells are sorted once; then each selection of examples costs one walk over them.
+// The formulas of pair_measures.hpp. Cells are sorted once; then each selection of examples costs one pass
+// over them.
 #include "base/pair_measures.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// A spread of bits (Steele et al. 2014), since scores differ in few of them.
+/// Mixes the bits (Steele et al. 2014), since scores differ in few of them.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
@@ -95,7 +96,7 @@ double NumberPairs::rank_correlation(std::span<const double> counts) const {
                      counts);
 }
 
-/// How many lie below, and half of those that are equal: ranks but for a constant.
+/// Returns ranks up to a constant: the number of smaller values plus half of the equal ones.
 std::vector<double> NumberPairs::ranks(const std::vector<std::uint32_t>& order, double Pair::*number,
                                        std::span<const double> counts) const {
   std::vector<double> ranks(size(), 0.0);
@@ -114,7 +115,7 @@ std::vector<double> NumberPairs::ranks(const std::vector<std::uint32_t>& order, 
 double NumberPairs::correlation(std::span<const double> x, std::span<const double> y,
                                 std::span<const double> counts) const {
   if (is_nan(counts)) return no_number;
-  // A side is constant where its smallest number is its largest: a rounded mean would leave a spread.
+  // A side is constant if its smallest number equals its largest. A rounded mean would leave a spread.
   double count = 0.0, sum_x = 0.0, sum_y = 0.0;
   double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
   for (const std::uint32_t cell : by_first_) {

@@ -1,7 +1,7 @@
-// What follows from pairs rather than from sums of columns: the area under the ROC curve, correlations, and
-// Matthews' coefficient. Equal pairs share a cell that counts them, so that any selection of examples is a
+// Measures that follow from pairs instead of sums of columns: the area under the ROC curve, correlations, and
+// Matthews' coefficient. Equal pairs share a cell that counts them, so that a selection of examples is a
 // vector of counts, as for the other reducers. Place in the flow: MeasureCells (measure_cells.hpp) owns one
-// of each.
+// object of each class.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace encore {
 
-/// Pairs of numbers under keys: a score and the truth, a prediction and the truth.
+/// Collects pairs of numbers under keys: a score and the truth, or a prediction and the truth.
 ///   const std::uint32_t cell = pairs.cell(pairs.key("joy"), 0.7, 1.0);   // for each pair
 ///   pairs.arrange();
 ///   pairs.areas(counts);                                                // counts[cell], size() of them
@@ -25,19 +25,19 @@ class NumberPairs {
   std::uint32_t key(const std::string& name) {
     return keys_.emplace(name, static_cast<std::uint32_t>(keys_.size())).first->second;
   }
-  /// The cell that counts such pairs.
+  /// Returns the cell that counts equal pairs, and makes it if it is new.
   std::uint32_t cell(std::uint32_t key, double first, double second);
   std::size_t size() const { return pairs_.size(); }
-  /// To be called after the last cell() and before what follows.
+  /// Sorts the cells. Call it after the last cell() and before the functions below.
   void arrange();
 
-  /// Of each key that has pairs with `second` above 0 and others: the share of (one such, one other) of which
-  /// the former has the larger `first`, equal ones counted half. That is the area under the ROC curve by the
-  /// trapezoidal rule. One NaN where a number that counts is none.
+  /// Returns the area under the ROC curve (trapezoidal rule) of each key with positives (`second` above 0)
+  /// and negatives: the share of (positive, negative) in which the positive has the larger `first`; equal
+  /// ones count half. Returns a single NaN if a counted number is NaN.
   std::vector<double> areas(std::span<const double> counts) const;
-  /// Pearson's r of all pairs, whatever their keys; 0 where one side is constant.
+  /// Returns Pearson's r of all pairs of all keys; 0 if one side is constant.
   double correlation(std::span<const double> counts) const;
-  /// The same of their ranks, equal numbers having the mean of their ranks: Spearman's rho.
+  /// Returns Spearman's rho: Pearson's r of the ranks. Equal numbers share the mean of their ranks.
   double rank_correlation(std::span<const double> counts) const;
 
  private:
@@ -45,7 +45,7 @@ class NumberPairs {
     std::uint32_t key = 0;
     double first = 0.0, second = 0.0;
 
-    /// By their bits, so that a NaN has a cell too.
+    /// Compares bits, so that NaN has a cell too.
     friend bool operator==(const Pair& a, const Pair& b) {
       const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
       return a.key == b.key && bits(a.first) == bits(b.first) && bits(a.second) == bits(b.second);
@@ -55,7 +55,7 @@ class NumberPairs {
     std::size_t operator()(const Pair& pair) const;
   };
   bool is_nan(std::span<const double> counts) const;
-  /// By cell.
+  /// Returns the rank of each cell.
   std::vector<double> ranks(const std::vector<std::uint32_t>& order, double Pair::*number,
                             std::span<const double> counts) const;
   double correlation(std::span<const double> x, std::span<const double> y,
@@ -64,17 +64,17 @@ class NumberPairs {
   std::map<std::string, std::uint32_t> keys_;
   std::vector<Pair> pairs_;  ///< by cell
   std::unordered_map<Pair, std::uint32_t, Hash> cells_;
-  std::vector<std::uint32_t> by_first_, by_second_;  ///< cells, by key and number; without those of no number
+  std::vector<std::uint32_t> by_first_, by_second_;  ///< cells without a NaN, sorted by key and number
   std::vector<std::uint32_t> no_numbers_;            ///< cells with a NaN
 };
 
-/// How often a name was taken for another.
+/// Counts pairs of names: the true class and the predicted one.
 class NamePairs {
  public:
   std::uint32_t cell(const std::string& truth, const std::string& predicted);
   std::size_t size() const { return pairs_.size(); }
   /// R_K = (c s - sum p_k t_k) / sqrt((s^2 - sum p_k^2) (s^2 - sum t_k^2)) with s pairs, c of them right, t_k
-  /// of class k and p_k predicted as k (Gorodkin 2004); 0 where the root is.
+  /// of class k and p_k predicted as k (Gorodkin 2004); 0 if the root is 0.
   double matthews(std::span<const double> counts) const;
 
  private:

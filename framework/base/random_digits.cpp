@@ -1,4 +1,4 @@
-// See random_digits.hpp.
+// random_digits() draws each digit from std::random_device. A seeded generator would repeat ids.
 #include "base/random_digits.hpp"
 
 #include <random>

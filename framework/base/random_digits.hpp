@@ -1,5 +1,5 @@
-// Hexadecimal digits from the system's source of randomness: ids, names and tokens that must differ from all
-// others. No number of a run follows from them.
+// Hexadecimal digits from the random source of the system, for ids, names and secrets that must be unique. No
+// result of a run depends on them; random numbers of training are in encore/random.hpp.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 namespace encore {
 
+/// Returns `count` lower-case hexadecimal digits. Any thread may call it.
 std::string random_digits(std::size_t count);
 
 }  // namespace encore

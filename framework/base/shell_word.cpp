@@ -1,4 +1,4 @@
-// See shell_word.hpp.
+// The quoting of shell_word.hpp: plain words, single quotes, double quotes around apostrophes, and $'...'.
 #include "base/shell_word.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Whether every shell takes the text as one word of just these characters.
+/// Returns whether each shell reads the text as one word without quotes.
 bool is_plain(const std::string& text) {
   return !text.empty() && text.front() != '=' && std::ranges::all_of(text, [](unsigned char letter) {
     return letter >= 0x80 || std::isalnum(letter) != 0 ||
@@ -20,7 +20,7 @@ bool is_plain(const std::string& text) {
   });
 }
 
-/// $'one\ttwo'
+/// Returns the text with escapes, such as $'one\ttwo'.
 std::string spelled_out(std::string_view text) {
   std::string word = "$'";
   while (!text.empty()) {
@@ -57,7 +57,7 @@ std::string shell_word(const std::string& text) {
 std::string shell_argument(const std::string& text) {
   if (printable(text) != text || text.find('\t') != std::string::npos) return spelled_out(text);
   if (is_plain(text)) return text;
-  // Text with apostrophes reads better in double quotes, where these mean nothing.
+  // Text with apostrophes is easier to read in double quotes, where they have no meaning.
   const bool is_simple = text.find_first_of("\"\\$`!") == std::string::npos;
   return text.find('\'') != std::string::npos && is_simple ? '"' + text + '"' : shell_word(text);
 }

@@ -1,6 +1,5 @@
-// A text as one word of a shell, whatever it holds: the only place that quotes for a shell. Place in the
-// flow: every command that is printed for people to copy, in messages, reports and model cards, and every
-// script that is written is made of such words.
+// Quotes text for a shell. It is the only place that does. Place in the flow: all commands that messages,
+// reports and model cards print for users to copy, and all generated scripts, are made of these words.
 #pragma once
 
 #include <string>
@@ -8,15 +7,15 @@
 
 namespace encore {
 
-/// In single quotes, as every POSIX shell takes it: 'it'\''s'
+/// Returns the text in single quotes for any POSIX shell: 'it'\''s'.
 std::string shell_word(const std::string& text);
 
-/// For a command that a person copies: as it is where a shell takes it so, else in quotes. Characters that a
-/// terminal must not see (base/terminal_text.hpp) and tabs are spelled out, $'one\ttwo', as bash and zsh read
-/// it.
+/// Returns the text for a command that a user copies: unchanged if the shell reads it as one word, else in
+/// quotes. Tabs and characters that are unsafe on a terminal (base/terminal_text.hpp) are escaped, as in
+/// $'one\ttwo', which bash and zsh read.
 std::string shell_argument(const std::string& text);
 
-/// The words as one command line, with shell_argument() for each.
+/// Joins the words to a command line; each is quoted by shell_argument().
 std::string shell_command(const std::vector<std::string>& words);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// See terminal_filter.hpp.
+// The filter of terminal_filter.hpp. It works on bytes as they come: a character or style that is cut at the
+// end of a write waits for the next one.
 #include "base/terminal_filter.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-// Those of styled() in cli/terminal.cpp, behind the escape character.
+// The styles of styled() in cli/terminal.cpp, without the escape character.
 constexpr std::array<std::string_view, 7> styles = {"[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[36m"};
 constexpr char escape = '\033';
 
@@ -26,7 +27,7 @@ TerminalFilter::~TerminalFilter() {
   put(passes_all_ ? cut_ : printable(cut_));
   target_->pubsync();
   if (stream_.rdbuf() == this) {
-    const std::ios_base::iostate state = stream_.rdstate();  // which rdbuf() forgets
+    const std::ios_base::iostate state = stream_.rdstate();  // rdbuf() resets it
     stream_.rdbuf(target_);
     stream_.clear(state);
   }
@@ -37,7 +38,8 @@ bool TerminalFilter::put(std::string_view text) {
   return target_->sputn(text.data(), size) == size;
 }
 
-/// Of the style at the beginning of the text: its length; 0: it is none; npos: it may become one.
+/// Returns the length of the style at the beginning of the text, 0 if the text begins with another sequence,
+/// or npos if it is the beginning of a style.
 std::size_t TerminalFilter::style_length(std::string_view text) const {
   if (!color_ || text.front() != escape) return 0;
   const std::string_view rest = text.substr(1);

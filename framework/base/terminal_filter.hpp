@@ -1,8 +1,8 @@
-// TerminalFilter: what stands between a standard stream and the terminal, so that no text of others reaches
-// it as a command. Place in the flow: main() of both programs puts one in front of std::cerr, that of exp in
-// front of std::cout too, and a worker in front of answers that go to a terminal (worker/answers.cpp). What
-// exp writes for programs (--json, --csv) passes unchanged, because its bytes are data. Several threads may
-// write.
+// TerminalFilter: a stream buffer in front of the terminal that replaces unsafe characters, so that text from
+// a database or bundle cannot control the terminal. Place in the flow: main() of both programs puts one in
+// front of std::cerr, exp also in front of std::cout, and a worker in front of answers that go to a terminal
+// (worker/answers.cpp). Output for programs (--json, --csv) passes unchanged, because its bytes are data.
+// Several threads may write.
 #pragma once
 
 #include <iosfwd>
@@ -15,8 +15,8 @@ namespace encore {
 
 class TerminalFilter : public std::streambuf {
  public:
-  /// Filters what is written to the stream until the filter is destroyed. `color`: the styles of
-  /// cli/terminal.hpp pass, and nothing else that begins with an escape character.
+  /// Filters the stream until the filter is destroyed. With `color` the styles of cli/terminal.hpp pass; all
+  /// other escape sequences are replaced.
   TerminalFilter(std::ostream& stream, bool color);
   ~TerminalFilter() override;
   TerminalFilter(const TerminalFilter&) = delete;
@@ -37,12 +37,12 @@ class TerminalFilter : public std::streambuf {
   std::ostream& stream_;
   std::streambuf* target_;
   const bool color_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   bool passes_all_ = false;
-  std::string cut_;  ///< the beginning of a character or style, whose rest was not written yet
+  std::string cut_;  ///< the beginning of a character or style that is not complete yet
 };
 
-/// Lets everything pass that is written to the stream from now on, where a TerminalFilter is in front of it.
+/// Turns the filter of the stream off, if it has one. Call it before writing data for programs.
 void pass_all(std::ostream& stream);
 
 }  // namespace encore

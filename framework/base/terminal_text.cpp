@@ -1,4 +1,4 @@
-// See terminal_text.hpp.
+// Decodes UTF-8 by hand for terminal_text.hpp: strict, so that no overlong form hides a control character.
 #include "base/terminal_text.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace encore {
 
 namespace {
 
-/// Bytes of the character that begins with this one; 0 where no character does.
+/// Returns the length of the character that begins with this byte, or 0 if none does.
 std::size_t length_of(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -27,7 +27,7 @@ bool is_printable(std::uint32_t code) {
   return !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2066 && code <= 0x2069);
 }
 
-/// Of a whole sequence of continuation bytes.
+/// Returns the code point of a complete sequence.
 std::uint32_t code_of(std::string_view character) {
   constexpr unsigned lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   std::uint32_t code = static_cast<unsigned char>(character[0]) & lead_bits[character.size()];
@@ -35,7 +35,8 @@ std::uint32_t code_of(std::string_view character) {
   return code;
 }
 
-/// The smallest code that needs so many bytes: a longer form of a smaller one hides it from a filter.
+/// Returns the smallest code point that needs this number of bytes. A smaller one in this form is overlong,
+/// which would hide it from a filter.
 constexpr std::uint32_t smallest_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Text that is safe to show on a terminal. Names, notes and messages may come from a database, a bundle or a
-// folder of somebody else: what they hold must not move the cursor, change a title, write to the clipboard or
-// turn the direction of what follows. Place in the flow: tables and messages of the control program call
-// printable(); base/terminal_filter.hpp applies the same rule to all that is printed; base/shell_word.hpp
-// spells out such characters in commands.
+// Makes text safe for a terminal. Names, notes and messages may come from the database, bundle or folder of
+// another user. They must not move the cursor, change a title, write to the clipboard or change the direction
+// of text. Place in the flow: tables and messages of the control program call printable();
+// base/terminal_filter.hpp applies the same rule to all output; base/shell_word.hpp escapes such characters
+// in commands.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// The first character of a text that is not empty.
+/// Describes the first character of a text that is not empty.
 struct FirstCharacter {
   std::size_t bytes = 1;
   /// False for control characters (C0 except the tab, DEL, C1), for marks that change the direction of text
@@ -21,12 +21,12 @@ struct FirstCharacter {
 };
 FirstCharacter first_character(std::string_view text);
 
-/// Whether the text is the beginning of a character of several bytes whose rest is missing.
+/// Returns whether the text is a cut UTF-8 character: its first bytes without the last.
 bool is_cut_character(std::string_view text);
 
-/// "?" in place of each character that is not printable.
+/// Returns the text with "?" for each character that is not printable.
 std::string printable(std::string_view text);
-/// The same for text of several lines, whose line ends stay.
+/// Does the same for text of several lines and keeps the line breaks.
 std::string printable_lines(std::string_view text);
 
 }  // namespace encore

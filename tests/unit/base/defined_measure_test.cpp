@@ -1,5 +1,5 @@
-// Each reducer with a truth that leaves it nothing to count, and with one that does; what was predicted is no
-// matter.
+// is_defined_on() for each reducer: with a truth that defines the measure and with one that does not.
+// Predictions make no difference.
 #include "base/defined_measure.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Fill labels(double predicted, double truth, const std::string& key = "") {
   };
 }
 
-TEST(DefinedMeasure, FOneNeedsATrueLabel) {
+TEST(DefinedMeasure, F1NeedsATrueLabel) {
   const std::vector<std::string> columns = {"correct", "predicted", "truth"};
   const Measure f1{.name = "f1", .reducer = Reducer::harmonic_mean, .columns = columns};
   EXPECT_FALSE(is_defined(f1, "f1", {labels(3.0, 0.0), labels(0.0, 0.0)}));

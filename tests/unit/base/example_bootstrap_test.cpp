@@ -1,3 +1,5 @@
+// The interval of a paired bootstrap: its limits follow from the examples that differ, and equal arguments
+// give equal bits.
 #include <gtest/gtest.h>
 
 #include "base/example_bootstrap.hpp"

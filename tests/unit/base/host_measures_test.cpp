@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-TEST(HostMeasures, are_sound_and_only_the_loss_can_be_selected_by) {
+TEST(HostMeasures, AreSoundAndOnlyTheLossCanBeSelectedBy) {
   for (const Measure& measure : training_measures()) {
     EXPECT_EQ(measure_in(json_of(measure)), measure) << measure.name;
     EXPECT_EQ(measure.better, measure == loss_measure() ? Better::lower : Better::neither) << measure.name;

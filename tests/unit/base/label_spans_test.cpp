@@ -9,7 +9,7 @@ namespace {
 using Tags = std::vector<std::string>;
 using Spans = std::vector<LabelSpan>;
 
-TEST(LabelSpans, of_every_scheme) {
+TEST(LabelSpans, FollowConllevalInEveryScheme) {
   EXPECT_EQ(label_spans(Tags{"B-PER", "I-PER", "O", "B-creative-work"}),
             (Spans{{"PER", 0, 2}, {"creative-work", 3, 4}}));
   EXPECT_EQ(label_spans(Tags{"I-PER", "I-PER", "B-PER"}), (Spans{{"PER", 0, 2}, {"PER", 2, 3}})) << "IOB1";
@@ -19,7 +19,7 @@ TEST(LabelSpans, of_every_scheme) {
   EXPECT_TRUE(label_spans(Tags{}).empty());
 }
 
-TEST(LabelSpans, of_malformed_tags) {
+TEST(LabelSpans, FollowConllevalForMalformedTags) {
   EXPECT_EQ(label_spans(Tags{"O", "I-PER", "I-LOC"}), (Spans{{"PER", 1, 2}, {"LOC", 2, 3}}));
   EXPECT_EQ(label_spans(Tags{"B", ""}), (Spans{{"_", 0, 1}}));
 }

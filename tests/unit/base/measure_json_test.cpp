@@ -32,7 +32,7 @@ std::string refusal(Function function) {
   return "";
 }
 
-TEST(MeasureJson, measures_come_back_and_defaults_are_left_out) {
+TEST(MeasureJson, MeasuresComeBackAndDefaultsAreLeftOut) {
   const Measure rate = {.name = "speed", .unit = "tokens/s", .better = Better::neither};
   const Measure perplexity = {.name = "perplexity",
                               .better = Better::lower,
@@ -45,38 +45,39 @@ TEST(MeasureJson, measures_come_back_and_defaults_are_left_out) {
                                                  "columns": ["loss", "tokens"]})"));
 }
 
-TEST(MeasureJson, a_measure_that_means_nothing_is_refused) {
+TEST(MeasureJson, AnInvalidMeasureIsRejected) {
   const auto refused = [](const char* text) { return refusal([&] { measure_in(Json::parse(text)); }); };
-  EXPECT_EQ(refused("[]"), "a measure is a JSON object, not array");
-  EXPECT_EQ(refused(R"({"name": 3})"), "a measure: \"name\" cannot be number");
-  EXPECT_EQ(refused(R"({"name": "f1", "fraction": "yes"})"), "measure \"f1\": \"fraction\" cannot be string");
+  EXPECT_EQ(refused("[]"), "invalid measure: expected a JSON object, found array");
+  EXPECT_EQ(refused(R"({"name": 3})"), "a measure: invalid \"name\": expected string, found number");
+  EXPECT_EQ(refused(R"({"name": "f1", "fraction": "yes"})"),
+            "measure \"f1\": invalid \"fraction\": expected boolean, found string");
   EXPECT_EQ(refused(R"({"name": "f1", "better": "up"})"),
-            "measure \"f1\": \"better\" is \"up\", not higher or lower");
+            "measure \"f1\": invalid \"better\" \"up\": expected higher, lower or neither");
   EXPECT_EQ(
       refused(R"({"name": "f1", "reducer": "mean"})"),
-      "measure \"f1\": reducer \"mean\" is not known; there are ratio, harmonic_mean, macro_harmonic_mean, "
+      "measure \"f1\": unknown reducer \"mean\": expected one of ratio, harmonic_mean, macro_harmonic_mean, "
       "exponential, area_under_ranks, macro_area_under_ranks, rank_correlation, correlation, matthews, "
       "ngram_precision, ngram_f_score, matrix, opaque");
   EXPECT_EQ(refused(R"({"name": "f1", "reducer": "ratio", "columns": ["correct"]})"),
-            "measure \"f1\": reducer ratio needs 2 columns, not 1");
-  EXPECT_EQ(
-      refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b", "c"]})"),
-      "measure \"bleu\": reducer ngram_precision needs 2 columns for lengths and 2 for each order, not 3");
-  EXPECT_EQ(
-      refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b"]})"),
-      "measure \"bleu\": reducer ngram_precision needs 2 columns for lengths and 2 for each order, not 2");
+            "measure \"f1\": reducer ratio: expected 2 columns, found 1");
+  EXPECT_EQ(refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b", "c"]})"),
+            "measure \"bleu\": reducer ngram_precision: expected 2 columns for lengths and 2 for each order, "
+            "found 3");
+  EXPECT_EQ(refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b"]})"),
+            "measure \"bleu\": reducer ngram_precision: expected 2 columns for lengths and 2 for each order, "
+            "found 2");
   EXPECT_EQ(refused(R"({"name": "chrf", "reducer": "ngram_f_score"})"),
-            "measure \"chrf\": reducer ngram_f_score needs 3 columns for each order, not 0");
+            "measure \"chrf\": reducer ngram_f_score: expected 3 columns for each order, found 0");
   for (const char* name :
        {"", "two words", "f1/{label", "{label}", "f1{label}", "f1/{a}/{b}", "f1/}{", "f1/{label}s"})
     EXPECT_EQ(refusal([&] {
                 measure_in({{"name", name}});
               }),
-              "a measure cannot be named \"" + std::string(name) +
-                  "\"; a name is one word (accuracy), of a family with a key behind a slash (f1/{label})");
+              "invalid name of a measure \"" + std::string(name) +
+                  "\": expected one word (accuracy), or a family with a key after a slash (f1/{label})");
 }
 
-TEST(MeasureJson, statistics_of_an_example_come_back) {
+TEST(MeasureJson, StatisticsOfAnExampleComeBack) {
   Statistics statistics;
   statistics.begin_example();
   statistics.begin_example();
@@ -100,17 +101,17 @@ TEST(MeasureJson, statistics_of_an_example_come_back) {
   EXPECT_TRUE(std::isnan(back.begin(1)->value));
 }
 
-TEST(MeasureJson, statistics_that_are_none_are_refused) {
+TEST(MeasureJson, InvalidStatisticsAreRejected) {
   Statistics to;
-  EXPECT_EQ(refusal([&] { add_example(to, 3); }), "statistics are a JSON object, not number");
+  EXPECT_EQ(refusal([&] { add_example(to, 3); }), "invalid statistics: expected a JSON object, found number");
   EXPECT_EQ(refusal([&] {
               add_example(to, {{"words", "many"}});
             }),
-            "column \"words\" holds string where a number should be");
+            "invalid column \"words\": expected a number, found string");
   EXPECT_EQ(refusal([&] {
               add_example(to, {{"taken", {{"PER", {{"O", true}}}}}});
             }),
-            "column \"taken\" holds boolean where a number should be");
+            "invalid column \"taken\": expected a number, found boolean");
   Statistics mixed;
   mixed.begin_example();
   mixed.add("words", 1);
@@ -119,18 +120,22 @@ TEST(MeasureJson, statistics_that_are_none_are_refused) {
   mixed.add("words", 1, "PER");
   mixed.add("words", 1);
   for (const std::size_t example : {0u, 1u})
-    EXPECT_EQ(refusal([&] { json_of(mixed, example); }), "column \"words\" has values with and without keys");
+    EXPECT_EQ(refusal([&] { json_of(mixed, example); }),
+              "invalid column \"words\": some values have keys and others have none");
 }
 
-TEST(MeasureJson, a_matrix_comes_back) {
+TEST(MeasureJson, AMatrixComesBack) {
   CountMatrix matrix;
   matrix.add("PER", "O", 1);
   matrix.add("PER", "PER", 2);
   const Json json = json_of(matrix);
   EXPECT_EQ(json.dump(), R"({"PER":{"O":1,"PER":2}})");
   EXPECT_EQ(matrix_in(json).pairs(), matrix.pairs());
-  EXPECT_EQ(refusal([] { matrix_in(3); }), "a matrix is a JSON object, not number");
-  EXPECT_EQ(refusal([] { matrix_in({{"PER", 3}}); }), "row \"PER\" of a matrix is number, no JSON object");
+  EXPECT_EQ(refusal([] { matrix_in(3); }), "invalid matrix: expected a JSON object, found number");
+  EXPECT_EQ(refusal([] {
+              matrix_in({{"PER", 3}});
+            }),
+            "invalid row \"PER\" of a matrix: expected a JSON object, found number");
 }
 
 }  // namespace

@@ -67,12 +67,12 @@ void expect_same_bits(double a, double b) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b)) << a << " " << b;
 }
 
-TEST(Measures, f1_sums_over_keys_first_and_has_the_bits_of_its_formula) {
+TEST(Measures, F1SumsOverKeysFirstAndHasTheBitsOfItsFormula) {
   expect_same_bits(measure_value(f1, sample()), f1_of(2, 5, 4));
   expect_same_bits(measure_value(precision, sample()), 2.0 / 5.0);
 }
 
-TEST(Measures, a_family_has_a_member_for_each_key_in_sorted_order) {
+TEST(Measures, AFamilyHasAMemberForEachKeyInSortedOrder) {
   const std::vector<Measure> measures = {f1, f1_of_label, macro, confusion, {.name = "bleu"}};
   const Values values = measure_values(measures, sample());
   ASSERT_EQ(values.size(), 5u) << "a matrix and an opaque measure have no value here";
@@ -84,7 +84,7 @@ TEST(Measures, a_family_has_a_member_for_each_key_in_sorted_order) {
   expect_same_bits(values[4].second, (0.0 + 0.0 + f1_of(2, 4, 3)) / 3.0);
 }
 
-TEST(Measures, nothing_to_divide_by_gives_zero) {
+TEST(Measures, NothingToDivideByGivesZero) {
   Statistics empty;
   for (const Measure& measure : {f1, macro, precision, perplexity})
     EXPECT_EQ(measure_value(measure, empty), 0.0);
@@ -94,7 +94,7 @@ TEST(Measures, nothing_to_divide_by_gives_zero) {
   EXPECT_TRUE(measure_values(std::vector{f1_of_label}, empty).empty());
 }
 
-TEST(Measures, perplexity_is_the_exponential_of_the_mean) {
+TEST(Measures, PerplexityIsTheExponentialOfTheMean) {
   Statistics statistics;
   for (const double loss : {10.5, 3.25, 8.0}) {
     statistics.begin_example();
@@ -104,7 +104,7 @@ TEST(Measures, perplexity_is_the_exponential_of_the_mean) {
   expect_same_bits(measure_value(perplexity, statistics), std::exp((10.5 + 3.25 + 8.0) / 12.0));
 }
 
-TEST(Measures, cells_of_several_sets_fit_together_and_give_what_all_examples_give) {
+TEST(Measures, CellsOfSeveralSetsFitTogetherAndGiveWhatAllExamplesGive) {
   Statistics first = sample(), second;
   add(second, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});
   Statistics both = sample();
@@ -124,7 +124,7 @@ TEST(Measures, cells_of_several_sets_fit_together_and_give_what_all_examples_giv
   }
 }
 
-TEST(Measures, a_matrix_counts_what_was_taken_for_what) {
+TEST(Measures, AMatrixCountsPairsOfTruthAndPrediction) {
   Statistics statistics;
   statistics.begin_example();
   statistics.add("taken", 2, "PER", "PER");
@@ -139,7 +139,7 @@ TEST(Measures, a_matrix_counts_what_was_taken_for_what) {
   EXPECT_EQ(matrix.counts(), (std::vector<std::vector<double>>{{0, 0}, {2, 10}}));
 }
 
-TEST(Measures, names_of_members_and_back) {
+TEST(Measures, NamesOfMembersAreWrittenAndRead) {
   EXPECT_TRUE(is_family(f1_of_label));
   EXPECT_FALSE(is_family(f1));
   EXPECT_EQ(family_name(f1_of_label), "f1");
@@ -161,11 +161,15 @@ std::string refusal(const Measure& measure, const std::string& key) {
   return "";
 }
 
-TEST(Measures, what_follows_from_no_sum_is_refused) {
-  EXPECT_EQ(refusal({.name = "bleu"}, ""), "bleu does not follow from the statistics of examples");
-  EXPECT_EQ(refusal(confusion, ""), "confusion does not follow from the statistics of examples");
-  EXPECT_EQ(refusal(f1_of_label, ""), "f1/{label} is one measure for each key; name one of them");
-  EXPECT_EQ(refusal(f1, "PER"), "f1 has no keys");
+TEST(Measures, AMeasureWithoutAReducerIsRejected) {
+  EXPECT_EQ(refusal({.name = "bleu"}, ""),
+            "bleu: cannot be computed from the statistics of examples; expected a measure with a reducer "
+            "other than matrix and opaque");
+  EXPECT_EQ(refusal(confusion, ""),
+            "confusion: cannot be computed from the statistics of examples; expected a measure with a "
+            "reducer other than matrix and opaque");
+  EXPECT_EQ(refusal(f1_of_label, ""), "f1/{label}: expected one member of the family, such as f1/KEY");
+  EXPECT_EQ(refusal(f1, "PER"), "f1: invalid key \"PER\": expected none, since this measure has no keys");
 }
 
 }  // namespace

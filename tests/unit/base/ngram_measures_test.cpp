@@ -1,5 +1,5 @@
-// BLEU and chrF of sums: worked by hand. That texts give the values of sacreBLEU is tested with the counting
-// (plugins/text_scores_test.cpp).
+// BLEU and chrF of sums, compared with values worked out by hand. plugins/text_scores_test.cpp compares the
+// values of whole outputs with those of sacreBLEU.
 #include "base/ngram_measures.hpp"
 
 #include <gtest/gtest.h>

@@ -86,13 +86,13 @@ Statistics labelled(const std::vector<Numbers>& truths, const std::vector<Number
   return statistics;
 }
 
-TEST(PairMeasures, areas_are_those_of_scikit_learn) {
+TEST(PairMeasures, AreasAreThoseOfScikitLearn) {
   for (const Json& one : cases().at("ranked"))
     EXPECT_NEAR(measure_value(area, ranked(one.at("score"), one.at("truth"))), one.at("area").get<double>(),
                 1e-12);
 }
 
-TEST(PairMeasures, several_labels_are_counted_as_by_scikit_learn) {
+TEST(PairMeasures, SeveralLabelsAreCountedAsByScikitLearn) {
   for (const Json& one : cases().at("labelled")) {
     const Statistics statistics = labelled(one.at("truth"), one.at("score"));
     for (const Measure& measure : {micro_f1, macro_f1, macro_area})
@@ -107,7 +107,7 @@ TEST(PairMeasures, several_labels_are_counted_as_by_scikit_learn) {
   }
 }
 
-TEST(PairMeasures, correlations_are_those_of_scipy) {
+TEST(PairMeasures, CorrelationsAreThoseOfScipy) {
   for (const Json& one : cases().at("correlated")) {
     const Statistics statistics = correlated(one.at("prediction"), one.at("truth"));
     EXPECT_NEAR(measure_value(spearman, statistics), one.at("spearman").get<double>(), 1e-12);
@@ -115,7 +115,7 @@ TEST(PairMeasures, correlations_are_those_of_scipy) {
   }
 }
 
-TEST(PairMeasures, matthews_coefficient_is_that_of_scikit_learn) {
+TEST(PairMeasures, MatthewsCoefficientIsThatOfScikitLearn) {
   for (const Json& one : cases().at("classified")) {
     std::vector<std::pair<std::string, std::string>> pairs;
     for (std::size_t i = 0; i < one.at("truth").size(); ++i)
@@ -124,14 +124,14 @@ TEST(PairMeasures, matthews_coefficient_is_that_of_scikit_learn) {
   }
 }
 
-TEST(PairMeasures, equal_scores_count_half) {
+TEST(PairMeasures, EqualScoresCountHalf) {
   EXPECT_DOUBLE_EQ(measure_value(area, ranked({0.5, 0.5, 0.5}, {1, 0, 1})), 0.5);
   EXPECT_DOUBLE_EQ(measure_value(area, ranked({0.9, 0.5, 0.5, 0.1}, {1, 1, 0, 0})), 3.5 / 4.0);
   EXPECT_DOUBLE_EQ(measure_value(area, ranked({0.1, 0.9}, {1, 0})), 0.0);
   EXPECT_DOUBLE_EQ(measure_value(area, ranked({0.0, -0.0}, {1, 0})), 0.5) << "two zeros are equal";
 }
 
-TEST(PairMeasures, what_is_not_defined_is_zero_and_no_member_of_a_family) {
+TEST(PairMeasures, WhatIsNotDefinedIsZeroAndNoMemberOfAFamily) {
   EXPECT_EQ(measure_value(area, Statistics()), 0.0);
   EXPECT_EQ(measure_value(area, ranked({0.2, 0.7}, {1, 1})), 0.0) << "one class only";
   EXPECT_EQ(measure_value(macro_area, labelled({{1, 0}, {1, 0}}, {{0.3, 0.4}, {0.5, 0.6}})), 0.0);
@@ -143,14 +143,14 @@ TEST(PairMeasures, what_is_not_defined_is_zero_and_no_member_of_a_family) {
   EXPECT_EQ(measure_value(mcc, Statistics()), 0.0);
 }
 
-TEST(PairMeasures, what_is_no_number_gives_none) {
+TEST(PairMeasures, ANaNGivesNaN) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(measure_value(area, ranked({0.2, nan, 0.7}, {0, 1, 1}))));
   EXPECT_TRUE(std::isnan(measure_value(spearman, correlated({1, nan, 3}, {1, 2, 3}))));
   EXPECT_TRUE(std::isnan(measure_value(pearson, correlated({1, 2, 3}, {1, nan, 3}))));
 }
 
-TEST(PairMeasures, a_truth_without_a_score_is_no_pair) {
+TEST(PairMeasures, ATruthWithoutAScoreMakesNoPair) {
   Statistics statistics = ranked({0.2, 0.7}, {0, 1});
   statistics.begin_example();
   statistics.add("truth", 1, "a label that the model does not know");
@@ -158,7 +158,7 @@ TEST(PairMeasures, a_truth_without_a_score_is_no_pair) {
 }
 
 /// As the test on examples deals them: any selection, each example any number of times.
-TEST(PairMeasures, selections_of_examples_have_the_value_of_what_was_selected) {
+TEST(PairMeasures, SelectionsOfExamplesHaveTheValueOfWhatWasSelected) {
   const Json& one = cases().at("labelled").back();
   const std::vector<Numbers> truths = one.at("truth"), scores = one.at("score");
   const auto half = [](const std::vector<Numbers>& all, std::size_t begin) {

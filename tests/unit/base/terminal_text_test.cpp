@@ -30,7 +30,7 @@ TEST(TerminalText, ReplacesWhatATerminalObeys) {
     EXPECT_EQ(printable(std::string("a") + mark + "b"), "a?b");
 }
 
-TEST(TerminalText, ReplacesBytesThatAreNoText) {
+TEST(TerminalText, ReplacesInvalidBytes) {
   EXPECT_EQ(printable("\xc0\x9b\xe0\x80\x9b"), "?????") << "long forms of a control character";
   EXPECT_EQ(printable("\xed\xa0\x80\xff"), "????");
   EXPECT_EQ(printable("a\xe4\xb8"), "a??") << "cut";

@@ -95,7 +95,7 @@ TEST(ExampleScores, ADamagedFileIsNamedWithItsLine) {
   EXPECT_EQ(refusal(with("{\"truth\": [\"O\"], \"predicted\": [\"O\", \"O\"]}")),
             place + "there are more predicted tags than words");
   EXPECT_EQ(refusal(with("{\"statistics\": {\"words\": \"many\"}}")),
-            place + "column \"words\" holds string where a number should be");
+            place + "invalid column \"words\": expected a number, found string");
   EXPECT_THROW(read_statistics(folder / "absent.jsonl"), Error);
 }
 
