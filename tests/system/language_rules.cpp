@@ -3,6 +3,7 @@
 #include "system/language_rules.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <sstream>
 
@@ -162,6 +163,12 @@ bool has_head(const std::vector<Passage>& passages, std::string_view content) {
   return longest >= 4;
 }
 
+/// Whether a name of a test, split into words by the scanner, begins in lower case.
+bool is_snake_case(const std::string& name) {
+  const std::size_t first = name.find_first_not_of(' ');
+  return first != std::string::npos && std::islower(static_cast<unsigned char>(name[first])) != 0;
+}
+
 bool wants_head(const std::string& file) {
   for (const char* extension : {".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", ".sql"})
     if (file.ends_with(extension)) return true;
@@ -189,6 +196,9 @@ std::vector<Finding> findings_in_prose(const std::string& file, std::string_view
     if (passage.kind == Passage::Kind::comment && is_half_sentence(words))
       findings.push_back({"half sentence", passage.line,
                           spelled(words, 0, std::min<std::size_t>(words.size(), 6)), half_advice});
+    if (passage.kind == Passage::Kind::test_name && is_snake_case(passage.text))
+      findings.push_back({"test name", passage.line, spelled(words, 0, words.size()),
+                          "a sentence in PascalCase: RejectsATornFrame"});
   }
   if (wants_head(file) && !has_head(passages, content))
     findings.push_back({"head", 1, "no sentence at the head of the file",
@@ -196,24 +206,30 @@ std::vector<Finding> findings_in_prose(const std::string& file, std::string_view
   return findings;
 }
 
-std::vector<Finding> long_lines(std::string_view page) {
+std::vector<Finding> length_findings(std::string_view page) {
   constexpr std::ptrdiff_t limit = 120;
+  constexpr int longest_page = 250;
   std::vector<Finding> findings;
   std::istringstream lines{std::string(page)};
   std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
+  int number = 1;
+  for (; std::getline(lines, line); ++number) {
     const auto length = std::ranges::count_if(line, [](char byte) { return (byte & 0xC0) != 0x80; });
     if (length > limit && !line.starts_with('|'))
       findings.push_back({"long line", number, std::to_string(length) + " characters",
                           "break it behind a clause, at 120 characters or before"});
   }
+  if (number - 1 > longest_page)
+    findings.push_back({"long page", longest_page + 1, std::to_string(number - 1) + " lines",
+                        "at most 250 lines: move a part to a page of its own"});
   return findings;
 }
 
 std::vector<std::string> kinds_of_findings() {
   std::vector<std::string> kinds;
   for (const Retired& rule : retired()) kinds.push_back(rule.kind);
-  for (const char* kind : {"half sentence", "head", "long line", "dead file"}) kinds.emplace_back(kind);
+  for (const char* kind : {"half sentence", "head", "test name", "long line", "long page", "dead file"})
+    kinds.emplace_back(kind);
   return kinds;
 }
 

@@ -19,13 +19,13 @@ struct Finding {
   std::string advice;  ///< what to write instead
 };
 
-/// What the prose of a file breaks: retired words in all of it, half sentences in comments, and a file of
-/// code whose first comment has no sentence.
+/// What the prose of a file breaks: retired words in all of it, half sentences in comments, names of tests
+/// that are not in PascalCase, and a file of code whose first comment has no sentence.
 std::vector<Finding> findings_in_prose(const std::string& file, std::string_view content);
 
-/// Lines of a page over 120 characters, counted in code points. Rows of tables are exempt, since Markdown
-/// cannot break them.
-std::vector<Finding> long_lines(std::string_view page);
+/// Lines of a page over 120 characters, counted in code points, and a page over 250 lines. Rows of tables are
+/// exempt from the first, since Markdown cannot break them.
+std::vector<Finding> length_findings(std::string_view page);
 
 /// The kinds of all findings, for tests that want to see each of them.
 std::vector<std::string> kinds_of_findings();

@@ -67,7 +67,7 @@ Tree read_tree() {
   for (const char* folder : {"framework", "plugins", "tests", "cmake", "docs"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(ENCORE_SOURCE_DIR) / folder))
       if (entry.is_regular_file()) tree.add(fs::relative(entry.path(), ENCORE_SOURCE_DIR).string());
-  for (const char* file : {"CMakeLists.txt", "README.md", "SECURITY.md"}) tree.add(file);
+  for (const char* file : {"CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md"}) tree.add(file);
   return tree;
 }
 
