@@ -31,7 +31,7 @@ std::map<std::string, std::string> schema_of(Database& database) {
   return schema;
 }
 
-/// A bundle's database was made anew, so it has every table, index and view of this Encore, and nothing more.
+/// The database of a bundle is always new, so it has every table, index and view of this Encore and no more.
 void require_made_schema(Database& own, Database& found) {
   const std::map<std::string, std::string> made = schema_of(own), there = schema_of(found);
   for (const auto& [name, text] : there)

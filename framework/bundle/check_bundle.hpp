@@ -1,8 +1,7 @@
-// Opens what a stranger has packed: the rows of an unpacked bundle go into a database of our own schema, and
-// whatever follows from other parts is derived from them again: rows from spools, settings and data from
-// specifications, questions from settings. What no look can show, that the numbers are true, is shown by
-// training again; the rest is the sender's word (standing.hpp). Place in the flow: unpack_bundle.hpp, then
-// this, then whoever shows, verifies or merges it.
+// Checks an unpacked bundle. It copies the rows into a database of our own schema and derives again each
+// value that follows from other parts: rows from spools, settings and data from specifications, questions
+// from settings. Training again proves the numbers; the rest are claims of the sender (standing.hpp). Place
+// in the flow: unpack_bundle.hpp, then this file, then the verbs that show, verify or merge the bundle.
 #pragma once
 
 #include <map>

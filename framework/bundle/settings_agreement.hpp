@@ -1,6 +1,6 @@
-// Whether the rows of a run are what its specification says, which is what training again reads; and rows
-// that are, in place of those that a bundle brought. Place in the flow: asked before a bundle is written
-// (pack_bundle.hpp), and again by whoever opens one (check_bundle.hpp).
+// Compares the rows of a run with its specification, which is what training again reads, and replaces rows by
+// those of the specification. Place in the flow: pack_bundle.hpp compares before it writes a bundle,
+// check_bundle.hpp compares and replaces when it opens one.
 #pragma once
 
 #include <string>

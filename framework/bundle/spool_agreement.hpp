@@ -1,6 +1,6 @@
-// Whether the rows of a database are what the spools of its runs say. A spool is what a worker wrote while it
-// trained; whoever changes a score in a database has to forge the spool too, checksum by checksum. Place in
-// the flow: asked before a bundle is written, and again by whoever opens one.
+// Compares the rows of a database with the spools of its runs. A worker wrote the spool during training, so a
+// forger who changes a score in a database must forge the spool too, with its checksums. Place in the flow:
+// pack_bundle.hpp compares before it writes a bundle, check_bundle.hpp when it opens one.
 #pragma once
 
 #include <filesystem>

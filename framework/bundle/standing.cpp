@@ -40,7 +40,7 @@ constexpr const char* compared_event = "type IN ('checkpoint', 'artifact', 'resu
 constexpr const char* other_event = "type NOT IN ('started', 'checkpoint', 'artifact', 'result')";
 
 constexpr ColumnStanding standings[] = {
-    // Numbers of rows join tables and are given anew by the reader's database.
+    // Numbers of rows join tables; the reader's database assigns its own.
     {"sweep", "number", own},
     {"sweep", "name", claimed},
     {"sweep", "file", claimed},

@@ -1,8 +1,7 @@
-// ValueStanding: what stands behind each value of a bundle. Some follow from others and are derived again
-// whenever a bundle is opened; some are derived by training again; the rest is the word of whoever made the
-// bundle. Place in the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this
-// table, and a test changes every column of the schema and looks for what it says here. A new column belongs
-// here.
+// ValueStanding: what supports each value of a bundle. Some values follow from others and are derived again
+// when a bundle is opened; some are derived by training again; the others are claims of the sender. Place in
+// the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this table, and a test
+// changes every column of the schema and looks for what it says here. A new column belongs here.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ namespace encore {
 enum class ValueStanding : std::uint8_t {
   recomputed,  ///< derived from other parts of the bundle when it is opened; a contradiction is refused
   trained,     ///< likewise agrees with the other parts; `exp verify` derives it by training again
-  claimed,     ///< the sender's word
+  claimed,     ///< only the sender says it
   own,         ///< of the reader's database: what the bundle says is not looked at
 };
 /// "recomputed", "trained", "claimed", "own"
@@ -38,7 +37,7 @@ std::span<const ColumnStanding> column_standings();
 /// A value that is claimed.
 struct Claim {
   std::string table, column;
-  std::vector<std::string> values;  ///< as texts, each once, in their order
+  std::vector<std::string> values;  ///< each once, sorted
   std::size_t count = 0;            ///< of different values; `values` may be fewer
 };
 /// Every claimed column that says anything. `store`: of a bundle that was checked. At most `most` values of

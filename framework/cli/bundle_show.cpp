@@ -22,14 +22,14 @@ CommandLine make_show_line() {
       {"bundle show FILE [options]",
        "Unpacks the bundle into a temporary folder, copies its rows into a database of this program, derives "
        "again what follows from other parts, and prints its values in three classes: recomputed now, proved "
-       "by training again, claimed by whoever made it. Nothing of it is executed. Exit code 2: the file is "
+       "by training again, claimed by the sender. Nothing of it is executed. Exit code 2: the file is "
        "damaged, contradicts itself, or is no bundle.",
        {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
         {"exp bundle show quickstart.tar.zst --files", "and every file"},
         {"exp bundle show quickstart.tar.zst --claims", "every value that nothing in it proves"},
         {"exp bundle show quickstart.tar.zst --report report.html", "a report of the checked rows"},
         {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
-  line.options()("claims", po::bool_switch(), "print every value that nothing in the bundle proves");
+  line.options()("claims", po::bool_switch(), "print every value that the sender claims");
   line.options()("report", po::value<std::string>()->value_name("FILE"),
                  "write a report of the checked rows, as HTML; the one in the bundle is a claim");
   line.options()("files", po::bool_switch(), "list every file");

@@ -191,16 +191,14 @@ void print_verifications(std::ostream& out, Store& store, const std::vector<RunR
   for (const RunRow& run : runs)
     for (const VerificationRow& row : store.read_verifications(run.number)) ++outcomes[row.outcome];
   for (const auto& [outcome, count] : outcomes)
-    out << "  verified " << counted(count, "time") << " by others, who say \"" << printable(outcome)
-        << "\"\n";
+    out << "  verified " << counted(count, "time") << " by others: " << printable(outcome) << '\n';
 }
 
 void print_claimed(std::ostream& out, const OpenedBundle& bundle, Store& store,
                    const std::vector<RunRow>& runs) {
   const BundleIndex& index = bundle.index();
-  out << "\nclaimed by whoever made the bundle: nothing in it proves these, and other values that\n"
-      << command_name() << ' ' << shell_command({"bundle", "show", bundle.archive(), "--claims"})
-      << " prints\n";
+  out << "\nclaimed by the sender, and proved by nothing in the bundle; for all claims: " << command_name()
+      << ' ' << shell_command({"bundle", "show", bundle.archive(), "--claims"}) << '\n';
   out << "  subject  " << printable(index.subject) << '\n';
   out << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
       << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
@@ -220,9 +218,10 @@ void print_claimed(std::ostream& out, const OpenedBundle& bundle, Store& store,
     plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, shown_digits)});
   plugins.print(out, terminal_of(stdout), 2);
   for (const std::string& folder : plugin_folders_of(store, runs))
-    out << "  plugins were searched in " << printable(folder) << ", which is not looked at\n";
+    out << "  plugin folder (ignored): " << printable(folder) << '\n';
   if (std::ranges::find(index.files, bundle_report, &BundleFile::path) != index.files.end())
-    out << "  " << bundle_report << " was written by them; --report FILE writes one from the checked rows\n";
+    out << "  " << bundle_report
+        << " is the sender's report; --report FILE writes one from the checked rows\n";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Files of a run's folder that no event names.
-constexpr const char* files_of_texts[] = {"vocab.txt", "labels.txt", "max_length.txt"};
+constexpr const char* unrecorded_files[] = {"vocab.txt", "labels.txt", "max_length.txt"};
 
 /// What the spools of the verification report.
 struct Reported {
@@ -194,7 +194,7 @@ class Comparing {
     }
     for (const auto& [name, wrote] : reported_.artifacts)
       if (!own.contains(name)) differs(wrote.path, last_, "", wrote.sha256);
-    for (const char* name : files_of_texts)
+    for (const char* name : unrecorded_files)
       if (fs::exists(folder_ / name))
         compare_file(name, sha256_of_file(folder_ / name), last_,
                      fs::exists(again_ / name) ? sha256_of_file(again_ / name) : "");

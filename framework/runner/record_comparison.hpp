@@ -1,7 +1,7 @@
-// Whether a training that was done again to its end reports what the run has on record, beside digests and
-// scores: every value of training that no clock decides, what each metric means, the facts about data and
-// model, the result, and the files that a run writes. Of a bundle each of these may have been forged together
-// with its spool; only training again shows it. Place in the flow: verifier.hpp asks, as the last thing.
+// Compares a complete verification with the record of the run, beyond digests and scores: every value of
+// training that does not depend on the clock, the meaning of each metric, facts about data and model, the
+// result, and the files that a run writes. In a bundle each of these may be forged together with its spool.
+// Place in the flow: the last step of verifier.hpp.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@
 namespace encore {
 
 struct RecordDifference {
-  std::string what;       ///< "train/loss", "the meaning of dev/f1", "its result: best_step", "predictions/test.jsonl"
-  std::int64_t step = 0;  ///< of a value or a checkpoint; else the run's last
-  std::string run, verification;  ///< as texts; empty: not there
+  std::string
+      what;  ///< "train/loss", "the meaning of dev/f1", "its result: best_step", "predictions/test.jsonl"
+  std::int64_t step = 0;          ///< of a value or a checkpoint; else the run's last
+  std::string run, verification;  ///< both values; empty: missing
 };
 
 struct RecordComparison {

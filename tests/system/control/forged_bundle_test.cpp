@@ -404,8 +404,7 @@ TEST_F(ForgedColumns, OfASearchAreFoundOrClaims) {
   change_every_column("look.tar.zst");
 }
 
-/// A literal that looks like a comment changed a view once, and nobody saw it: the sender's schema is not
-/// used.
+/// A literal with the mark of a comment once hid a change of a view.
 TEST_F(ForgedColumns, AViewOfTheSenderIsNotUsed) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
@@ -671,9 +670,9 @@ TEST_F(ConsistentForger, AnInventedVerificationAndACommitAreClaims) {
       "INSERT INTO verification (run, time, outcome, details) SELECT number, 1.0, 'equal', '{}' FROM run");
   forger_->save();
   const std::string shown = output_of({"bundle", "show", "evil.tar.zst"});
-  const std::size_t claims = shown.find("\nclaimed by whoever made the bundle");
+  const std::size_t claims = shown.find("\nclaimed by the sender");
   ASSERT_NE(claims, std::string::npos) << shown;
-  EXPECT_GT(shown.find("verified 1 time by others, who say \"equal\""), claims) << shown;
+  EXPECT_GT(shown.find("verified 1 time by others: equal"), claims) << shown;
   EXPECT_GT(shown.find("tiny"), claims) << "the name of a run is a claim: " << shown;
 }
 
