@@ -1,14 +1,17 @@
 // Holds the language of docs/internals/style.md in sources, scripts and pages. The tree still owes thousands
 // of corrections, so this is a ratchet: language_debt.txt says how many findings of each kind a place may
-// have, and a number that is too high fails like one that is too low. Read next: language_rules.hpp.
+// have, and a number that is too high fails like one that is too low. Read next: language_rules.hpp,
+// language_debt.hpp. Variables of the environment:
 //
-//   ENCORE_WRITE_LANGUAGE_DEBT=1 language_test --gtest_filter='Language.*'     lowers the numbers to the
-//   tree's ENCORE_WRITE_LANGUAGE_DEBT=all ...                 writes all of them: after moving files or
-//   adding a rule ENCORE_LIST_LANGUAGE=framework/base ...            prints every finding of a place, for
-//   whoever rewrites it
+//   ENCORE_WRITE_LANGUAGE_DEBT=1          lowers the numbers to those of the tree
+//
+//   ENCORE_WRITE_LANGUAGE_DEBT=all        writes all numbers: after moving files, adding a rule, or a merge
+//
+//   ENCORE_LIST_LANGUAGE=framework/base   prints every finding of a place
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,7 +23,7 @@
 #include <sstream>
 
 #include "support/places.hpp"
-#include "system/language_rules.hpp"
+#include "system/language_debt.hpp"
 
 namespace encore::testing {
 namespace {
@@ -29,14 +32,6 @@ namespace files = std::filesystem;
 
 const files::path tree = ENCORE_SOURCE_DIR;
 const files::path debt_file = tree / "tests/system/language_debt.txt";
-
-/// The findings of a place, by kind. A place is a folder such as framework/base, or one page.
-struct Found {
-  std::string file;
-  Finding finding;
-};
-using Findings = std::map<std::string, std::map<std::string, std::vector<Found>>>;
-using Debt = std::map<std::string, std::map<std::string, std::size_t>>;
 
 /// These explain the retired words, or hold them as data.
 const std::set<std::string> exempt = {"docs/glossary.md", "docs/internals/style.md",
@@ -70,19 +65,6 @@ std::vector<std::string> files_of_tree() {
   }
   std::ranges::sort(all);
   return all;
-}
-
-/// The row of language_debt.txt that a file belongs to: its folder to a depth of two, below tests to a depth
-/// of three, since tests/unit mirrors framework; a page by itself.
-std::string place_of(const std::string& file) {
-  if (file.ends_with(".md")) return file;
-  const std::size_t depth = file.starts_with("tests/") ? 3 : 2;
-  std::string place;
-  const files::path folder = files::path(file).parent_path();
-  std::size_t taken = 0;
-  for (const files::path& part : folder)
-    if (taken++ < depth) place += (place.empty() ? "" : "/") + part.string();
-  return place.empty() ? "." : place;
 }
 
 /// Paths of the tree that a page or the comments of a script name and that do not exist. Comments of C++ are
@@ -125,9 +107,13 @@ std::vector<Finding> findings_of(const std::string& file, const std::string& con
   return findings;
 }
 
+/// Files that were changed last come first, so that a failure begins with the file that somebody works on.
 Findings findings_of_tree() {
   Findings all;
-  for (const std::string& file : files_of_tree()) {
+  std::vector<std::string> names = files_of_tree();
+  std::ranges::stable_sort(names, std::ranges::greater(),
+                           [](const std::string& file) { return files::last_write_time(tree / file); });
+  for (const std::string& file : names) {
     if (is_generated(file) || is_frozen(file)) continue;
     const std::string content = text_of_file(tree / file);
     std::vector<Finding> findings;
@@ -138,73 +124,6 @@ Findings findings_of_tree() {
     for (Finding& finding : findings) all[place_of(file)][finding.kind].push_back({file, std::move(finding)});
   }
   return all;
-}
-
-/// Lines of "COUNT PLACE KIND"; '#' begins a comment.
-Debt read_debt(const std::string& text) {
-  Debt debt;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream words(line);
-    std::size_t count = 0;
-    std::string place, kind;
-    words >> count >> place >> std::ws;
-    std::getline(words, kind);
-    debt[place][kind] = count;
-  }
-  return debt;
-}
-
-std::size_t owed(const Debt& debt, const std::string& place, const std::string& kind) {
-  const auto row = debt.find(place);
-  if (row == debt.end()) return 0;
-  const auto number = row->second.find(kind);
-  return number == row->second.end() ? 0 : number->second;
-}
-
-/// One message for each number that does not fit: what is too much with its places, what is too little with
-/// the number to write.
-std::vector<std::string> complaints(const Findings& found, const Debt& debt) {
-  std::vector<std::string> messages;
-  for (const auto& [place, kinds] : found)
-    for (const auto& [kind, all] : kinds) {
-      const std::size_t allowed = owed(debt, place, kind);
-      if (all.size() <= allowed) continue;
-      std::string message = place + " has " + std::to_string(all.size()) + " of \"" + kind + "\", " +
-                            std::to_string(allowed) + " allowed; write instead: " + all[0].finding.advice;
-      for (const Found& one : all)
-        message += "\n  " + one.file + ":" + std::to_string(one.finding.line) + ": " + one.finding.found;
-      messages.push_back(message);
-    }
-  for (const auto& [place, kinds] : debt)
-    for (const auto& [kind, allowed] : kinds) {
-      const auto row = found.find(place);
-      const auto there = row == found.end() ? nullptr : &row->second;
-      const std::size_t count = there != nullptr && there->contains(kind) ? there->at(kind).size() : 0;
-      if (count < allowed)
-        messages.push_back(place + " has " + std::to_string(count) + " of \"" + kind + "\" and owes " +
-                           std::to_string(allowed) + ": lower the number to " + std::to_string(count) +
-                           " in tests/system/language_debt.txt, or run with ENCORE_WRITE_LANGUAGE_DEBT=1");
-    }
-  return messages;
-}
-
-/// The file with the numbers of the tree; with `only_lower` no number rises.
-std::string written_debt(const Findings& found, const Debt& debt, bool only_lower) {
-  std::ostringstream out;
-  out << "# How many findings of language_test.cpp each place may still have: count, place, kind. A number "
-         "may\n"
-         "# only fall. After corrections: ENCORE_WRITE_LANGUAGE_DEBT=1 build/openmp/bin/tests/language_test\n"
-         "# --gtest_filter='Language.*' lowers them. After moving files or adding a rule, =all writes all "
-         "numbers;\n"
-         "# the commit says why they rose.\n";
-  for (const auto& [place, kinds] : found)
-    for (const auto& [kind, all] : kinds) {
-      const std::size_t count = only_lower ? std::min(all.size(), owed(debt, place, kind)) : all.size();
-      if (count > 0) out << count << " " << place << " " << kind << "\n";
-    }
-  return out.str();
 }
 
 /// The targets of the links of a page, relative to the tree and without their anchors; none that leave it.
@@ -284,6 +203,25 @@ TEST(Language, TheDebtFileNamesKindsThatExist) {
   for (const auto& [place, numbers] : read_debt(text_of_file(debt_file)))
     for (const auto& [kind, count] : numbers)
       EXPECT_TRUE(std::ranges::find(kinds, kind) != kinds.end() && count > 0) << place << " " << kind;
+}
+
+// A reader of a failure looks the word up there.
+TEST(Language, TheGuideExplainsEveryRetiredWordAndTheGlossaryIsSorted) {
+  const std::string guide = text_of_file(tree / "docs/internals/style.md");
+  const std::vector<std::string> kinds = kinds_of_findings();
+  for (auto kind = kinds.begin(); kind != std::ranges::find(kinds, "half sentence"); ++kind)
+    EXPECT_NE(guide.find(*kind), std::string::npos) << *kind << " is missing in docs/internals/style.md";
+
+  std::istringstream lines(text_of_file(tree / "docs/glossary.md"));
+  std::vector<std::string> terms;
+  for (std::string line; std::getline(lines, line) && !line.starts_with("## ");) {
+    if (!line.starts_with("| ") || line.starts_with("| term ")) continue;
+    std::string term = line.substr(2, line.find(" |", 2) - 2);
+    std::ranges::transform(term, term.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    terms.push_back(term);
+  }
+  EXPECT_GT(terms.size(), 100U);
+  for (std::size_t i = 1; i < terms.size(); ++i) EXPECT_LT(terms[i - 1], terms[i]) << "not sorted";
 }
 
 // Each kind, on a made-up text: first what must be found, then plain English beside it.
