@@ -96,9 +96,7 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
   for (const MergedRun& run : merged.runs)
     if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
   Transaction transaction(own.database());
-  own.database().execute(
-      "UPDATE attempt SET token = '', expires = 0, expires_uptime = 0, pid = 0, process_start = 0, boot_id = "
-      "''");
+  own.database().execute("UPDATE attempt SET token = '', expires = 0, expires_uptime = 0");
   transaction.commit();
 }
 

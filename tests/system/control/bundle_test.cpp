@@ -101,6 +101,16 @@ TEST_F(Bundle, EqualRunsGiveEqualBytes) {
   EXPECT_NE(sandbox_.read("a.tar.zst"), sandbox_.read("c.tar.zst"));
 }
 
+TEST_F(Bundle, MergedIntoTheDatabaseItCameFromChangesNothing) {
+  train();
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const json merged = json::parse(exp({"db", "merge", "tiny.tar.zst", "--json"}).output);
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "1") << merged;
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1") << merged;
+  EXPECT_EQ(sandbox_.one("SELECT origin FROM run"), "") << "the run is still this database's own: " << merged;
+  EXPECT_FALSE(contains(merged.dump(), "\"conflict\":true")) << merged;
+}
+
 TEST_F(Bundle, SaysHowToLookAtItInAShell) {
   train();
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "-o", "tiny.tar.zst"}).output, " bundle show tiny.tar.zst\n"));
