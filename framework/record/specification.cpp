@@ -112,6 +112,8 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
   result.group = members.text("group");
   result.backend = members.text("backend");
   result.config = members.object("config");
+  for (const auto& [name, table] : result.config.items())
+    if (!table.is_object()) throw Error(where + ": member \"config." + name + "\" must be an object");
   const nlohmann::json& origin = members.object("origin");
   try {
     result.origin = origins_from_json(origin);

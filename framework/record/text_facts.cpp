@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 std::int64_t count_in(const Json& json, const char* name) {
   const std::int64_t count = json.at(name).get<std::int64_t>();
   if (count < 0) throw Error(std::string("\"") + name + "\" is negative");
+  if (count > most_counted)
+    throw Error(std::string("\"") + name + "\" is " + std::to_string(count) + "; it must be at most " +
+                std::to_string(most_counted));
   return count;
 }
 

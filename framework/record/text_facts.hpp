@@ -11,6 +11,9 @@
 
 namespace encore {
 
+/// The most that a number of texts, pieces or labels may be: sums of as many of them do not overflow.
+inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
+
 struct TextFacts {
   std::int64_t pieces = 0;                          ///< that the model has read, markers included
   std::int64_t unknown = 0;                         ///< of them those for which the vocabulary has no piece

@@ -49,13 +49,16 @@ Json json_of(const StreamCounts& stream) {
   return {{"bins", stream.bins}, {"sum", stream.sum}};
 }
 
+bool is_count(std::int64_t number) {
+  return number >= 0 && number <= most_counted;
+}
+
 StreamCounts stream_in(const Json& json) {
   StreamCounts stream{.bins = json.at("bins").get<std::vector<std::int64_t>>(),
                       .sum = json.at("sum").get<double>()};
   if (stream.bins.size() > most_bins || !std::isfinite(stream.sum) ||
-      std::ranges::any_of(stream.bins,
-                          [](std::int64_t count) { return count < 0 || count > (std::int64_t{1} << 40); }))
-    throw Error("a histogram is none");
+      std::ranges::any_of(stream.bins, [](std::int64_t count) { return !is_count(count); }))
+    throw Error("invalid histogram");
   return stream;
 }
 
@@ -128,6 +131,10 @@ TextReference TextReference::parse(std::string_view text) try {
                           .step = json.at("step").get<std::int64_t>()};
   reference.histograms.texts = json.at("texts").get<std::int64_t>();
   reference.histograms.labels = json.at("labels").get<std::map<std::string, std::int64_t>>();
+  if (!is_count(reference.histograms.texts) ||
+      !std::ranges::all_of(reference.histograms.labels,
+                           [](const auto& label) { return is_count(label.second); }))
+    throw Error("its numbers of texts and labels must be from 0 to " + std::to_string(most_counted));
   for (const auto& [name, stream] : json.at("streams").items())
     reference.histograms.streams[name] = stream_in(stream);
   if (json.contains("embeddings")) {

@@ -176,7 +176,8 @@ std::map<std::string, std::int64_t> labels_in(const std::string& text) {
   const Json json = json_or_null<Json>(text);
   if (!json.is_object()) return labels;
   for (const auto& [label, count] : json.items())
-    if (count.is_number_integer()) labels[label] = count.get<std::int64_t>();
+    if (count.is_number_integer() && count >= 0 && count <= most_counted)
+      labels[label] = count.get<std::int64_t>();
   return labels;
 }
 

@@ -71,6 +71,8 @@ TEST(Specification, names_what_is_wrong) {
   json = sample().to_json();
   json["config"] = 1;
   EXPECT_EQ(refusal(json), "s.json: member \"config\" must be an object");
+  json["config"] = {{"train", {"epochs"}}};
+  EXPECT_EQ(refusal(json), "s.json: member \"config.train\" must be an object");
   EXPECT_EQ(refusal(nlohmann::json::array()), "s.json: a JSON object is expected");
   TemporaryFolder folder;
   EXPECT_NE(
