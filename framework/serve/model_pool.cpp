@@ -4,6 +4,8 @@
 #include <iostream>
 #include <utility>
 
+#include "data/hash.hpp"
+
 namespace encore {
 namespace {
 
@@ -11,6 +13,15 @@ namespace {
 constexpr std::chrono::milliseconds deadline_interval{50};
 /// Between two starts of a worker that never comes to an answer.
 constexpr std::chrono::milliseconds first_pause{100}, longest_pause{10000};
+
+/// A text that has ended two workers is refused for so long; not for good, since workers may have ended for
+/// another reason.
+constexpr std::chrono::seconds time_of_an_ender{60};
+constexpr std::size_t most_enders = 1024;
+
+std::string digest_of(const Job& job, std::size_t text) {
+  return std::to_string(static_cast<int>(job.work)) + sha256(job.texts[text]);
+}
 
 std::chrono::milliseconds pause_after(int failures) {
   std::chrono::milliseconds pause = first_pause;
@@ -125,6 +136,7 @@ void ModelPool::give_back(Seat& seat, const std::string& why) {
     if (waiting.job->over) continue;
     if (waiting.again) {
       ++metrics_.lost;
+      remember_end(waiting);
       fail(*waiting.job, "two workers have ended while they computed this (" + why + ")");
     } else {
       ++metrics_.again;
@@ -133,6 +145,23 @@ void ModelPool::give_back(Seat& seat, const std::string& why) {
     }
   }
   seat.in_hands.clear();
+}
+
+void ModelPool::remember_end(const Waiting& text) {
+  enders_.push_back(
+      {.digest = digest_of(*text.job, text.text), .until = ServeClock::now() + time_of_an_ender});
+  if (enders_.size() > most_enders) enders_.pop_front();
+}
+
+bool ModelPool::ends_workers(const Job& job) {
+  while (!enders_.empty() && enders_.front().until <= ServeClock::now()) enders_.pop_front();
+  if (enders_.empty()) return false;  // no digest is computed
+  for (std::size_t i = 0; i < job.texts.size(); ++i) {
+    if (std::ranges::find(enders_, digest_of(job, i), &Ender::digest) == enders_.end()) continue;
+    ++metrics_.lost;
+    return true;
+  }
+  return false;
 }
 
 // --- texts ---
@@ -155,19 +184,29 @@ void ModelPool::cancel(const std::shared_ptr<Job>& job) {
       if (waiting.job == job && seat.link) seat.link->send(ServeCancel{.id = id});
 }
 
+Batcher::Take ModelPool::may_take() const {
+  std::size_t ready = 0, with_long = 0;
+  for (const Seat& seat : seats_)
+    if (seat.ready) {
+      ++ready;
+      with_long += seat.has_long_text() ? 1 : 0;
+    }
+  return ready == 1 || with_long + 1 < ready ? Batcher::Take::any_text : Batcher::Take::short_texts;
+}
+
 void ModelPool::hand_out() {
   const ServeClock::time_point now = ServeClock::now();
   std::vector<Seat*> order;
   for (Seat& seat : seats_)
-    if (seat.ready) order.push_back(&seat);
+    if (seat.ready && !seat.has_long_text()) order.push_back(&seat);
   std::ranges::stable_sort(order, {}, [](const Seat* seat) { return seat->in_hands.size(); });
   bool idle = false;
   for (Seat* seat : order) {
-    std::vector<Waiting> batch = batcher_.take(seat->in_hands.size(), now);
+    std::vector<Waiting> batch = batcher_.take(seat->in_hands.size(), now, may_take());
     idle = idle || (batch.empty() && seat->in_hands.empty());
     if (!batch.empty()) give(*seat, std::move(batch));
   }
-  const std::optional<ServeClock::time_point> due = batcher_.due();
+  const std::optional<ServeClock::time_point> due = batcher_.due(may_take());
   if (!idle || !due) return;
   batch_due_.expires_at(*due);
   wait_for(batch_due_, [this] { hand_out(); });

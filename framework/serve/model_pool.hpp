@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,6 +52,9 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   /// Nobody waits for an answer of it.
   bool idle() const { return jobs_.empty(); }
   bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
+  /// Whether a text of the job has ended two workers a short time ago: it is to be refused, so that one text
+  /// does not take the workers from all others again and again.
+  bool ends_workers(const Job& job);
   /// The job's queue has room for it.
   void submit(const std::shared_ptr<Job>& job);
   /// Nobody waits for it any more.
@@ -63,6 +67,10 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
     bool ready = false, answered = false;
     int failures = 0;  ///< starts without an answer, one after the other
     std::map<std::uint64_t, Waiting> in_hands = {};
+
+    bool has_long_text() const {
+      return std::ranges::any_of(in_hands, [](const auto& each) { return each.second.is_long(); });
+    }
   };
 
   void start_worker(Seat& seat);
@@ -72,6 +80,8 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   void worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why);
   void give_back(Seat& seat, const std::string& why);
   void hand_out();
+  /// Long texts leave one worker for the short ones, where there are several.
+  Batcher::Take may_take() const;
   void give(Seat& seat, std::vector<Waiting> batch);
   /// `work` when the timer has run out, unless the pool is gone by then: a handler may wait for its turn
   /// still.
@@ -79,6 +89,13 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   void look_at_deadlines();
   void wait_for_deadlines();
   void fail(Job& job, const std::string& why);
+  void remember_end(const Waiting& text);
+
+  /// A text that has ended two workers.
+  struct Ender {
+    std::string digest;
+    ServeClock::time_point until;
+  };
 
   boost::asio::io_context& loop_;
   std::string name_;
@@ -92,6 +109,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   std::optional<ServeModel> model_;
   std::function<void()> first_ready_;
   std::function<void(const std::string&)> cannot_start_;
+  std::deque<Ender> enders_;  ///< the oldest first
   std::uint64_t next_id_ = 1;
 };
 

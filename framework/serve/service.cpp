@@ -2,6 +2,7 @@
 #include "serve/service.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/string.hpp>
@@ -38,6 +39,9 @@ bool equal_tokens(const std::string& given, const std::string& token) {
 }
 
 constexpr std::size_t session_digits = 8;
+
+/// A longer body takes about a tenth of a millisecond to read.
+constexpr std::size_t most_bytes_on_the_loop = std::size_t{16} << 10;
 
 bool is_json(const std::string& content_type) {
   return boost::beast::iequals(content_type.substr(0, content_type.find_first_of("; \t")),
@@ -137,6 +141,8 @@ std::optional<HttpAnswer> Service::judge(const HttpRequest& request) {
     allow(request, route);
     if (!route.fields.empty() && !is_json(request.content_type))
       throw Refusal(415, "the body must be JSON: Content-Type: application/json");
+    if (route.work == RouteWork::feedback && options_.monitor_share <= 0.0)
+      throw Refusal(404, "this server keeps nothing of its requests; start it with --monitor");
     return std::nullopt;
   } catch (const Refusal& refusal) {
     count(call, refusal.status());
@@ -145,18 +151,47 @@ std::optional<HttpAnswer> Service::judge(const HttpRequest& request) {
 }
 
 void Service::handle(HttpRequest request, std::shared_ptr<HttpReply> reply) {
-  const auto call = std::make_shared<Call>(Call{
-      .reply = std::move(reply), .arrived = ServeClock::now(), .id = "cmpl-" + std::to_string(++requests_)});
-  try {
+  const auto call = std::make_shared<Call>(
+      Call{.reply = std::move(reply), .arrived = ServeClock::now(), .number = ++requests_});
+  carry_out(*call, [&] {
     const Route& route = route_of(request);
     call->route = &route;
     if (route.fields.empty()) return answer(*call, answer_now(route));
-    ask(call, request);
+    if (request.body.size() > most_bytes_on_the_loop) return read_aside(call, std::move(request.body));
+    read(call, request.body)();
+  });
+}
+
+void Service::carry_out(const Call& call, const Next& work) {
+  try {
+    work();
   } catch (const Refusal& refusal) {
-    refuse(*call, refusal);
+    refuse(call, refusal);
   } catch (const std::exception& error) {
-    refuse(*call, Refusal(500, std::string("this is a fault of Encore itself: ") + error.what()));
+    refuse(call, Refusal(500, std::string("this is a fault of Encore itself: ") + error.what()));
   }
+}
+
+Service::Next Service::read(const CallPointer& call, const std::string& body) {
+  if (call->route->work == RouteWork::feedback)
+    return [this, call, feedback = parse_feedback(*call->route, body)] { take_feedback(*call, feedback); };
+  call->request =
+      parse_request(*call->route, body, {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
+  return [this, call] { ask(call); };
+}
+
+void Service::read_aside(CallPointer call, std::string body) {
+  boost::asio::post(aside_, [this, call = std::move(call), body = std::move(body)]() mutable {
+    Next next;
+    try {
+      next = read(call, body);
+    } catch (...) {
+      next = [why = std::current_exception()] { std::rethrow_exception(why); };
+    }
+    // Nothing of the call is left to this thread: its reply ends on the loop.
+    boost::asio::post(loop_,
+                      [this, call = std::move(call), next = std::move(next)] { carry_out(*call, next); });
+  });
 }
 
 void Service::allow(const HttpRequest& request, const Route& route) const {
@@ -200,9 +235,7 @@ HttpAnswer Service::answer_now(const Route& route) const {
       break;
     case RouteWork::page:
       answer.body = serve_page().html;
-      answer.fields = {{"Content-Security-Policy", serve_page().policy},
-                       {"X-Content-Type-Options", "nosniff"},
-                       {"X-Frame-Options", "DENY"}};
+      answer.fields = {{"Content-Security-Policy", serve_page().policy}, {"X-Frame-Options", "DENY"}};
       break;
     default:
       answer.body = openapi_document(options_.version);
@@ -256,10 +289,7 @@ ModelPool& Service::pool_of(const std::string& model) {
                          did_you_mean(model, names, "; there is " + quoted_list(names)));
 }
 
-void Service::ask(const CallPointer& call, const HttpRequest& request) {
-  if (call->route->work == RouteWork::feedback) return take_feedback(*call, request);
-  call->request = parse_request(*call->route, request.body,
-                                {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
+void Service::ask(const CallPointer& call) {
   ModelPool& pool = pool_of(call->request.model);
   call->pool = &pool;
   if (!pool.model()) throw Refusal(503, "the model is being loaded");
@@ -277,6 +307,10 @@ void Service::ask(const CallPointer& call, const HttpRequest& request) {
   if (!pool.has_room(job->texts.size()))
     throw Refusal(
         429, "as many texts wait as may (" + std::to_string(options_.queue_texts) + "); come again later");
+  if (pool.ends_workers(*job))
+    throw Refusal(503,
+                  "two workers have ended while they computed this a short time ago; it is not tried again "
+                  "before a minute is over");
   job->arrived = call->arrived;
   job->deadline = call->arrived + options_.timeout;
   Job* const raw = job.get();  // the job holds this function
@@ -291,17 +325,14 @@ void Service::ask(const CallPointer& call, const HttpRequest& request) {
 void Service::observe(Call& call, Job& job) {
   const auto found = monitors_.find(call.pool->name());
   if (found == monitors_.end() || !found->second) return;
-  std::string id = session_ + "-" + std::to_string(requests_);
+  std::string id = session_ + "-" + std::to_string(call.number);
   if (!found->second->samples(id)) return;
   job.observed = true;
   call.monitor = found->second;
   call.sampled = std::move(id);
 }
 
-void Service::take_feedback(const Call& call, const HttpRequest& request) {
-  if (options_.monitor_share <= 0.0)
-    throw Refusal(404, "this server keeps nothing of its requests; start it with --monitor");
-  const FeedbackRequest feedback = parse_feedback(*call.route, request.body);
+void Service::take_feedback(const Call& call, const FeedbackRequest& feedback) {
   const auto knowing = std::ranges::find_if(
       monitors_, [&](const auto& each) { return each.second && each.second->knows(feedback.id); });
   const auto& monitor = knowing == monitors_.end() ? monitors_.begin()->second : knowing->second;
@@ -321,7 +352,7 @@ void Service::write_later() {
 void Service::stream(const CallPointer& call, const std::shared_ptr<Job>& job) {
   job->part = [this, call](std::string_view part) {
     begin_stream(*call);
-    call->reply->part(stream_part(named(*call->pool), call->id, part));
+    call->reply->part(stream_part(named(*call->pool), call->completion_id(), part));
   };
   call->reply->when_gone([pool = call->pool, weak = std::weak_ptr(job)] {
     if (const auto job = weak.lock()) pool->cancel(job);
@@ -339,7 +370,7 @@ void Service::finish(const CallPointer& call, const Job& job) {
   try {
     if (!call->request.streams || (!call->streaming && (refused || !job.failure.empty()))) {
       if (!job.failure.empty()) throw Refusal(503, job.failure);
-      HttpAnswer whole{.body = answer_body(named(*call->pool), call->request, job, call->id)};
+      HttpAnswer whole{.body = answer_body(named(*call->pool), call->request, job, call->completion_id())};
       if (call->monitor) {
         whole.fields.emplace_back("X-Request-Id", call->sampled);
         call->monitor->add(call->sampled, call->pool->model()->digest, job,
@@ -351,7 +382,7 @@ void Service::finish(const CallPointer& call, const Job& job) {
     begin_stream(*call);
     call->reply->part(!job.failure.empty() ? stream_failure(503, job.failure)
                       : refused            ? stream_failure(400, job.answers.front().text)
-                                           : stream_end(named(*call->pool), call->id, job));
+                                           : stream_end(named(*call->pool), call->completion_id(), job));
     count(*call, job.failure.empty() ? 200 : 503);
     call->reply->end();
     forget_idle_later();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include "serve/answers.hpp"
 #include "serve/http_server.hpp"
@@ -55,19 +57,30 @@ class Service {
     const Route* route = nullptr;
     std::shared_ptr<HttpReply> reply;
     ServeClock::time_point arrived;
-    std::string id;
+    std::uint64_t number = 0;  ///< of the request, from 1
     std::string sampled = {};  ///< the request's id, where the monitor is to have it
     std::shared_ptr<ServeMonitor> monitor = {};
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;     ///< the head of a stream was sent
+
+    std::string completion_id() const { return "cmpl-" + std::to_string(number); }
   };
   using CallPointer = std::shared_ptr<Call>;
 
+  using Next = std::function<void()>;
+
   void allow(const HttpRequest& request, const Route& route) const;
-  void ask(const CallPointer& call, const HttpRequest& request);
+  /// Reads the body; what is to be done with it on the loop. Looks at nothing but its arguments and options.
+  Next read(const CallPointer& call, const std::string& body);
+  /// The same on a thread of its own, since nobody else is answered while the loop reads; then, on the loop,
+  /// what is to be done.
+  void read_aside(CallPointer call, std::string body);
+  /// Does it; what it throws is the answer.
+  void carry_out(const Call& call, const Next& work);
+  void ask(const CallPointer& call);
   void observe(Call& call, Job& job);
-  void take_feedback(const Call& call, const HttpRequest& request);
+  void take_feedback(const Call& call, const FeedbackRequest& feedback);
   /// Once for all that is answered in this turn of the loop.
   void write_later();
   void stream(const CallPointer& call, const std::shared_ptr<Job>& job);
@@ -102,6 +115,7 @@ class Service {
   bool draining_ = false;
   bool loopback_ = true;
   std::uint64_t requests_ = 0;
+  boost::asio::thread_pool aside_{1};  // last: it looks at options_, and posts to loop_
 };
 
 }  // namespace encore

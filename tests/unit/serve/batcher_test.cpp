@@ -20,6 +20,21 @@ class BatcherTest : public ::testing::Test {
   static ServeClock::time_point time(int at) { return ServeClock::time_point(milliseconds(1000 + at)); }
   std::size_t taken(std::size_t in_hands, int at) { return batcher_.take(in_hands, time(at)).size(); }
 
+  /// A job with one text.
+  std::shared_ptr<Job> add_text(const std::string& text) {
+    const auto job = std::make_shared<Job>();
+    job->texts = {text};
+    batcher_.add(job, time(0));
+    return job;
+  }
+  /// The jobs of the next batch.
+  std::vector<std::shared_ptr<Job>> jobs_taken(Batcher::Take what = Batcher::Take::any_text) {
+    std::vector<std::shared_ptr<Job>> jobs;
+    for (const Waiting& each : batcher_.take(0, time(100), what)) jobs.push_back(each.job);
+    return jobs;
+  }
+  using Jobs = std::vector<std::shared_ptr<Job>>;
+
   Batcher batcher_{{.texts = 4, .wait = milliseconds(5), .queue = 10}};
 };
 
@@ -94,6 +109,59 @@ TEST_F(BatcherTest, NobodyComputesWhatNobodyWaitsFor) {
   gone->over = true;
   EXPECT_EQ(batcher_.due(), time(6)) << "of the one that is left";
   EXPECT_EQ(taken(0, 6), 1U);
+}
+
+TEST_F(BatcherTest, OneTextWaitsForNoneOfTheManyOfAnotherRequest) {
+  const auto many = add(9, 0);
+  const auto one = add_text("short");
+  EXPECT_EQ(jobs_taken(), (Jobs{many, one, many, many}));
+  const auto late = add_text("short");
+  EXPECT_EQ(jobs_taken(), (Jobs{many, late, many, many})) << "and the many have their turns";
+}
+
+TEST_F(BatcherTest, ALongTextGoesAloneAndAfterShortOnesThatComeLater) {
+  const auto hostile = add_text(std::string(240'000, 'x'));
+  const auto other = add_text(std::string(240'000, 'x'));
+  const auto short_one = add_text("short"), short_two = add_text("short");
+  EXPECT_EQ(jobs_taken(), (Jobs{short_one, short_two}));
+  EXPECT_EQ(jobs_taken(), Jobs{hostile});
+  const auto short_three = add_text("short");
+  EXPECT_EQ(jobs_taken(), Jobs{other}) << "it has waited for its cost already";
+  EXPECT_EQ(jobs_taken(), Jobs{short_three});
+}
+
+TEST_F(BatcherTest, ALongTextGetsItsTurnHoweverManyShortOnesCome) {
+  const auto long_one = add_text(std::string(240'000, 'x'));
+  int before = 0;
+  for (Jobs taken; taken != Jobs{long_one} && before < 1000; ++before) {
+    add(4, 0);
+    taken = jobs_taken();
+  }
+  EXPECT_LT(before, 20);
+}
+
+TEST_F(BatcherTest, AWorkerThatIsKeptForShortTextsGetsNoLongOne) {
+  const auto long_one = add_text(std::string(20'000, 'x'));
+  EXPECT_EQ(jobs_taken(Batcher::Take::short_texts), Jobs{});
+  EXPECT_FALSE(batcher_.due(Batcher::Take::short_texts).has_value());
+  EXPECT_TRUE(batcher_.due().has_value());
+  const auto short_one = add_text("short");
+  EXPECT_EQ(jobs_taken(Batcher::Take::short_texts), Jobs{short_one});
+  EXPECT_EQ(jobs_taken(), Jobs{long_one});
+}
+
+TEST_F(BatcherTest, ABatchHasABoundInBytes) {
+  batcher_ = Batcher({.texts = 32, .queue = 100});
+  for (int i = 0; i < 20; ++i) add_text(std::string(16'000, 'x'));
+  EXPECT_EQ(jobs_taken().size(), 5U) << "the one that passes 64 KiB is the last";
+}
+
+TEST_F(BatcherTest, RequestsOfOneTextHaveRoomBesideThoseOfMany) {
+  add(10, 0);
+  EXPECT_FALSE(batcher_.has_room(2));
+  EXPECT_TRUE(batcher_.has_room(1));
+  for (int i = 0; i < 10; ++i) add_text("short");
+  EXPECT_FALSE(batcher_.has_room(1));
 }
 
 }  // namespace
