@@ -161,8 +161,13 @@ std::string stream_failure(int status, const std::string& reason) {
   return event(error_body(status, reason)) + event("[DONE]");
 }
 
+/// A reason may repeat what a client has sent: in JSON a "<" may be written so that no reader takes it for a
+/// tag.
 std::string error_body(int status, const std::string& reason) {
-  return dumped({{"error", {{"message", reason}, {"type", error_type(status)}}}});
+  std::string body;
+  for (const char letter : dumped({{"error", {{"message", reason}, {"type", error_type(status)}}}}))
+    body += letter == '<' ? "\\u003c" : std::string(1, letter);
+  return body;
 }
 
 }  // namespace encore

@@ -94,12 +94,29 @@ struct Connection : std::enable_shared_from_this<Connection> {
     ++phase;
     clock.cancel();
   }
+  /// From now on the server waits for the client, or does not.
+  void waits(bool for_client) {
+    waits_for_client = for_client;
+    since = std::chrono::steady_clock::now();
+  }
+  /// Ends it without a word.
+  void give_way() {
+    waits_for_client = false;
+    gave_way = true;
+    error_code ignored;
+    socket.close(ignored);
+  }
 
   tcp::socket socket;
   asio::steady_timer clock;
   std::uint64_t phase = 0;
   bool late = false;
   bool idle = true;  ///< nothing is asked on it
+  /// The server waits for its client, with no work for it in hand.
+  bool waits_for_client = true;
+  bool let_in = false;    ///< the head of its request was judged, and its body may come
+  bool gave_way = false;  ///< to another connection
+  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();  ///< of waits()
 };
 using ConnectionPointer = std::shared_ptr<Connection>;
 

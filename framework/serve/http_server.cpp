@@ -42,6 +42,8 @@ constexpr std::size_t linger_bytes = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds linger_time{1000};
 /// Connections beyond the limit that are told so at a time; more are closed without a word.
 constexpr std::size_t most_refusals_at_once = 64;
+/// A client that was let in may take so long before it gives way to others.
+constexpr std::chrono::milliseconds time_to_send{1000};
 /// Between two looks for a free descriptor.
 constexpr std::chrono::milliseconds accept_pause{50};
 
@@ -65,7 +67,8 @@ std::string head_text(const HttpAnswer& answer, const std::string& more) {
                      std::string(http::obsolete_reason(static_cast<http::status>(answer.status))) + "\r\n";
   if (!answer.content_type.empty()) head += "Content-Type: " + answer.content_type + "\r\n";
   for (const auto& [name, value] : answer.fields) head += name + ": " + value + "\r\n";
-  return head + more + "\r\n";
+  // What a client has sent and an answer repeats must not be taken for a page.
+  return head + "X-Content-Type-Options: nosniff\r\n" + more + "\r\n";
 }
 
 /// To HEAD goes the head that GET would get, and nothing behind it (RFC 9110, 9.3.2).
@@ -191,6 +194,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
 
     /// False: all bodies together are too large with it.
     bool take(std::size_t bytes) {
+      if (bytes <= state_.limits.small_body_bytes) return true;
       state_.body_bytes += bytes - bytes_;
       bytes_ = bytes;
       return state_.body_bytes <= state_.limits.all_body_bytes;
@@ -215,7 +219,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
       socket.set_option(tcp::no_delay(true), failed);
       keep_from_children(socket.native_handle());
       const auto connection = std::make_shared<Connection>(std::move(socket));
-      if (open.size() >= limits.connections) {
+      if (open.size() - leaving >= limits.connections && !make_room()) {
         ++refused;
         if (refusals < most_refusals_at_once) asio::co_spawn(loop, refuse(connection), asio::detached);
       } else {
@@ -223,6 +227,24 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
         asio::co_spawn(loop, serve(connection), asio::detached);
       }
     }
+  }
+
+  /// Closes the connection whose client has let the server wait for longest: first of those that have sent no
+  /// head that was let in, then of those that take long over a body or an answer. False: there is none, and
+  /// all connections have requests that are worked on.
+  bool make_room() {
+    const auto now = std::chrono::steady_clock::now();
+    Connection* longest = nullptr;
+    for (const ConnectionPointer& each : open) {
+      if (!each->waits_for_client || (each->let_in && now - each->since < time_to_send)) continue;
+      if (longest == nullptr ||
+          std::pair(each->let_in, each->since) < std::pair(longest->let_in, longest->since))
+        longest = each.get();
+    }
+    if (longest == nullptr) return false;
+    longest->give_way();
+    ++leaving;
+    return true;
   }
 
   asio::awaitable<void> refuse(ConnectionPointer connection) {
@@ -240,15 +262,18 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     while (co_await serve_one(*connection, buffer)) {
     }
     // Of one on which nothing was asked nothing can be lost.
-    if (!connection->idle) co_await close(*connection);
+    if (!connection->idle && !connection->gave_way) co_await close(*connection);
     connection->expires_never();
     open.erase(connection);
+    if (connection->gave_way) --leaving;
     if (draining && open.empty() && drained) std::exchange(drained, {})();
   }
 
   /// One request and its answer; false: the connection is to be closed.
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer) {
     error_code failed;
+    connection.let_in = false;
+    connection.waits(true);
     if (buffer.size() == 0) {
       if (draining) co_return false;
       connection.idle = true;
@@ -273,6 +298,8 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
       co_await send(connection, whole, failed);
       co_return !failed && keeps_open;
     }
+    connection.let_in = true;
+    connection.waits(true);
     BodyRoom room(*this);
     if (parser.get()[http::field::expect] == "100-continue" && !parser.is_done()) {
       const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -316,10 +343,12 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     const bool wants_open = message.keep_alive();
     const auto reply = std::make_shared<Reply>(connection.socket.get_executor());
     connection.expires_never();
+    connection.waits(false);
     handler(std::move(request), reply);
     co_await reply->wait();
     error_code failed;
     if (!reply->in_parts) {
+      connection.waits(true);
       const bool keeps_open = wants_open && !draining;
       const std::string whole = whole_text(reply->head(), keeps_open, message.method() != http::verb::head);
       co_await send(connection, whole, failed);
@@ -386,6 +415,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
   asio::steady_timer pause;
   std::set<ConnectionPointer> open;
   std::size_t body_bytes = 0, refusals = 0;
+  std::size_t leaving = 0;  ///< of those that are open: they give way
   std::uint64_t refused = 0;
   bool draining = false;
   std::function<void()> drained;

@@ -18,11 +18,15 @@
 namespace encore {
 
 struct HttpLimits {
+  /// That are open. One more closes that whose client has let the server wait for longest; it is refused with
+  /// 503 where all of them have requests that are worked on.
   std::size_t connections = 1024;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{1} << 20;
   std::size_t all_body_bytes =
       std::size_t{64} << 20;  ///< that have come, of the requests that are being received or answered
+  /// A body of so many bytes always has room and does not count: `connections` bound what these take.
+  std::size_t small_body_bytes = std::size_t{16} << 10;
   std::chrono::milliseconds idle = std::chrono::seconds(60);       ///< between two requests of a connection
   std::chrono::milliseconds receiving = std::chrono::seconds(10);  ///< a head, and then a body
   std::chrono::milliseconds sending = std::chrono::seconds(20);    ///< an answer, or a part of one

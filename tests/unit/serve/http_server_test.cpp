@@ -32,7 +32,8 @@ class HttpServerTest : public ::testing::Test {
         [](int, const std::string& reason) { return reason; });
     thread_ = std::thread([this] { loop_.run(); });
   }
-  void TearDown() override {
+  void TearDown() override { stop(); }
+  void stop() {
     loop_.stop();
     if (thread_.joinable()) thread_.join();
   }
@@ -91,7 +92,10 @@ TEST_F(HttpServerTest, judges_the_head_before_the_body_comes) {
 }
 
 TEST_F(HttpServerTest, counts_the_bytes_of_bodies_that_have_come) {
-  serve({.body_bytes = 1000, .all_body_bytes = 1500, .receiving = std::chrono::minutes(10)});
+  serve({.body_bytes = 1000,
+         .all_body_bytes = 1500,
+         .small_body_bytes = 100,
+         .receiving = std::chrono::minutes(10)});
   const std::string head =
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n";
   std::vector<std::unique_ptr<HttpConnection>> waiting;
@@ -107,7 +111,41 @@ TEST_F(HttpServerTest, counts_the_bytes_of_bodies_that_have_come) {
   for (int i = 0; i < 10'000 && status == 200; ++i)
     status = ask(http_post("/", std::string(900, 'x'))).status;
   EXPECT_EQ(status, 503);
+  EXPECT_EQ(ask(http_post("/", std::string(100, 'x'))).status, 200) << "a small one always has room";
   waiting.clear();
+}
+
+/// 20 clients that send nothing, half a head or half a body hold no connection that another one needs.
+TEST_F(HttpServerTest, who_lets_it_wait_gives_way_to_others) {
+  serve({.connections = 20, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
+  std::vector<std::unique_ptr<HttpConnection>> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(std::make_unique<HttpConnection>(server_->port()));
+    waiting.back()->send(i % 2 == 0 ? "" : "POST / HTTP/1.1\r\nHo");
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ask(http_post("/", "here")).status, 200);
+  HttpConnection kept(server_->port());
+  kept.send(http_post("/", "one"));
+  EXPECT_EQ(kept.receive().status, 200);
+  EXPECT_EQ(ask(http_post("/", "here")).status, 200);
+  kept.send(http_post("/", "two"));
+  EXPECT_EQ(kept.receive().body, "two|localhost") << "whoever waits for a shorter time stays";
+  stop();
+  EXPECT_EQ(server_->refused(), 0U);
+}
+
+/// A head that was let in is not closed at once for heads that come after it.
+TEST_F(HttpServerTest, a_client_that_was_let_in_gives_way_after_those_that_were_not) {
+  serve({.connections = 3, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
+  const std::string whole = http_post("/", "whole", "Expect: 100-continue\r\n");
+  HttpConnection sending(server_->port());
+  sending.send(whole.substr(0, whole.size() - 5));
+  EXPECT_EQ(sending.receive().status, 100);
+  std::vector<std::unique_ptr<HttpConnection>> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(std::make_unique<HttpConnection>(server_->port()));
+  EXPECT_EQ(ask(http_post("/", "here")).status, 200);
+  sending.send("whole");
+  EXPECT_EQ(sending.receive().body, "whole|localhost");
 }
 
 }  // namespace
