@@ -1,4 +1,4 @@
-"""What serve_load.py and serve_faults.py share: a server of their own, and a client of HTTP on asyncio without any package."""
+"""What serve_load.py, serve_faults.py and serve_under_attack.py share: a server of their own, and a client of HTTP on asyncio without any package."""
 import asyncio, json, os, re, signal, subprocess, sys, tempfile, time
 
 
@@ -57,9 +57,25 @@ class OnnxServer(Server):
         self.start(command, r"startup complete", processes)
 
 
-def post(path, body):
+def post(path, body, fields=""):
+    """The bytes of a request. `fields`: more lines of the head, each with its end."""
     data = json.dumps(body).encode()
-    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n{fields}\r\n".encode() + data
+
+
+# Requests that a server has to refuse, and that cost it as much as their sender can make them cost.
+HOSTILE = [
+    b"\x00\xff\xfegarbage\r\n\r\n",
+    b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 40000 + b"\r\n\r\n",
+    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"inputs\": \"half",
+    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    post("/v1/predict", {"inputs": "x" * 2_000_000}),
+    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400000,
+    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400011\r\n\r\n" + b'{"inputs":' + b"9" * 400000 + b"}",
+    post("/v1/predict", {"inputs": [""] * 5000}),
+    post("/v1/predict", {"inputs": ["a", None]}),
+]
 
 
 class Connection:
@@ -125,8 +141,8 @@ def expected_answers(exp, db, run, texts, route):
     return [each["vector"] for each in json.loads(out[out.index('{"run"') if '{"run"' in out else out.index("{\n") :])["vectors"]], time.monotonic() - begin
 
 
-def request_for(route, text):
-    return post(route, {"inputs": text, "truncate": True} if route == "/v1/predict" else {"input": text, "truncate": True})
+def request_for(route, text, fields=""):
+    return post(route, {"inputs" if route == "/v1/predict" else "input": text, "truncate": True}, fields)
 
 
 def is_right(route, body, wanted):

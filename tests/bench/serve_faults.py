@@ -9,21 +9,9 @@ halves of requests, JSON that nests or counts beyond all measure, and open conne
 lost or an answer wrong, the server ended, or its memory grew beyond --growth MiB after the first tenth of the time.
 """
 import argparse, asyncio, os, random, resource, signal, sys, time
-from serve_client import Connection, Server, expected_answers, is_right, lines_of, once, post, request_for
+from serve_client import HOSTILE, Connection, Server, expected_answers, is_right, lines_of, once, request_for
 
 ROUTE = "/v1/predict"
-HOSTILE = [
-    b"\x00\xff\xfegarbage\r\n\r\n",
-    b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 40000 + b"\r\n\r\n",
-    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"inputs\": \"half",
-    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
-    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-    post("/v1/predict", {"inputs": "x" * 2_000_000}),
-    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400000,
-    b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400011\r\n\r\n" + b'{"inputs":' + b"9" * 400000 + b"}",
-    post("/v1/predict", {"inputs": [""] * 5000}),
-    post("/v1/predict", {"inputs": ["a", None]}),
-]
 
 
 async def polite(server, texts, wanted, until, counts):
