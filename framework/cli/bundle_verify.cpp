@@ -144,6 +144,50 @@ void refuse_without_build(const CommandLine& line) {
   if (line.flag("with-diff")) throw UsageError("--with-diff goes with --build");
 }
 
+/// The text with the bundle in place of the folder into which it is unpacked, which is gone when the text is
+/// read.
+std::string with_archive(std::string text, const UnpackedBundle& bundle, const std::string& archive) {
+  for (const std::string& gone : {bundle.database().string(), bundle.folder().string()})
+    for (std::size_t at = text.find(gone); at != std::string::npos; at = text.find(gone, at + archive.size()))
+      text.replace(at, gone.size(), archive);
+  return text;
+}
+
+int verify_opened(const CommandLine& line, const Arguments& arguments, const OpenedBundle& bundle,
+                  const std::vector<std::string>& words) {
+  Store store(bundle.unpacked().database(), OpenMode::write);
+  if (line.flag("keep")) bundle.keep();
+
+  if (const auto search = named_search(store, words)) return verify_search(line, store, *search);
+  const RunSelection selection = selection_from(line, words);
+  const SelectedRuns selected = meant_runs(store, selection);
+  if (line.flag("build")) return verify_with_recorded(line, store, selected.runs, arguments);
+
+  FoundData data(bundle.unpacked().folder(), data_folders(line));
+  Missing missing(store, data);
+  missing.look(line, selected.runs);
+  if (!line.flag("quiet") && !line.flag("json")) {
+    print_bundle(std::cout, bundle, store, selected.runs, true);
+    std::cout << std::endl;
+  }
+  int exit_code = exit_done;
+  // The decisions of a search first: nothing is trained for them.
+  if (words.empty() && !selection.narrows() && !line.flag("json"))
+    for (const SearchRow& row : list_searches(store))
+      exit_code = std::max(exit_code, verify_search(line, store, row));
+  const bool one = asks_for_one(selection, selected) || selected.runs.size() == 1;
+  const int verified =
+      verify_runs(line, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
+        specification.plugin_folders.clear();  // those of another machine, and anybody's
+        for (auto& [role, file] : specification.data)
+          if (const auto place = missing.place_of(file)) file.path = place->string();
+      });
+  if (line.has("report"))
+    write_bundle_report(store, line.text("report"), line.flag("quiet") || line.flag("json"));
+  if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
+  return verified == exit_done ? exit_code : verified;
+}
+
 }  // namespace
 
 void add_bundle_options(CommandLine& line) {
@@ -183,37 +227,13 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
   const std::string archive = words.front();
   words.erase(words.begin());
   const OpenedBundle bundle(archive, line.texts("plugin-path"));
-  Store store(bundle.unpacked().database(), OpenMode::write);
-  if (line.flag("keep")) bundle.keep();
-
-  if (const auto search = named_search(store, words)) return verify_search(line, store, *search);
-  const RunSelection selection = selection_from(line, words);
-  const SelectedRuns selected = meant_runs(store, selection);
-  if (line.flag("build")) return verify_with_recorded(line, store, selected.runs, arguments);
-
-  FoundData data(bundle.unpacked().folder(), data_folders(line));
-  Missing missing(store, data);
-  missing.look(line, selected.runs);
-  if (!line.flag("quiet") && !line.flag("json")) {
-    print_bundle(std::cout, bundle, store, selected.runs, true);
-    std::cout << std::endl;
+  try {
+    return verify_opened(line, arguments, bundle, words);
+  } catch (const ConfigErrors&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(with_archive(error.what(), bundle.unpacked(), archive));
   }
-  int exit_code = exit_done;
-  // The decisions of a search first: nothing is trained for them.
-  if (words.empty() && !selection.narrows() && !line.flag("json"))
-    for (const SearchRow& row : list_searches(store))
-      exit_code = std::max(exit_code, verify_search(line, store, row));
-  const bool one = asks_for_one(selection, selected) || selected.runs.size() == 1;
-  const int verified =
-      verify_runs(line, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
-        specification.plugin_folders.clear();  // those of another machine, and anybody's
-        for (auto& [role, file] : specification.data)
-          if (const auto place = missing.place_of(file)) file.path = place->string();
-      });
-  if (line.has("report"))
-    write_bundle_report(store, line.text("report"), line.flag("quiet") || line.flag("json"));
-  if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
-  return verified == exit_done ? exit_code : verified;
 }
 
 }  // namespace encore

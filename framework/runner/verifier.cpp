@@ -171,12 +171,12 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
       end = train(folder.path(), 2, false, watch);
     }
     outcome.interrupted = end == End::stopped;
-  } catch (const Error&) {
+    if (outcome.interrupted) return outcome;
+    judge(folder.path(), watch, outcome.verification);
+  } catch (...) {  // what is thrown names files in the folder
     folder.keep();
     throw;
   }
-  if (outcome.interrupted) return outcome;
-  judge(folder.path(), watch, outcome.verification);
   outcome.verification.time = now_seconds();
   outcome.verification.details["seconds"] = outcome.verification.time - begin;
   return outcome;
