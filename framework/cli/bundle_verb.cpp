@@ -177,11 +177,19 @@ int make_bundle(const Arguments& arguments) {
   return exit_done;
 }
 
+/// "bundle show FILE", but not "bundle show -o FILE.tar.zst", which packs a run called "show": packing needs
+/// -o, and show has no such option.
+bool asks_for_show(const Arguments& arguments) {
+  const auto is_output = [](const std::string& word) {
+    return word.starts_with("--output") || (word.starts_with("-o") && !word.starts_with("--"));
+  };
+  return !arguments.empty() && arguments.front() == "show" && std::ranges::none_of(arguments, is_output);
+}
+
 }  // namespace
 
 int bundle_verb(const Arguments& arguments) {
-  if (!arguments.empty() && arguments.front() == "show")
-    return show_bundle({arguments.begin() + 1, arguments.end()});
+  if (asks_for_show(arguments)) return show_bundle({arguments.begin() + 1, arguments.end()});
   return make_bundle(arguments);
 }
 

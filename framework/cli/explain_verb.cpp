@@ -245,9 +245,11 @@ int explain_file(const CommandLine& line) {
   return exit_done;
 }
 
-bool names_a_file(const std::string& text) {
+bool names_a_file(const CommandLine& line, const std::string& text) {
   std::error_code ignored;
-  return text.ends_with(".toml") || std::filesystem::is_regular_file(text, ignored);
+  if (text.ends_with(".toml")) return true;
+  return std::filesystem::is_regular_file(text, ignored) &&
+         (text.find('/') != std::string::npos || !means_run(line, text));
 }
 
 }  // namespace
@@ -257,7 +259,8 @@ int explain_verb(const Arguments& arguments) {
       "explain",
       {"explain RUN...|FILE [-S key=value]... [options]",
        "Of a run: its question, and field by field what tells it from the nearest other run. Of an "
-       "experiment file (a name that ends in .toml, or a file): for each of its runs why exp run would start "
+       "experiment file (a name that ends in .toml, or a file; ./NAME where a run is called so): for each of "
+       "its runs why exp run would start "
        "it, go on with it, or leave it alone; of one that was never asked before, what tells it from the "
        "nearest stored run. Nothing is written.",
        {{"exp explain quickstart", "what is particular about this run"},
@@ -273,7 +276,7 @@ int explain_verb(const Arguments& arguments) {
   if (line.has("file")) words.insert(words.begin(), line.text("file"));
   const RunSelection selection = selection_from(line, words);
   if (words.empty() && !selection.narrows()) line.require("file", "a run or an experiment file");
-  if (words.empty() || !names_a_file(words.front())) return explain_runs(line, selection);
+  if (words.empty() || !names_a_file(line, words.front())) return explain_runs(line, selection);
   if (words.size() > 1 || selection.narrows())
     throw UsageError("\"" + words.front() +
                      "\" is an experiment file; it stands alone, and without options that "

@@ -134,6 +134,15 @@ RunRow selected_run(const CommandLine& line, Store& store, const RunSelection& s
   return std::move(selected.runs.front());
 }
 
+bool means_run(const CommandLine& line, const std::string& word) try {
+  std::error_code none;
+  if (!std::filesystem::exists(line.database(), none)) return false;
+  Store store(line.database(), OpenMode::read);
+  return !select_runs(store, {.words = {word}}).runs.empty();
+} catch (const UnknownRun&) {
+  return false;
+}
+
 bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected) {
   return !selection.best.empty() || (selected.named && selection.words.size() == 1);
 }

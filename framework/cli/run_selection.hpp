@@ -26,6 +26,9 @@ RunSelection selection_from(const CommandLine& line);
 SelectedRuns selected_runs(const CommandLine& line, Store& store, const RunSelection& selection);
 /// Exactly one. Throws UnknownRun where several are meant.
 RunRow selected_run(const CommandLine& line, Store& store, const RunSelection& selection);
+/// Whether the word means runs of the database: where it may be a file or a folder as well, the runs come
+/// first, and ./WORD is the file.
+bool means_run(const CommandLine& line, const std::string& word);
 /// Why none was selected.
 std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected);
 

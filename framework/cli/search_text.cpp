@@ -185,7 +185,7 @@ std::vector<std::size_t> whole_order(const search::Standing& standing) {
 }  // namespace
 
 std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words) {
-  if (words.size() != 1) return std::nullopt;
+  if (words.size() != 1 || words.front() == "all") return std::nullopt;
   Statement& runs = store.database().cached("SELECT 1 FROM run WHERE name = ?");
   const bool is_run = runs.with(words.front()).step();
   runs.reset();

@@ -74,15 +74,6 @@ std::optional<BundleWord> bundle_word(const std::string& word) {
   return BundleWord{.archive = word.substr(0, colon), .run = word.substr(colon + 1)};
 }
 
-bool means_run(const CommandLine& line, const std::string& word) try {
-  std::error_code none;
-  if (!fs::exists(line.database(), none)) return false;
-  Store store(line.database(), OpenMode::read);
-  return !select_runs(store, {.words = {word}}).runs.empty();
-} catch (const UnknownRun&) {
-  return false;
-}
-
 /// No run's name has a slash; a folder without one is meant where no run is.
 bool names_folder(const CommandLine& line, const std::string& word) {
   std::error_code none;

@@ -128,6 +128,10 @@ std::string RunNames::of_group(const Proposal& applied, const Resolved& resolved
     name += part.is_option ? filled(part, applied, resolved, mentioned, problems) : part.text;
   for (const Assignment& assignment : applied)
     if (!mentioned.contains(assignment.key)) name += "-" + prefixes_.at(assignment.key) + assignment.label;
+  if (name == "all")
+    problems.add(pattern_.parts.front().place, "name",
+                 "the name of a run becomes \"all\"; no run can be called \"all\": where runs are named, it "
+                 "means all of them");
   return distinct(applied.empty() ? name : cut(name), group);
 }
 

@@ -80,6 +80,33 @@ TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   EXPECT_EQ(verdict.at("outcome"), "equal");
 }
 
+/// "show" is an action of exp bundle, and may be a run's name: what has -o packs.
+TEST_F(Bundle, ARunCalledShowIsPackedAndShown) {
+  sandbox_.write("show.toml", tiny_experiment("show"));
+  train("show.toml");
+  EXPECT_TRUE(contains(exp({"bundle", "show", "-o", "show.tar.zst"}).output, "run show, "));
+  EXPECT_TRUE(contains(exp({"bundle", "-o", "again.tar.zst", "show"}).output, "run show, "));
+  EXPECT_TRUE(contains(exp({"bundle", "show", "show.tar.zst"}).output, "run show, "));
+  EXPECT_TRUE(contains(exp({"bundle", "show", "show", "--output=two.tar.zst"}).output, "run show, "));
+  EXPECT_TRUE(contains(exp({"bundle", "show"}, 2).errors, "needs FILE.tar.zst"));
+}
+
+/// The folder into which a bundle is unpacked is gone when a message is read.
+TEST_F(Bundle, ARefusalNamesTheBundleAndNoFolderThatIsGone) {
+  train();
+  exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const std::string aside = (sandbox_.folder() / "aside").string();
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"tinny"}, {"x*"}, {"0123456789"}, {"--state", "failed"}}) {
+    std::vector<std::string> arguments = {"verify", "tiny.tar.zst"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const std::string said = exp(arguments, 2).errors;
+    EXPECT_FALSE(contains(said, aside)) << said;
+  }
+  EXPECT_TRUE(
+      contains(exp({"verify", "tiny.tar.zst", "x*"}, 2).errors, "no run matches \"x*\" in tiny.tar.zst"));
+}
+
 TEST_F(Bundle, TakesEveryFileThatGivesTheParametersTheirMeaning) {
   train();
   const std::string folder = "encore.db.runs/" + id() + "/";

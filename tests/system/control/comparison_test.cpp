@@ -91,6 +91,17 @@ TEST_F(ComparingVerbs, ExplainAFile) {
   expect_refused({"explain", "absent.toml"}, "absent.toml");
 }
 
+/// A word that is a run and a file means the run, as for exp serve; ./WORD and NAME.toml mean the file.
+TEST(ExplainAFile, ARunComesBeforeAFileOfItsName) {
+  Sandbox sandbox;
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  sandbox.write("tiny", sandbox.read("tiny.toml"));
+  sandbox.write("other", sandbox.read("tiny.toml"));
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny"}).output, "it is the only run of this database"));
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "./tiny"}).output, "tiny  skip: "));
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "other"}).output, "tiny  skip: ")) << "no run is called so";
+}
+
 TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
   Sandbox sandbox;
   const auto explained = [&] { return sandbox.exp({"explain", "tiny.toml"}).output; };

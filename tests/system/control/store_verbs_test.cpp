@@ -280,6 +280,48 @@ TEST_F(StoreVerbs, DumpAsCsvAndJson) {
   expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
 }
 
+/// Every verb that writes CSV, and a text that a spreadsheet would compute in each column of text.
+TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
+  const std::string formula = R"(=HYPERLINK("http://evil.example";"x"))";
+  sandbox_.change("UPDATE run SET name = '" + formula + "', note = '@SUM(1)'");
+  sandbox_.change("UPDATE sweep SET name = '" + formula + "'");
+  sandbox_.change(R"(UPDATE param SET value = '+1+1', source = '-2+3', at = '=1' WHERE key = 'data.type')");
+  output_of({"dump", "--csv", "-o", "tables"});
+  std::string all = output_of({"ls", "--csv"}) + output_of({"compare", "all", "--csv"}) +
+                    output_of({"query", "SELECT name, note, '+1' AS \"=head\" FROM run", "--csv"});
+  for (const char* table : {"runs", "params", "points"})
+    all += sandbox_.read("tables/" + std::string(table) + ".csv");
+  EXPECT_TRUE(contains(all, "'=HYPERLINK")) << all;
+  EXPECT_TRUE(contains(all, "'+1+1")) << all;
+  EXPECT_TRUE(contains(all, ",'-2+3,'=1\r\n")) << all;
+  EXPECT_TRUE(contains(all, "'=head\r\n")) << all;
+  for (const std::string start : {"\n", ",", "\n\"", ",\""})
+    for (const char sign : {'=', '+', '@'})
+      EXPECT_FALSE(contains(all, start + sign)) << all.substr(all.find(start + sign), 80);
+}
+
+/// "all" means every run, also of a run or a search of that name, which another database may bring.
+TEST_F(StoreVerbs, AllIsEveryRunWhateverIsCalledSo) {
+  output_of({"run", "tiny.toml", "--quiet", "-S", "name=other", "-S", "seed=2"});
+  sandbox_.change("UPDATE run SET name = 'all' WHERE name = 'other'");
+  sandbox_.change("UPDATE sweep SET name = 'all' WHERE name = 'other'");
+  sandbox_.change(
+      "INSERT INTO search (name, sweep, identity, backend, settings, space, created) "
+      "SELECT 'all', number, 'x', 'openmp', '{}', '[]', 0 FROM sweep LIMIT 1");  // damaged: who reads it
+                                                                                 // fails
+  EXPECT_TRUE(contains(output_of({"ls", "all"}), "tiny"));
+  EXPECT_EQ(nlohmann::json::parse(output_of({"show", "all", "--json"})).size(), 2U);
+  EXPECT_TRUE(contains(output_of({"verify", "all"}), "tiny equal")) << "the runs, not the search";
+  sandbox_.change("DELETE FROM search");  // has no trials, which a report of it would need
+  EXPECT_TRUE(contains(output_of({"bundle", "all", "-o", "all.tar.zst"}), "2 runs"));
+  EXPECT_TRUE(contains(output_of({"tag", "all", "+seen"}), "tiny: seen"));
+  const std::string id = sandbox_.one("SELECT id FROM run WHERE name = 'all'");
+  EXPECT_TRUE(nlohmann::json::parse(output_of({"show", id, "--json"})).is_object()) << "by its id";
+  expect_refused({"run", "tiny.toml", "-S", "name=all"}, "no run can be called \"all\"");
+  expect_refused({"retrain", "tiny", "--with", "train.conll", "--name", "all"},
+                 "no run can be called \"all\"");
+}
+
 TEST_F(StoreVerbs, DumpOfASweepHasAllItsRunsAndNoOthers) {
   sandbox_.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   output_of({"run", "sweep.toml", "--quiet"});

@@ -88,6 +88,24 @@ TEST(Names, ValuesThatAZipRepeatsKeepTheirName) {
                    "tiny-adamw.learning_rate=0.01-epochs=3-s1"}));
 }
 
+/// "all" means every run: no run gets the name, whether it is written or made of a setting.
+TEST(Names, NoneIsAll) {
+  const auto failure = [](const std::string& name, const std::string& sweep) -> std::string {
+    try {
+      plan(named(name, sweep));
+    } catch (const ConfigErrors& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(failure("all", "").find("no run can be called \"all\""), std::string::npos);
+  EXPECT_NE(failure("{data.root}", "[sweep.grid]\n\"data.root\" = [\"all\"]\n")
+                .find("1:9: the name of a run becomes \"all\"; no run can be called \"all\""),
+            std::string::npos)
+      << failure("{data.root}", "[sweep.grid]\n\"data.root\" = [\"all\"]\n");
+  EXPECT_EQ(failure("small-{data.root}", "[sweep.grid]\n\"data.root\" = [\"all\"]\n"), "");
+}
+
 TEST(Names, ValuesThatLookAlikeKeepTheirNumber) {
   std::vector<Value> values(6);
   values[0].data = values[2].data = std::string("a/set");
