@@ -1,10 +1,13 @@
 // serve: models behind HTTP, until a signal ends it. Which they are is in served_models.hpp.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
 
+#include "base/shell_word.hpp"
 #include "cli/command_line.hpp"
 #include "cli/held_signals.hpp"
 #include "cli/run_plugins.hpp"
@@ -27,9 +30,33 @@ constexpr const char* token_variable = "ENCORE_SERVE_TOKEN";
 /// Shorter ones can be guessed.
 constexpr std::size_t least_token_bytes = 16;
 
+/// As ssh treats a private key: a file of this user that others may read, write or run is refused. One of
+/// another user is not judged: its owner has chosen who reads it (a mounted secret).
+void require_private(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != ::getuid()) return;
+  constexpr mode_t of_others = S_IRWXG | S_IRWXO;
+  if ((about.st_mode & of_others) == 0) return;
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(about.st_mode & 07777));
+  throw UsageError("--token-file " + path + ": other users have access to the file (mode " + mode +
+                   "), expected mode 0600; run " + shell_command({"chmod", "600", path}) +
+                   ", and make another token if others were on this machine");
+}
+
+/// The database keeps the texts of --monitor-texts.
+void warn_where_others_read(const std::filesystem::path& database) {
+  struct stat about {};
+  if (::stat(database.c_str(), &about) != 0 || (about.st_mode & (S_IRGRP | S_IROTH)) == 0) return;
+  std::cerr << "exp: --monitor-texts keeps texts of clients in " << database.string()
+            << ", which other users of this machine can read; "
+            << shell_command({"chmod", "600", database.string()}) << " keeps them out\n";
+}
+
 std::string token_of(const CommandLine& line) {
   std::string token;
   if (line.has("token-file")) {
+    require_private(line.text("token-file"));
     token = load_text(line.text("token-file"), "token");
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
   } else if (const char* value = std::getenv(token_variable)) {
@@ -121,8 +148,10 @@ CommandLine make_serve_line() {
   line.options()("host", po::value<std::string>()->value_name("ADDRESS")->default_value("127.0.0.1"),
                  "where to listen; 0.0.0.0: wherever this machine can be reached");
   line.options()("port", count(8080), "0: any that is free");
-  line.options()("token-file", po::value<std::string>()->value_name("FILE"),
-                 "a file with the token that clients have to send (or $ENCORE_SERVE_TOKEN)");
+  line.options()(
+      "token-file", po::value<std::string>()->value_name("FILE"),
+      "a file with the token that clients have to send, which no other user may read: mode 0600 (or "
+      "$ENCORE_SERVE_TOKEN)");
   line.options()(
       "workers", count(0),
       "processes for each model, which share the cores; 0: two on a processor with two cores, one on a GPU");
@@ -165,6 +194,7 @@ int serve_verb(const Arguments& arguments) {
   ServeOptions options = options_of(line);
   HeldSignals signals;  // bundles are unpacked into folders that must not stay
   std::vector<ServedRun> models = served_models(line);
+  if (options.monitor_text_days > 0.0) warn_where_others_read(line.database());
   std::string names = names_of(models);
   options.listening = [&](const std::string& url) {
     signals.release();

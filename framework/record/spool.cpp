@@ -67,11 +67,11 @@ std::string spool_name(int attempt) {
   return name;
 }
 
-SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::string& run)
+SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::string& run, unsigned mode)
     : path_(std::move(path)) {
   ENCORE_REQUIRE(attempt > 0, "attempts count from 1");
   ENCORE_REQUIRE(run.size() <= spool_run_bytes, "the head has room for the id of a run");
-  file_ = open_file(path_, O_RDWR | O_CREAT);
+  file_ = open_file(path_, O_RDWR | O_CREAT, mode);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(path_.string() + ": another worker writes this spool; let it end first");
   }

@@ -54,7 +54,7 @@ class SpoolWriter {
  public:
   /// Makes the file, or continues behind the last valid frame of an existing one of the same attempt and run,
   /// in the format that it has. `run` is an id, or empty where no run is recorded.
-  SpoolWriter(std::filesystem::path path, int attempt, const std::string& run = "");
+  SpoolWriter(std::filesystem::path path, int attempt, const std::string& run = "", unsigned mode = 0644);
   /// Flushes; an error is lost here, so call `sync` before.
   ~SpoolWriter();
   SpoolWriter(const SpoolWriter&) = delete;

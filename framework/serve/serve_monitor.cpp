@@ -20,6 +20,14 @@ constexpr std::chrono::minutes spool_time(10);
 /// Answers that feedback may come for.
 constexpr std::size_t most_remembered = 65536, most_remembered_bytes = std::size_t{64} << 20;
 constexpr double seconds_of_day = 86400.0;
+/// What clients have sent is for the user of this server alone.
+constexpr unsigned spool_mode = 0600;
+
+void make_private_folder(const std::filesystem::path& folder) {
+  std::filesystem::create_directory(folder);
+  std::error_code ignored;  // another user's folder, who has let this one in
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
+}
 
 }  // namespace
 
@@ -123,10 +131,10 @@ void ServeMonitor::append(File& file, const std::function<std::string()>& record
   const auto now = std::chrono::steady_clock::now();
   if (file.writer && now - file.opened > spool_time) file.writer.reset();
   if (!file.writer) {
-    std::filesystem::create_directory(folder_);
+    make_private_folder(folder_);
     const std::string name =
         std::string(file.kind) + "-" + session_ + "-" + std::to_string(++file.part) + ".spool";
-    file.writer.emplace(folder_ / name, 1, run_id_);
+    file.writer.emplace(folder_ / name, 1, run_id_, spool_mode);
     file.opened = now;
   }
   file.writer->event_text(record);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -466,6 +467,22 @@ TEST(Layout, TheTestsThatSecurityNamesExist) {
   EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
   for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
   EXPECT_FALSE(tests.contains("Layout.SomethingElse")) << "the list can miss something";
+}
+
+// Each row of these tables is a promise, and its last cell names the tests that hold it.
+TEST(Layout, EachPromiseAboutTheNetworkNamesATest) {
+  const std::string page = text_of(root() / "SECURITY.md");
+  const std::size_t begin = page.find("\n## Requests over the network");
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream lines(page.substr(begin, page.find("\n## ", begin + 1) - begin));
+  std::size_t promises = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| what |")) continue;
+    ++promises;
+    const std::string last = line.substr(line.rfind(" | "));
+    EXPECT_FALSE(tests_named_in(last).empty()) << line;
+  }
+  EXPECT_GT(promises, 8u);
 }
 
 // The rules themselves, on includes that must be refused and on some that must not.

@@ -159,6 +159,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     sandbox.write(file, sentences);
   }
   sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
+  std::filesystem::permissions(sandbox.folder() / "token.txt", std::filesystem::perms(0600));
   // For the examples about models from elsewhere: what has the shape of one.
   sandbox.write("minilm.toml", example_of_bert());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});

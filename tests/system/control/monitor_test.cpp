@@ -1,6 +1,7 @@
 // `exp serve --monitor` and `exp monitor` together: what is kept of requests and what is not, feedback, the
 // alert with its command, and what is refused.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -156,6 +157,29 @@ TEST_F(Monitor, TextsAreKeptWhereAskedForAndCanBeForgotten) {
   const ProgramOutput again = sandbox_.exp({"monitor", "tiny", "--forget", id});
   EXPECT_EQ(again.end.exit_code, 1);
   EXPECT_NE(again.errors.find("nothing is kept of a request " + id), std::string::npos) << again.errors;
+}
+
+/// What clients have sent is for the user of the server alone, whatever the umask.
+TEST_F(Monitor, NoOtherUserCanReadWhatIsKept) {
+  const mode_t before = ::umask(0);
+  const fs::path folder = run_folder() / "monitor";
+  fs::create_directory(folder);  // as an earlier version has made it
+  fs::permissions(sandbox_.folder() / "encore.db", fs::perms(0644));
+  serve({"--monitor", "--monitor-texts", "7"});
+  ::umask(before);
+  feedback({{"id", id_of(predict("Zacharias lives in Lund ."))}, {"answer", {{"entities", json::array()}}}});
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms(0700));
+  int spools = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms(0600)) << entry.path();
+    ++spools;
+  }
+  EXPECT_EQ(spools, 2) << "numbers and texts";
+  const std::string said = sandbox_.read("serve.txt");
+  EXPECT_NE(said.find("--monitor-texts keeps texts of clients in encore.db, which other users of this "
+                      "machine can read; chmod 600 encore.db keeps them out"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {

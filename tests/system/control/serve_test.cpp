@@ -121,7 +121,7 @@ TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
 
 /// What a head promises takes no room: only bytes that have come do.
 TEST_F(Serve, HeadsWithoutBodiesDoNotHoldTheDoor) {
-  sandbox_.write("token.txt", "0123456789abcdef0123\n");
+  write_token("token.txt", "0123456789abcdef0123\n");
   serve({"--receive-timeout", "60", "--token-file", "token.txt"});
   const std::string token = "Authorization: Bearer 0123456789abcdef0123\r\n";
   const std::string head =
@@ -257,6 +257,87 @@ TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
   EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 1U);
 }
 
+/// Long texts take one worker at most and leave the other to short ones; here both stand still meanwhile.
+TEST_F(Serve, ShortTextsAreAnsweredWhileLongOnesAreComputed) {
+  serve({"--workers", "2"});
+  ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_workers_ready{model=\"tiny\"}") == 2; }));
+  const std::vector<pid_t> workers = sandbox_.workers();
+  ASSERT_EQ(workers.size(), 2U);
+  for (const pid_t worker : workers) ::kill(worker, SIGSTOP);
+  const auto batches = [&] { return metric("encore_batches_total{model=\"tiny\"}"); };
+  const auto waiting = [&] { return metric("encore_waiting_texts{model=\"tiny\"}"); };
+  const std::string marks = json{{"inputs", "a" + std::string(20'000, '.')}, {"truncate", true}}.dump();
+  std::vector<std::unique_ptr<HttpConnection>> hostile;
+  for (int i = 0; i < 3; ++i) {
+    hostile.push_back(std::make_unique<HttpConnection>(port_));
+    hostile.back()->send(http_post("/v1/predict", marks));
+  }
+  ASSERT_TRUE(sandbox_.wait_until([&] { return batches() + waiting() == 3; }));
+  EXPECT_EQ(batches(), 1U) << "one worker is left";
+  HttpConnection honest(port_);
+  honest.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
+  EXPECT_TRUE(sandbox_.wait_until([&] { return batches() == 2; }));
+  EXPECT_EQ(waiting(), 2U) << "it went before those that had waited";
+  for (const pid_t worker : workers) ::kill(worker, SIGCONT);
+  EXPECT_EQ(honest.receive().status, 200);
+  for (const auto& each : hostile) EXPECT_EQ(each->receive().status, 200);
+}
+
+/// A text that ends each worker which computes it ends two of them, and is refused then.
+TEST_F(Serve, ATextThatEndsWorkersIsNotTriedAgainAndAgain) {
+  serve({"--workers", "1", "--body-kib", "32768", "--timeout", "600"});
+  const std::string text(std::size_t{16} << 20,
+                         '.');  // a worker computes it for seconds, to be ended meanwhile
+  HttpConnection asks(port_);
+  asks.send(http_post("/v1/predict", json{{"inputs", text}, {"truncate", true}}.dump()));
+  for (std::uint64_t batch = 1; batch <= 2; ++batch) {
+    ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"tiny\"}") == batch; }));
+    for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
+  }
+  expect_refused(asks.receive(), 503, "two workers have ended while they computed this (");
+  for (int i = 0; i < 3; ++i)
+    expect_refused(ask(http_post("/v1/predict", json{{"inputs", text}, {"truncate", true}}.dump())), 503,
+                   "it is not tried again");
+  EXPECT_EQ(metric("encore_batches_total{model=\"tiny\"}"), 2U) << "no worker was asked a third time";
+  EXPECT_EQ(predict("Anna lives in Lund .").status, 200);
+  EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 2U);
+  EXPECT_EQ(metric("encore_texts_lost_total{model=\"tiny\"}"), 4U);
+}
+
+/// Methods, forms and names that are none of a route's, with and without a body.
+TEST_F(Serve, AnswersMethodsThatARouteDoesNotTakeAndRepeatsNoTag) {
+  serve();
+  const auto asked = [&](const std::string& method, const std::string& target) {
+    return ask(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  };
+  for (const char* method : {"OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "FOO", "get"}) {
+    expect_refused(asked(method, "/v1/predict"), 405, "/v1/predict takes POST");
+    EXPECT_TRUE(asked(method, "/v1/models").has("Allow: GET, HEAD\r\n")) << method;
+  }
+  EXPECT_EQ(asked("HEAD", "/v1/predict").status, 405);
+  EXPECT_EQ(asked("OPTIONS", "*").status, 404);
+  EXPECT_EQ(asked("CONNECT", "localhost:80").status, 404);
+  expect_refused(ask("PUT /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"), 405,
+                 "takes POST");
+  // By the head: no body is waited for.
+  expect_refused(ask("POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                     "Content-Length: 1000000\r\n\r\n"),
+                 404, "start it with --monitor");
+  const std::string tag = "<script>alert(1)</script>";
+  const std::string body = json{{"inputs", "Anna"}, {"model", tag}}.dump();
+  for (const HttpResponse& response :
+       {asked("GET", "/" + tag), ask(http_post("/v1/predict", body)),
+        ask(http_post("/v1/predict", json{{tag, "Anna"}}.dump())),
+        ask("GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://" + tag + "\r\n\r\n")}) {
+    EXPECT_GE(response.status, 400);
+    EXPECT_TRUE(response.has("alert(1)")) << response.body;
+    EXPECT_FALSE(response.has("<")) << response.body;
+    EXPECT_TRUE(response.has("Content-Type: application/json\r\n")) << response.head;
+    EXPECT_TRUE(response.has("X-Content-Type-Options: nosniff\r\n")) << response.head;
+    EXPECT_TRUE(json::accept(response.body));
+  }
+}
+
 TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
   serve({"--queue", "3", "--batch", "1", "--workers", "1"});
   const std::vector<pid_t> workers = sandbox_.workers();
@@ -333,11 +414,19 @@ TEST_F(Serve, DoesNotWaitForSlowClients) {
 }
 
 TEST_F(Serve, RefusesConnectionsBeyondTheLimitPolitely) {
-  serve({"--connections", "20"});
-  std::vector<std::unique_ptr<HttpConnection>> open;
-  for (int i = 0; i < 20; ++i) open.push_back(std::make_unique<HttpConnection>(port_));
-  open.back()->send(http_get("/healthz"));
-  EXPECT_EQ(open.back()->receive().status, 200) << "all of them are in";
+  serve({"--connections", "20", "--workers", "1"});
+  const std::vector<pid_t> workers = sandbox_.workers();
+  ASSERT_EQ(workers.size(), 1U);
+  ::kill(workers[0], SIGSTOP);
+  const std::string body = R"({"inputs": "Anna lives in Lund ."})";
+  const std::string whole = http_post("/v1/predict", body, "Expect: 100-continue\r\n");
+  std::vector<std::unique_ptr<HttpConnection>> asked;
+  for (int i = 0; i < 20; ++i) {
+    asked.push_back(std::make_unique<HttpConnection>(port_));
+    asked.back()->send(whole.substr(0, whole.size() - body.size()));
+    ASSERT_EQ(asked.back()->receive().status, 100) << "let in";
+    asked.back()->send(body);
+  }
   int refused = 0;
   for (int i = 0; i < 200; ++i) {
     HttpConnection more(port_);
@@ -345,14 +434,27 @@ TEST_F(Serve, RefusesConnectionsBeyondTheLimitPolitely) {
     if (response.status == 503 && response.has("too many connections")) ++refused;
   }
   EXPECT_GT(refused, 150);
-  open.clear();
+  ::kill(workers[0], SIGCONT);
+  for (const auto& each : asked) EXPECT_EQ(each->receive().status, 200);
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna").status == 200; }));
+}
+
+/// Clients that send nothing, or half of a request, leave room for those that ask.
+TEST_F(Serve, SilentConnectionsBeyondTheLimitTakeNobodysPlace) {
+  serve({"--connections", "20", "--receive-timeout", "60"});
+  std::vector<std::unique_ptr<HttpConnection>> silent;
+  for (int i = 0; i < 60; ++i) {
+    silent.push_back(std::make_unique<HttpConnection>(port_));
+    if (i % 2 == 0) silent.back()->send("POST /v1/predict HTTP/1.1\r\nHost: loc");
+    EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << i;
+  }
+  EXPECT_EQ(metric("encore_refused_connections_total"), 0U);
 }
 
 TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
   const std::string token = "0123456789abcdef0123";
-  sandbox_.write("token.txt", token + "\n");
-  sandbox_.write("short.txt", "secret\n");
+  write_token("token.txt", token + "\n");
+  write_token("short.txt", "secret\n");
   const auto failure = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"serve", "tiny", "--port", "0"});
     const ProgramOutput output = sandbox_.exp(options);
@@ -375,6 +477,24 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
         200);
   for (const char* open : {"/healthz", "/readyz", "/", "/openapi.json"})
     EXPECT_EQ(ask(http_get(open)).status, 200) << open;
+}
+
+/// As ssh treats a private key.
+TEST_F(Serve, RefusesATokenThatOtherUsersCanRead) {
+  sandbox_.write("token.txt", "0123456789abcdef0123\n");
+  const std::filesystem::path file = sandbox_.folder() / "token.txt";
+  for (const unsigned mode : {0644U, 0640U, 0604U, 0620U, 0666U}) {
+    std::filesystem::permissions(file, std::filesystem::perms(mode));
+    const ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0", "--token-file", "token.txt"});
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_NE(output.errors.find("--token-file token.txt: other users have access to the file (mode 0"),
+              std::string::npos)
+        << output.errors;
+    EXPECT_NE(output.errors.find("expected mode 0600; run chmod 600 token.txt"), std::string::npos)
+        << output.errors;
+  }
+  std::filesystem::permissions(file, std::filesystem::perms(0400));
+  serve({"--token-file", "token.txt"});
 }
 
 TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {

@@ -52,6 +52,11 @@ class Serve : public RealWorkerTest {
     const std::string before = "listening on http://127.0.0.1:";
     port_ = static_cast<std::uint16_t>(std::stoi(said.substr(said.find(before) + before.size())));
   }
+  /// For --token-file, which takes no file that others can read.
+  void write_token(const std::string& name, const std::string& token) const {
+    sandbox_.write(name, token);
+    std::filesystem::permissions(sandbox_.folder() / name, std::filesystem::perms(0600));
+  }
   HttpResponse ask(const std::string& request) const {
     HttpConnection connection(port_);
     connection.send(request);
