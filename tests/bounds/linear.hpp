@@ -1,0 +1,87 @@
+// What every parser of foreign input has to show: twice the input is twice the work, and both work and memory
+// are at most a stated multiple of its bytes. Place in the flow: each *_bounds.cpp has the worst known inputs
+// of some formats and calls expect_linear.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "bounds/work_counter.hpp"
+
+namespace encore::bounds {
+
+/// Allowed growth of the work for twice the input. Sorting and balanced trees are counted as linear:
+/// n log n grows by 2.15 at 10,000 entries, and tables that double their size add jitter. n^1.5 grows by
+/// 2.83 and a square by 4.
+inline constexpr double most_growth = 2.3;
+
+enum class Outcome : std::uint8_t { taken, refused };
+
+struct Bound {
+  std::size_t size;        ///< n; the input is made at n and at 2 n
+  double steps_per_byte;   ///< at most, of the larger input
+  double memory_per_byte;  ///< likewise
+  Outcome outcome = Outcome::taken;
+};
+
+struct Measured {
+  Work work;
+  std::size_t bytes = 0;
+  Outcome outcome = Outcome::taken;
+  std::string message = {};  ///< where it was refused
+};
+
+template <class Input>
+Measured measure(const Input& input, std::size_t bytes, const std::function<void(const Input&)>& read) {
+  Measured measured{.work = {}, .bytes = bytes};
+  measured.work = work_of([&] {
+    try {
+      read(input);
+    } catch (const Error& error) {
+      measured.outcome = Outcome::refused;
+      measured.message = std::string(error.what()).substr(0, 200);
+    }
+  });
+  return measured;
+}
+
+inline std::size_t bytes_of(const std::string& input) {
+  return input.size();
+}
+
+/// `make(n)` is the input of size n, and `read` is what is measured. An input with more than a text in it has
+/// its own bytes_of.
+template <class Make, class Read>
+void expect_linear(const Bound& bound, const Make& make, const Read& read) {
+  using Input = decltype(make(bound.size));
+  const auto measure_at = [&](std::size_t size) {
+    const Input input = make(size);
+    return measure<Input>(input, bytes_of(input), read);
+  };
+  measure_at(bound.size);  // what is made once in a process, such as tables, is no work of an input
+  const Measured once = measure_at(bound.size), twice = measure_at(2 * bound.size);
+  const double growth = static_cast<double>(twice.work.steps) /
+                        static_cast<double>(std::max<std::uint64_t>(once.work.steps, 1));
+  const double input_growth = static_cast<double>(twice.bytes) / static_cast<double>(once.bytes);
+  const double steps = static_cast<double>(twice.work.steps) / static_cast<double>(twice.bytes);
+  const double memory = static_cast<double>(twice.work.peak) / static_cast<double>(twice.bytes);
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::cout << std::fixed << std::setprecision(2) << test->test_suite_name() << '.' << test->name() << ": "
+            << twice.bytes << " bytes, growth " << growth << ", " << steps << " steps and " << memory
+            << " bytes of memory for each\n";
+  EXPECT_LE(growth, most_growth * input_growth / 2.0) << "twice the input is more than twice the work";
+  EXPECT_LE(steps, bound.steps_per_byte) << "steps for each byte";
+  EXPECT_LE(memory, bound.memory_per_byte) << "bytes of memory for each byte";
+  EXPECT_EQ(once.outcome, bound.outcome) << once.message;
+  EXPECT_EQ(twice.outcome, bound.outcome) << twice.message;
+}
+
+}  // namespace encore::bounds
