@@ -65,10 +65,11 @@ class FieldReader {
   void operator()(std::vector<T>& list) {
     std::uint32_t count = 0;
     (*this)(count);
-    // Each member takes at least the four bytes of a length: no more of them can follow.
+    // Members are made one by one as they are read: in memory each takes more than the four bytes that it may
+    // take here.
     if (count > from_.size() / 4) throw Error("it lists more than it holds");
-    list.resize(count);
-    for (T& each : list) visit_member(each);
+    list.clear();
+    for (; count > 0; --count) visit_member(list.emplace_back());
   }
   void require_end() const {
     if (!from_.empty()) throw Error(std::to_string(from_.size()) + " bytes follow its last field");
@@ -198,7 +199,7 @@ std::optional<ServeMessage> ServeFrames::next() {
     throw Error(damage + "a message cannot be read: " + error.what());
   }
   begin_ += serve_head_bytes + length;
-  if (begin_ == bytes_.size() || begin_ > std::size_t{1} << 20) {
+  if (begin_ > bytes_.size() / 2) {  // a byte is moved at most once for each that was read
     bytes_.erase(0, begin_);
     begin_ = 0;
   }

@@ -13,13 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t count_in(const Json& json, const char* name) {
-  const std::int64_t count = json.at(name).get<std::int64_t>();
-  if (count < 0) throw Error(std::string("\"") + name + "\" is negative");
+std::int64_t count_of(const Json& value, const std::string& name) {
+  const std::int64_t count = value.get<std::int64_t>();
+  if (count < 0) throw Error("\"" + name + "\" is negative");
   if (count > most_counted)
-    throw Error(std::string("\"") + name + "\" is " + std::to_string(count) + "; it must be at most " +
+    throw Error("\"" + name + "\" is " + std::to_string(count) + "; it must be at most " +
                 std::to_string(most_counted));
   return count;
+}
+
+std::int64_t count_in(const Json& json, const char* name) {
+  return count_of(json.at(name), name);
 }
 
 std::optional<double> number_in(const Json& json, const char* name, double most) {
@@ -47,8 +51,7 @@ TextFacts TextFacts::parse(std::string_view text) try {
                   .distance = number_in(json, "distance", HUGE_VAL)};
   if (facts.unknown > facts.pieces) throw Error("more pieces are unknown than there are");
   if (json.contains("labels"))
-    for (const auto& [label, count] : json.at("labels").items())
-      facts.labels[label] = count_in(json.at("labels"), label.c_str());
+    for (const auto& [label, count] : json.at("labels").items()) facts.labels[label] = count_of(count, label);
   return facts;
 } catch (const nlohmann::json::exception& error) {
   throw Error(std::string("no facts of a text: ") + error.what());

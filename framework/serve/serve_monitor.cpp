@@ -13,7 +13,7 @@
 namespace encore {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// After so long a spool is closed and another one begun: what is closed is removed once it is merged.
 constexpr std::chrono::minutes spool_time(10);
