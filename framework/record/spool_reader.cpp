@@ -16,7 +16,9 @@ namespace encore {
 
 namespace {
 
-constexpr std::size_t read_ahead = 256u << 10;
+/// Behind damage little is read at first: where a spool is damaged every few bytes, it is read anew each
+/// time.
+constexpr std::size_t least_read_ahead = 4u << 10, read_ahead = 256u << 10;
 constexpr std::size_t old_head_bytes = 16;  ///< of format 1
 
 template <class T>
@@ -58,7 +60,10 @@ bool SpoolReader::next(SpoolRecord& record) {
   if (!fill(spool_frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
   const std::byte* payload =
       buffer_.data() + begin_ + spool_frame_head_bytes;  // fill may have moved the buffer
-  if (crc32({payload, length}) != checksum) return stop(SpoolEnd::damaged, "the checksum differs");
+  if (crc32({payload, length}) != checksum) {
+    searched_ += length;  // a damaged length may be that of the rest of the file, again and again
+    return stop(SpoolEnd::damaged, "the checksum differs");
+  }
   if (!decode(payload, length, record)) return false;
   begin_ += spool_frame_head_bytes + length;
   offset_ += spool_frame_head_bytes + length;
@@ -230,7 +235,12 @@ bool SpoolReader::fill(std::size_t needed) {
   if (begin_ < filled_) std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
   filled_ -= begin_;
   begin_ = 0;
-  const std::size_t capacity = std::max(needed, read_ahead);
+  ahead_ = std::min(std::max(2 * ahead_, least_read_ahead), read_ahead);
+  struct stat status {};
+  const bool is_known = ::fstat(file_->descriptor(), &status) == 0;
+  if (needed > read_ahead && is_known && offset_ + needed > static_cast<std::uint64_t>(status.st_size))
+    return false;  // no memory is taken for what the file does not have
+  const std::size_t capacity = std::max(needed, ahead_);
   if (buffer_.size() < capacity) buffer_.resize(capacity);
   while (filled_ < needed) {
     // pread: the place to read is a matter of this object, not of the descriptor.
@@ -248,7 +258,7 @@ bool SpoolReader::stop(SpoolEnd end, const std::string& reason) {
   end_ = end;
   // On a network file system the end of a growing file may look damaged for a moment: a later call reads it
   // anew.
-  if (end == SpoolEnd::damaged) begin_ = filled_ = 0;
+  if (end == SpoolEnd::damaged) begin_ = filled_ = ahead_ = 0;
   problem_ =
       reason.empty() ? "" : path_.filename().string() + ": byte " + std::to_string(offset_) + ": " + reason;
   return false;

@@ -57,12 +57,13 @@ class SpoolReader {
 
   /// At damage: continues at the next whole record, if there is one. Only for a spool that is not written any
   /// more: elsewhere the damage may be what has not arrived yet. What lies there may be anything, so the
-  /// search is limited: it looks at `within` bytes, and what a reader hashes in all its searches is at most
-  /// eight times the file, and sixteen times `within`; where that does not suffice it finds nothing.
+  /// search is limited: it looks at `within` bytes, and what a reader hashes in all its searches, and of
+  /// frames whose checksum differs, is at most eight times the file, and sixteen times `within`; where that
+  /// does not suffice it finds nothing.
   std::optional<SpoolGap> skip_damage(std::uint64_t within = std::numeric_limits<std::uint64_t>::max());
   /// Continues behind damage that another reader of the same spool has found at this place.
   void continue_behind(const SpoolGap& gap);
-  /// Bytes that searches have hashed, or moved to hash them.
+  /// Bytes that searches have hashed, or moved to hash them, and those of frames whose checksum differs.
   std::uint64_t searched_bytes() const { return searched_; }
 
   /// Where the last record returned ends: what to store to go on later.
@@ -91,6 +92,7 @@ class SpoolReader {
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;  ///< of the unread part of buffer_
   std::size_t filled_ = 0;
+  std::size_t ahead_ = 0;  ///< bytes that are read at once
   std::uint64_t offset_ = 0;
   std::uint64_t sequence_ = 0;
   std::uint64_t searched_ = 0;
