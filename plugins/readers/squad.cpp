@@ -19,6 +19,12 @@ using nlohmann::json;
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a context, a question, an answer
 constexpr std::size_t most_listed = 10;
+/// Bytes of an answer that is looked for elsewhere in its context, for the message.
+constexpr std::size_t longest_searched = 200;
+/// Each question keeps its context, so that many short questions about a long one would take the memory of a
+/// thousand files: all of them together may have so many times the bytes of their file. In SQuAD it is 3.
+constexpr std::size_t most_context_copies = 64;
+constexpr std::size_t contexts_always_kept = std::size_t{16} << 20;
 constexpr std::size_t most_shown = 60;  // bytes of a text in a message
 constexpr std::string_view white_space = " \t\r\n\v\f";
 
@@ -56,7 +62,15 @@ class Context {
     const std::size_t byte = begins_[static_cast<std::size_t>(begin)];
     return text_.substr(byte, begins_[static_cast<std::size_t>(end)] - byte);
   }
-  /// The place in code points of the occurrence that is nearest to `to`; nothing where there is none.
+  /// For a message: where the part stands, as near to `to` as it does.
+  std::string where(std::string_view part, std::int64_t to, const char* remark) const {
+    if (part.size() > longest_searched) return "";
+    const std::optional<std::int64_t> place = nearest(part, to);
+    return place ? "; it stands at " + std::to_string(*place) + remark : "; the context does not have it";
+  }
+
+ private:
+  /// In code points; nothing where it does not stand there.
   std::optional<std::int64_t> nearest(std::string_view part, std::int64_t to) const {
     std::optional<std::int64_t> best;
     for (std::size_t at = text_.find(part); at != std::string_view::npos; at = text_.find(part, at + 1)) {
@@ -66,7 +80,6 @@ class Context {
     return best;
   }
 
- private:
   std::string_view text_;
   std::vector<std::size_t> begins_;
 };
@@ -92,17 +105,17 @@ struct Question {
   std::vector<TextSpan> answers;
 };
 
-/// Reads an answer; gives what is wrong with it.
-std::string read_answer(const json& answer, const Context& context, TextSpan& to) {
+/// Reads an answer; gives what is wrong with it. `is_shown`: the message is for people, so the answer is
+/// looked for in the whole context.
+std::string read_answer(const json& answer, const Context& context, bool is_shown, TextSpan& to) {
   if (!answer.is_object()) return "an answer is no object with \"text\" and \"answer_start\"";
   const std::string* text = text_in(answer, "text");
   if (std::string problem = problem_of_text(text, "text"); !problem.empty())
     return "an answer cannot be read: " + problem;
   const auto start = answer.find("answer_start");
   if (start != answer.end() && *start == json(-1)) {
-    const std::optional<std::int64_t> place = context.nearest(*text, 0);
-    return "the answer " + shown(*text) + " has answer_start = -1, a place that is not known; " +
-           (place ? "it stands at " + std::to_string(*place) + " first" : "the context does not have it");
+    return "the answer " + shown(*text) + " has answer_start = -1, a place that is not known" +
+           (is_shown ? context.where(*text, 0, " first") : "");
   }
   if (start == answer.end() || !start->is_number_unsigned())
     return "the answer " + shown(*text) + " has no number \"answer_start\", from 0 on";
@@ -117,15 +130,13 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
     to = {.label = {}, .text = *text, .start = first, .end = first + count};
     return "";
   }
-  const std::optional<std::int64_t> nearest = context.nearest(*text, first);
   return "the answer " + shown(*text) + " does not stand at answer_start = " + std::to_string(first) +
-         ", where " + shown(there) + " stands; " +
-         (nearest ? "it stands at " + std::to_string(*nearest) + " (characters are counted, not bytes)"
-                  : "the context does not have it");
+         ", where " + shown(there) + " stands" +
+         (is_shown ? context.where(*text, first, " (characters are counted, not bytes)") : "");
 }
 
-/// Reads a question; gives what is wrong with it.
-std::string read_question(const json& qa, const Context& context, Question& to) {
+/// Reads a question; gives what is wrong with it. `is_shown`: as read_answer has it.
+std::string read_question(const json& qa, const Context& context, bool is_shown, Question& to) {
   const auto number = qa.find("id");
   const bool has_number = number != qa.end() && number->is_number_integer();
   if (!has_number)
@@ -148,7 +159,7 @@ std::string read_question(const json& qa, const Context& context, Question& to) 
   for (const json& answer : *answers) {
     if (is_none(answer)) continue;
     to.answers.emplace_back();
-    if (std::string problem = read_answer(answer, context, to.answers.back()); !problem.empty())
+    if (std::string problem = read_answer(answer, context, is_shown, to.answers.back()); !problem.empty())
       return problem;
   }
   return "";
@@ -188,6 +199,7 @@ class Collector {
  public:
   void take(const InputText& file) {
     const json root = parsed(file);
+    context_bytes_ = 0;
     const auto data = root.is_object() ? root.find("data") : root.end();
     if (data == root.end() || !data->is_array())
       throw Error(file.name + ": no list \"data\"; a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}");
@@ -248,7 +260,7 @@ class Collector {
         add_problem(file, place, "it is no object", 1);
         continue;
       }
-      std::string problem = read_question(qa, context, question);
+      std::string problem = read_question(qa, context, listed_ < most_listed, question);
       if (const auto id = qa.find("id"); id != qa.end() && (id->is_string() || id->is_number_integer()))
         place.id = id->is_string() ? id->get<std::string>() : id->dump();
       if (problem.empty() && !known_ids_.insert(question.id).second)
@@ -259,9 +271,19 @@ class Collector {
       }
       ids_.push_back(std::move(question.id));
       questions_.push_back(std::move(question.question));
-      contexts_.push_back(*text);
+      keep_context(file, place, *text);
       answers_.push_back(std::move(question.answers));
     }
+  }
+
+  void keep_context(const InputText& file, const Place& place, const std::string& text) {
+    context_bytes_ += text.size();
+    if (context_bytes_ > std::max(contexts_always_kept, most_context_copies * file.text.size()))
+      throw Error(
+          file.name + ": " + place.text() + ": each question keeps its context, and those up to here take " +
+          std::to_string(context_bytes_) + " bytes, more than " + std::to_string(most_context_copies) +
+          " times the file; part long contexts with many questions into paragraphs");
+    contexts_.push_back(text);
   }
 
   void add_problem(const InputText& file, const Place& place, const std::string& problem,
@@ -279,6 +301,7 @@ class Collector {
   Records::Texts ids_, questions_, contexts_;
   Records::SpanLists answers_;
   std::unordered_set<std::string> known_ids_;
+  std::size_t context_bytes_ = 0;     ///< of the file that is read
   std::size_t bad_ = 0, listed_ = 0;  ///< questions that are not read, places that say why
   std::string problems_;
 };

@@ -67,11 +67,10 @@ std::optional<std::string> plain_list(std::string_view value, const std::string&
   if (!quoted && !(in_brackets && (inside.empty() || inside.find(separator) != std::string_view::npos)))
     return std::nullopt;
   if (in_brackets && inside.find_first_of("[](){}") != std::string_view::npos) return std::nullopt;
-  std::string names(inside);
-  std::erase_if(names, is_quote);
-  for (std::size_t at = names.find(separator + " "); at != std::string::npos;
-       at = names.find(separator + " ", at))
-    names.erase(at + separator.size(), 1);
+  std::string quoted_names(inside), names;
+  std::erase_if(quoted_names, is_quote);
+  for (const char letter : quoted_names)
+    if (letter != ' ' || !names.ends_with(separator)) names += letter;
   return names;
 }
 
