@@ -3,6 +3,7 @@
 
 #include <utf8proc.h>
 
+#include <unordered_set>
 #include <utility>
 
 #include "code_points.hpp"
@@ -96,41 +97,36 @@ AddedToken token_of(const std::string& entry) {
 }  // namespace
 
 void TokenFinder::add(std::string pattern, const AddedToken& token) {
-  if (pattern.empty()) return;
+  if (pattern.empty() || patterns_.longest_prefix(pattern).length == pattern.size()) return;
   const auto first = static_cast<unsigned char>(pattern.front());
   if (!begins_[first]) first_bytes_ += pattern.front();
   begins_[first] = true;
-  const auto place = std::ranges::find_if(
-      patterns_, [&](const Pattern& known) { return known.text.size() < pattern.size(); });
-  patterns_.insert(place, {std::move(pattern), &token});
-}
-
-const TokenFinder::Pattern* TokenFinder::longest_at(std::string_view text) const {
-  for (const Pattern& pattern : patterns_)
-    if (text.starts_with(pattern.text)) return &pattern;
-  return nullptr;
+  patterns_.add(pattern, static_cast<std::int32_t>(tokens_.size()));
+  tokens_.push_back(&token);
 }
 
 bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t free, Match& match) const {
-  while (!patterns_.empty()) {
+  while (!tokens_.empty()) {
     if (first_bytes_.size() == 1)
       from = text.find(first_bytes_.front(), from);
     else
       while (from < text.size() && !begins_[static_cast<unsigned char>(text[from])]) ++from;
     if (from >= text.size()) return false;
-    const Pattern* pattern = longest_at(text.substr(from));
-    if (pattern == nullptr) {
+    const wordpiece::PieceTrie::Match found = patterns_.longest_prefix(text.substr(from));
+    if (found.piece == wordpiece::PieceTrie::no_piece) {
       ++from;
       continue;
     }
     const std::size_t first = from;
-    std::size_t begin = from, end = from + pattern->text.size();
+    std::size_t begin = from, end = from + found.length;
     from = end;
-    const AddedToken& token = *pattern->token;
+    const AddedToken& token = *tokens_[static_cast<std::size_t>(found.piece)];
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || begins_with_word(text.substr(end))))
       continue;
-    if (token.lstrip) begin = std::max(space_at_end(text.substr(0, begin)), free);
-    if (token.rstrip) end += space_at_begin(text.substr(end));
+    if (token.lstrip) begin = begin > free ? free + space_at_end(text.substr(free, begin - free)) : free;
+    // Up to `free` there is white space that the token before has reached: it is not looked at once for each
+    // token in it.
+    if (token.rstrip) end = end < free ? free : end + space_at_begin(text.substr(end));
     match = {.begin = begin, .end = end, .first = first, .behind = from, .token = &token};
     return true;
   }
@@ -146,9 +142,14 @@ Schema& AddedTokens::add_option(Schema& schema) {
 
 AddedTokens::AddedTokens(const Options& options) {
   if (!options.has(option_name)) return;
+  std::unordered_set<std::string> named;
   for (const std::string& entry : options.text_list(option_name)) {
     AddedToken token = token_of(entry);
-    if (names(token.content)) refuse(entry, "names a token that another entry names");
+    if (token.content.size() > longest_token)
+      throw OptionError(option_name, "a token has " + std::to_string(token.content.size()) +
+                                         " bytes; at most " + std::to_string(longest_token) +
+                                         " are expected");
+    if (!named.insert(token.content).second) refuse(entry, "names a token that another entry names");
     given_.push_back(std::move(token));
   }
 }
@@ -163,16 +164,19 @@ void AddedTokens::number(const PieceTable& table, const std::vector<AddedToken>&
     if (!names(token.content) && table.find(token.content) != PieceTable::no_piece) tokens_.push_back(token);
   tokens_.insert(tokens_.end(), given_.begin(), given_.end());
   std::ranges::stable_partition(tokens_, &AddedToken::special);
-  for (AddedToken& token : tokens_) {
+  places_.clear();
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    AddedToken& token = tokens_[i];
     token.number = table.find(token.content);
     if (token.number == PieceTable::no_piece)
       throw Error("added_tokens names \"" + token.content + "\", which the vocabulary does not hold");
+    places_.emplace(token.number, i);
   }
 }
 
 const AddedToken* AddedTokens::find(std::int32_t number) const {
-  const auto found = std::ranges::find(tokens_, number, &AddedToken::number);
-  return found == tokens_.end() ? nullptr : &*found;
+  const auto found = places_.find(number);
+  return found == places_.end() ? nullptr : &tokens_[found->second];
 }
 
 }  // namespace encore::tokenizers

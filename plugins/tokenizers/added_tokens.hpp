@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <encore/tokenizer.hpp>
 
+#include "piece_trie.hpp"
 #include "vocabulary.hpp"
 
 namespace encore::tokenizers {
@@ -42,21 +44,16 @@ class TokenFinder {
   /// `pattern`: what is looked for; an empty one is left out, of equal ones the first counts. `token`
   /// outlives the finder.
   void add(std::string pattern, const AddedToken& token);
-  bool empty() const { return patterns_.empty(); }
+  bool empty() const { return tokens_.empty(); }
   /// The first token at or behind `from`, whose white space reaches back to `free` at most. False where there
   /// is none; `from` is then of no more use.
   bool next(std::string_view text, std::size_t& from, std::size_t free, Match& match) const;
 
  private:
-  struct Pattern {
-    std::string text;
-    const AddedToken* token;
-  };
-  const Pattern* longest_at(std::string_view text) const;
-
-  std::vector<Pattern> patterns_;      ///< the longer of two first
-  std::array<bool, 256> begins_ = {};  ///< by the first byte of a pattern
-  std::string first_bytes_;            ///< the same, each once
+  std::vector<const AddedToken*> tokens_;  ///< of patterns
+  wordpiece::PieceTrie patterns_;          ///< to places in tokens_
+  std::array<bool, 256> begins_ = {};      ///< by the first byte of a pattern
+  std::string first_bytes_;                ///< the same, each once
 };
 
 /// Calls plain(begin, end) for the parts of a text between tokens, none of them empty, and found(match) for
@@ -75,10 +72,12 @@ void split_at_tokens(const TokenFinder& finder, std::string_view text, const Pla
 class AddedTokens {
  public:
   static constexpr const char* option_name = "added_tokens";
+  /// Bytes of a token. At each place of a text as many bytes are looked at as the longest token has.
+  static constexpr std::size_t longest_token = 1000;
   /// Adds the option, a list of texts such as "plain [E9]" or "lstrip,special <mask>".
   static Schema& add_option(Schema& schema);
-  /// None where the option is missing. Throws OptionError where an entry is no flags, a blank and a token, or
-  /// a token stands twice.
+  /// None where the option is missing. Throws OptionError where an entry is no flags, a blank and a token, a
+  /// token is longer than longest_token or stands twice.
   explicit AddedTokens(const Options& options);
   AddedTokens(AddedTokens&&) = default;  // what the finders point at does not move with it
   AddedTokens& operator=(AddedTokens&&) = default;
@@ -113,8 +112,9 @@ class AddedTokens {
  private:
   void number(const PieceTable& table, const std::vector<AddedToken>& own);
 
-  std::vector<AddedToken> given_;   ///< by the option
-  std::vector<AddedToken> tokens_;  ///< all, special ones first
+  std::vector<AddedToken> given_;                         ///< by the option
+  std::vector<AddedToken> tokens_;                        ///< all, special ones first
+  std::unordered_map<std::int32_t, std::size_t> places_;  ///< in tokens_, by number
   TokenFinder raw_, normalized_;
 };
 

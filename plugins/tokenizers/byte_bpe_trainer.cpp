@@ -23,10 +23,11 @@ class Trainer {
     for (const unsigned char byte : alphabet())
       number_of[byte] = add(std::string(1, static_cast<char>(byte)));
     for (const auto& [text, count] : words) {
+      if (text.size() > tokenizers::longest_taught_word) continue;
       words_.push_back({{}, count});
       for (const char byte : text)
         words_.back().pieces.push_back(number_of[static_cast<unsigned char>(byte)]);
-      change_pairs(words_.size() - 1, count);
+      change_pairs({}, words_.back().pieces, words_.size() - 1);
     }
     pairs_.offer_all();
   }
@@ -60,10 +61,30 @@ class Trainer {
     return found == numbers_.end() ? tokenizers::PieceTable::no_piece : found->second;
   }
 
-  /// Counts the neighbours of a word in (times > 0) or out.
-  void change_pairs(std::size_t place, std::int64_t times) {
-    const std::vector<std::int32_t>& pieces = words_[place].pieces;
-    for (std::size_t i = 1; i < pieces.size(); ++i) pairs_.change({pieces[i - 1], pieces[i]}, times, place);
+  /// Counts the neighbours of a word, which has `now` in place of `before`: those at the same bytes stay.
+  void change_pairs(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now,
+                    std::size_t place) {
+    const std::int64_t count = words_[place].count;
+    std::size_t old_end = 0, new_end = 0;  // bytes in front of the right piece of a pair
+    std::size_t i = 1, j = 1;
+    const auto next_of = [&](const std::vector<std::int32_t>& pieces, std::size_t& at, std::size_t& end) {
+      if (at < pieces.size()) end += piece(pieces[at - 1]).size();
+    };
+    next_of(before, i, old_end);
+    next_of(now, j, new_end);
+    while (i < before.size() || j < now.size()) {
+      const bool has_old = i < before.size(), has_new = j < now.size();
+      const bool is_old = has_old && (!has_new || old_end <= new_end);
+      const bool is_new = has_new && (!has_old || new_end <= old_end);
+      const bool stays = is_old && is_new && before[i - 1] == now[j - 1] && before[i] == now[j];
+      if (is_old && !stays) pairs_.change({before[i - 1], before[i]}, -count, place);
+      if (is_new && !stays) {
+        pairs_.change({now[j - 1], now[j]}, count, place);
+        grown_.insert({now[j - 1], now[j]});
+      }
+      if (is_old) next_of(before, ++i, old_end);
+      if (is_new) next_of(now, ++j, new_end);
+    }
   }
 
   /// Every pair with this concatenation is merged with it, for `encode` sees the concatenation only.
@@ -74,19 +95,17 @@ class Trainer {
     for (std::size_t cut = 1; cut < bytes.size(); ++cut)
       pairs_.take_places({find(bytes.substr(0, cut)), find(bytes.substr(cut))}, places);
     tokenizers::sort_places(places);
-    std::set<Pair> touched;
+    grown_.clear();
     for (const std::size_t place : places) {
       Word& word = words_[place];
-      change_pairs(place, -word.count);
+      const std::vector<std::int32_t> before = word.pieces;
       merge_neighbours(
           word.pieces,
           [this](std::int32_t left, std::int32_t right) { return find(piece(left) + piece(right)); },
           std::identity());
-      change_pairs(place, word.count);
-      for (std::size_t i = 1; i < word.pieces.size(); ++i)
-        touched.insert({word.pieces[i - 1], word.pieces[i]});
+      change_pairs(before, word.pieces, place);
     }
-    for (const Pair& each : touched) pairs_.offer(each);
+    for (const Pair& each : grown_) pairs_.offer(each);
   }
 
   const std::string& piece(std::int32_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
@@ -96,6 +115,7 @@ class Trainer {
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
   tokenizers::PairQueue pairs_;
+  std::set<Pair> grown_;  // pairs that came with the last merge
 };
 
 }  // namespace

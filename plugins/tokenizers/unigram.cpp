@@ -10,6 +10,8 @@
 
 #include <encore/base64.hpp>
 
+#include "unknown_runs.hpp"
+
 namespace encore::unigram {
 namespace {
 
@@ -51,6 +53,14 @@ std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
   const std::size_t end = text.starts_with(">>") ? text.find(closing) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + closing.size();
+}
+
+/// Beside the mark in front of a word.
+bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
+  const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
+  const int count = static_cast<int>(cut.pieces_size());
+  if (count == 0 || count > 2 || (count == 2 && cut.pieces(0).piece() != word_mark)) return false;
+  return processor.IsUnknown(static_cast<int>(cut.pieces(count - 1).id()));
 }
 
 }  // namespace
@@ -225,13 +235,22 @@ bool Unigram::is_gap(std::int32_t number) const {
 
 void Unigram::append_part(const Model& model, std::string_view part, std::size_t offset,
                           std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
-  const sentencepiece::ImmutableSentencePieceText cut = model.processor->EncodeAsImmutableProto(part);
+  constexpr std::size_t always_short = 2000;  // bytes
+  ShortText shortened;
+  const bool is_long = part.size() > always_short;
+  if (is_long)
+    shortened = without_long_unknown_runs(
+        part, [&](const std::string& text) { return is_one_unknown(*model.processor, text); });
+  const sentencepiece::ImmutableSentencePieceText cut =
+      model.processor->EncodeAsImmutableProto(is_long ? shortened.text : part);
   for (std::size_t i = 0; i < cut.pieces_size(); ++i) {
     const auto piece = cut.pieces(static_cast<int>(i));
     const int number = static_cast<int>(piece.id());
     pieces.push_back(model.processor->IsUnknown(number) ? number_of_unknown(piece.piece())
                                                         : model.numbers.at(static_cast<std::size_t>(number)));
-    if (ranges != nullptr) ranges->push_back({offset + piece.begin(), offset + piece.end()});
+    if (ranges == nullptr) continue;
+    const ByteRange range = shortened.whole({piece.begin(), piece.end()});
+    ranges->push_back({offset + range.begin, offset + range.end});
   }
 }
 

@@ -14,13 +14,21 @@ namespace {
 /// Bytes and special pieces; the characters of the text come on top, as the trainer says.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
-/// Each text once with its count behind a tab, in the order of the texts.
+/// Bytes of a sentence. The library copies each part that a sentence has twice, which takes a time that grows
+/// with the square of its length.
+constexpr std::size_t longest_sentence = 4096;
+
+/// Each text once with its count behind a tab, in the order of the texts. A long one is cut, at a blank where
+/// it has any: no piece reaches over one.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
   explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
   bool done() const override { return next_ == end_; }
   void Next() override {
-    ++next_;
+    if (begin_ == next_->first.size()) {
+      ++next_;
+      begin_ = 0;
+    }
     read();
   }
   const std::string& value() const override { return line_; }
@@ -29,13 +37,28 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
  private:
   void read() {
     if (done()) return;
-    line_ = next_->first;
+    const std::string_view rest = std::string_view(next_->first).substr(begin_);
+    std::size_t end = rest.size();
+    if (end > longest_sentence) {
+      const std::size_t blank = rest.rfind(' ', longest_sentence);
+      end = blank == 0 || blank == std::string_view::npos ? whole_characters(rest) : blank;
+    }
+    line_ = rest.substr(0, end);
+    begin_ += end;
     for (char& c : line_)
       if (c == '\t' || c == '\n' || c == '\r' || c == '\0') c = ' ';
     line_ += '\t' + std::to_string(next_->second);
   }
 
+  /// Of the first bytes of a longer text.
+  static std::size_t whole_characters(std::string_view text) {
+    std::size_t end = longest_sentence;
+    while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return end;
+  }
+
   TextCounts::const_iterator next_, end_;
+  std::size_t begin_ = 0;  ///< of what is left of the text
   std::string line_;
 };
 

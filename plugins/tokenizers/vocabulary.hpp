@@ -27,6 +27,10 @@ struct Training {
 
 /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
 Training training_of(const Options& options);
+/// Merging looks at a word again with each of its merges, so that a word takes a time that grows with the
+/// square of its length. Of longer words (a file without blanks) no vocabulary learns.
+inline constexpr std::size_t longest_taught_word = 1000;
+
 /// Throws Error when the vocabulary is to be read.
 void require_training(const Training& training);
 

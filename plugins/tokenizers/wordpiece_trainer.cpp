@@ -80,8 +80,10 @@ class Trainer {
     return place->second;
   }
 
-  /// A word with a character outside the alphabet teaches nothing: it will be [UNK].
+  /// A word with a character outside the alphabet teaches nothing: it will be [UNK]. So will one that is too
+  /// long.
   void add_word(const std::string& text, std::int64_t count) {
+    if (text.size() > tokenizers::longest_taught_word) return;
     Word word;
     word.count = count;
     for (const std::string& character : characters(text)) {

@@ -1,0 +1,111 @@
+// A run is looked at in windows: where a window and its neighbours are one unknown piece each, it is left
+// out.
+#include "unknown_runs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <unordered_map>
+
+#include "code_points.hpp"
+
+namespace encore::unigram {
+namespace {
+
+/// Characters. The library takes a time that grows with their square.
+constexpr std::size_t window = 256;
+
+using IsOneUnknown = std::function<bool(const std::string& text)>;
+
+/// Which characters may stand in a run. One alone may be dropped by the model, or become a blank; so
+/// characters are tried between others that are unknown.
+class Characters {
+ public:
+  explicit Characters(const IsOneUnknown& is_one_unknown) : is_one_unknown_(is_one_unknown) {}
+
+  bool begins_run(std::int32_t value, std::string_view character) {
+    return known(begins_, value, [&] { return std::string(character) + std::string(character); });
+  }
+  bool continues_run(std::int32_t value, std::string_view character, std::string_view first) {
+    return known(continues_, value,
+                 [&] { return std::string(first) + std::string(character) + std::string(first); });
+  }
+
+ private:
+  using Answers = std::unordered_map<std::int32_t, bool>;
+
+  template <class Text>
+  bool known(Answers& answers, std::int32_t value, const Text& text) {
+    const auto [answer, is_new] = answers.emplace(value, false);
+    if (is_new) answer->second = is_one_unknown_(text());
+    return answer->second;
+  }
+
+  const IsOneUnknown& is_one_unknown_;
+  Answers begins_, continues_;
+};
+
+/// Appends a run whose characters begin at `places`, the last of which is its end.
+void append_run(std::string_view text, const std::vector<std::size_t>& places,
+                const IsOneUnknown& is_one_unknown, ShortText& result) {
+  const std::size_t windows = (places.size() - 1) / window;
+  if (windows < 3) {
+    result.text += text.substr(places.front(), places.back() - places.front());
+    return;
+  }
+  const auto part = [&](std::size_t i) {
+    const std::size_t end = i + 1 == windows ? places.size() - 1 : (i + 1) * window;
+    return text.substr(places[i * window], places[end] - places[i * window]);
+  };
+  std::vector<bool> is_unknown(windows);
+  for (std::size_t i = 0; i < windows; ++i) is_unknown[i] = is_one_unknown(std::string(part(i)));
+  for (std::size_t i = 0; i < windows; ++i) {
+    const bool is_inside = i > 0 && i + 1 < windows;
+    if (!is_inside || !is_unknown[i - 1] || !is_unknown[i] || !is_unknown[i + 1]) {
+      result.text += part(i);
+      continue;
+    }
+    const std::size_t before = result.gaps.empty() ? 0 : result.gaps.back().missing;
+    result.gaps.push_back({.place = result.text.size(), .missing = before + part(i).size()});
+  }
+}
+
+}  // namespace
+
+ByteRange ShortText::whole(ByteRange range) const {
+  // A gap lies within its piece, which begins before and ends behind it.
+  const auto missing = [&](std::size_t place) {
+    const auto behind = std::ranges::lower_bound(gaps, place, {}, &Gap::place);
+    return behind == gaps.begin() ? 0 : std::prev(behind)->missing;
+  };
+  return {range.begin + missing(range.begin), range.end + missing(range.end)};
+}
+
+ShortText without_long_unknown_runs(std::string_view text, const IsOneUnknown& is_one_unknown) {
+  ShortText result;
+  Characters characters(is_one_unknown);
+  std::vector<std::size_t> places;  // of the characters of the run that is open
+  std::string_view first;           // character of it
+  const auto end_run = [&](std::size_t end) {
+    if (places.empty()) return;
+    places.push_back(end);
+    append_run(text, places, is_one_unknown, result);
+    places.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const tokenizers::CodePoint c = tokenizers::first_code_point(text.substr(at));
+    const std::string_view character = text.substr(at, c.bytes);
+    if (!places.empty() && !characters.continues_run(c.value, character, first)) end_run(at);
+    if (!places.empty() || characters.begins_run(c.value, character)) {
+      if (places.empty()) first = character;
+      places.push_back(at);
+    } else {
+      result.text += character;
+    }
+    at += c.bytes;
+  }
+  end_run(text.size());
+  return result;
+}
+
+}  // namespace encore::unigram
