@@ -23,10 +23,6 @@ inline const std::string bundle_sources = "sources/";  ///< of plugins
 /// Of the layout that stands here.
 inline constexpr const char* bundle_version = "encore-bundle-1";
 
-/// More are refused: what is read of a stranger has to fit into memory.
-inline constexpr std::size_t most_bundle_files = 100000;
-inline constexpr std::size_t most_metadata_bytes = std::size_t{32} << 20;
-
 struct BundleFile {
   std::string path;  ///< below bundle_root
   std::uint64_t bytes = 0;

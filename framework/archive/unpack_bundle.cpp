@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "archive/bundle_budget.hpp"
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "base/bytes_text.hpp"
@@ -18,11 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is unpacked may be so many times as large as the archive; a small one may be of zeros for the most
-/// part.
-constexpr std::uint64_t largest_ratio = 1000;
-constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
-
 class Unpacking {
  public:
   explicit Unpacking(const fs::path& archive)
@@ -34,8 +30,9 @@ class Unpacking {
     const std::optional<TarEntry> entry = tar_.next();
     if (!entry || entry->name != bundle_root + bundle_metadata)
       throw Error(origin_ + " is no bundle: its first file is not " + bundle_root + bundle_metadata);
-    if (entry->bytes > most_metadata_bytes)
-      throw Error(origin_ + ": " + bundle_metadata + " is larger than " + bytes_text(most_metadata_bytes));
+    if (entry->bytes > bundle_budget.metadata_bytes)
+      throw Error(origin_ + ": " + bundle_metadata + " is larger than " +
+                  bytes_text(bundle_budget.metadata_bytes));
     metadata_.resize(static_cast<std::size_t>(entry->bytes));
     tar_.read(metadata_);
     return read_bundle_index(metadata_, origin_);
@@ -87,7 +84,7 @@ class Unpacking {
   /// `wanted`: of all bytes those that are written.
   void require_room(std::uint64_t bytes, std::uint64_t wanted) const {
     const std::uint64_t packed = compressed_.compressed_bytes();
-    if (bytes > always_allowed && bytes / largest_ratio > packed)
+    if (bytes > bundle_budget.unpacked_always && bytes / bundle_budget.unpacked_ratio > packed)
       throw Error(origin_ + " would become " + bytes_text(bytes) + " from " + bytes_text(packed) +
                   ": no bundle packs so well, so it is made to fill the disk");
     std::error_code failure;

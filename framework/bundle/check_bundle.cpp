@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "archive/bundle_budget.hpp"
 #include "archive/tar.hpp"
 #include "bundle/found_data.hpp"
 #include "bundle/settings_agreement.hpp"
@@ -15,6 +16,7 @@
 #include "store/database_merge.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/searches.hpp"
+#include "store/step_budget.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -22,6 +24,14 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// For reading its database, and once more for merging its spools.
+std::uint64_t allowed_steps(const BundleIndex& index) {
+  std::uint64_t bytes = 0;  // of files that were unpacked, so no sum overflows
+  for (const BundleFile& file : index.files)
+    if (file.path == bundle_database || file.path.ends_with(".spool")) bytes += file.bytes;
+  return std::max(bundle_budget.database_steps, bytes * bundle_budget.database_steps_per_byte);
+}
 
 /// "view curve" and what makes it, without comments and blanks between words.
 std::map<std::string, std::string> schema_of(Database& database) {
@@ -79,10 +89,12 @@ bool upgrade(const fs::path& database) {
 
 /// Copies the sender's rows into a database that store/schema.sql makes, with its types, keys and checks.
 /// Numbers of rows, leases and origins are our own.
-void copy_rows(const fs::path& sent, const fs::path& database, const std::string& origin, bool is_upgraded) {
+void copy_rows(const fs::path& sent, const fs::path& database, const std::string& origin, bool is_upgraded,
+               std::uint64_t steps) {
   Store own(database, OpenMode::create);
   own.database().execute("PRAGMA synchronous = OFF");  // goes with its folder
   Store sender(sent, OpenMode::read);
+  const StepBudget budget(sender.database(), steps);
   if (!is_upgraded) require_made_schema(own.database(), sender.database());
   const DatabaseMerge merged =
       merge_database(own, sent,
@@ -92,6 +104,7 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
                                           .sha256 = "",
                                           .time = now_seconds()},
                       .durable = false,
+                      .steps = steps,
                       .folders = false});
   for (const MergedRun& run : merged.runs)
     if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
@@ -103,7 +116,7 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
 /// Puts a database of our own with the sender's rows in the place of the sender's.
 void take_rows(const UnpackedBundle& bundle, const std::string& origin) {
   const fs::path own = bundle.folder() / "own.db";
-  copy_rows(bundle.database(), own, origin, upgrade(bundle.database()));
+  copy_rows(bundle.database(), own, origin, upgrade(bundle.database()), allowed_steps(bundle.index()));
   fs::rename(own, bundle.database());
 }
 
@@ -122,7 +135,8 @@ class Checking {
           (path.starts_with(bundle_data) && !data_.contains(data_folder_of(path))))
         throw Error(path + " belongs to no run of its database");
     SpoolAgreement agreement = compare_with_spools(
-        store_, bundle_.folder(), [&](const std::string& id) { return store_.run_folder(id); });
+        store_, bundle_.folder(), [&](const std::string& id) { return store_.run_folder(id); },
+        allowed_steps(bundle_.index()));
     if (!agreement.difference.empty()) throw Error(agreement.difference);
     checked_.unproved = std::move(agreement.unproved);
     return std::move(checked_);
@@ -209,8 +223,13 @@ CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& orig
     take_rows(bundle, origin);
     Store store(bundle.database(), OpenMode::write);
     store.database().execute("PRAGMA synchronous = OFF");
+    const StepBudget budget(store.database(), allowed_steps(bundle.index()));
     return Checking(bundle, store, catalogue).check();
   } catch (const Error& error) {
+    const auto* of_database = dynamic_cast<const DatabaseError*>(&error);
+    if (of_database != nullptr && of_database->interrupted())
+      throw Error(origin + ": its database takes more than " + std::to_string(allowed_steps(bundle.index())) +
+                  " steps of SQLite to read, which no database of its size does");
     // Where it was unpacked says nothing to a user.
     std::string text = error.what();
     const std::string place = bundle.folder().string() + "/";

@@ -8,6 +8,7 @@
 #include "record/spool.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/merge.hpp"
+#include "store/step_budget.hpp"
 #include "store/upgrade.hpp"
 
 namespace encore {
@@ -70,8 +71,8 @@ std::string shortened(const std::string& text) {
 
 class Remerging {
  public:
-  explicit Remerging(const fs::path& copy)
-      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_) {
+  Remerging(const fs::path& copy, std::uint64_t steps)
+      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_), budget_(database_, steps) {
     database_.execute("PRAGMA synchronous = OFF");
   }
 
@@ -159,17 +160,19 @@ class Remerging {
 
   std::unique_ptr<Database> opened_;
   Database& database_;
+  StepBudget budget_;
 };
 
 }  // namespace
 
 SpoolAgreement compare_with_spools(Store& store, const fs::path& scratch,
-                                   const std::function<fs::path(const std::string& id)>& folder_of) {
+                                   const std::function<fs::path(const std::string& id)>& folder_of,
+                                   std::uint64_t steps) {
   const fs::path copy = scratch / "merged-again.db";
   backup_database(store.database(), copy);
   SpoolAgreement agreement;
   {
-    Remerging again(copy);
+    Remerging again(copy, steps);
     again.forget();
     again.merge(folder_of);
     agreement.unproved = again.unproved();

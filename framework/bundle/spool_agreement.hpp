@@ -3,8 +3,10 @@
 // pack_bundle.hpp compares before it writes a bundle, check_bundle.hpp when it opens one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,11 @@ struct SpoolAgreement {
 
 /// Merges every spool again, into a copy of the database in the folder `scratch`, and compares points, the
 /// meanings of metrics, digests, checkpoints, artifacts, plugins, what the workers reported, and whether each
-/// run was completed. `folder_of`: of a run, by its id.
+/// run was completed. `folder_of`: of a run, by its id. Throws DatabaseError if that takes more than
+/// `steps` of SQLite (step_budget.hpp).
 SpoolAgreement compare_with_spools(
     Store& store, const std::filesystem::path& scratch,
-    const std::function<std::filesystem::path(const std::string& id)>& folder_of);
+    const std::function<std::filesystem::path(const std::string& id)>& folder_of,
+    std::uint64_t steps = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace encore

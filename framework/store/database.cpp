@@ -30,6 +30,10 @@ bool DatabaseError::busy() const {
   return primary == SQLITE_BUSY || primary == SQLITE_LOCKED;
 }
 
+bool DatabaseError::interrupted() const {
+  return (code_ & 0xff) == SQLITE_INTERRUPT;
+}
+
 Statement::Statement(const Database& database, std::string_view sql) : database_(database) {
   const int code = sqlite3_prepare_v3(database.handle(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);

@@ -27,6 +27,8 @@ class DatabaseError : public Error {
   DatabaseError(const std::string& message, int code) : Error(message), code_(code) {}
   int code() const { return code_; }
   bool busy() const;
+  /// A StepBudget (step_budget.hpp) was spent, or somebody asked for an end.
+  bool interrupted() const;
 
  private:
   int code_;

@@ -7,6 +7,7 @@
 #include "record/run_paths.hpp"
 #include "store/merged_rows.hpp"
 #include "store/run_folder_copy.hpp"
+#include "store/step_budget.hpp"
 
 namespace encore {
 
@@ -40,6 +41,7 @@ class Merging {
         rows_(store.path(), theirs_.database()),
         options_(options) {
     if (options.origin) rows_.set_origin(*options.origin);
+    if (options.steps) budget_.emplace(rows_.database(), *options.steps);
     if (!options.durable) rows_.database().execute("PRAGMA synchronous = OFF");
   }
 
@@ -151,6 +153,7 @@ class Merging {
   Store& store_;
   Store theirs_;
   MergedRows rows_;
+  std::optional<StepBudget> budget_;
   const DatabaseMergeOptions& options_;
 };
 

@@ -48,7 +48,9 @@ struct DatabaseMergeOptions {
   std::optional<DatabaseChoice> only = {};
   /// What is taken comes from there. Nothing: a copy of the database, in which rows keep their origins.
   std::optional<OriginRow> origin = {};
-  bool durable = true;  ///< false: for a database that is made anew after a crash
+  bool durable = true;  ///< false: for a database that is made again after a crash
+  /// At most that many steps of SQLite (step_budget.hpp), then a DatabaseError; nothing: no limit.
+  std::optional<std::uint64_t> steps = {};
   bool folders = true;  ///< those of the runs too; false: rows alone, whether there are folders or not
   /// Called after each run.
   std::function<void(std::size_t done, std::size_t all)> progress = {};

@@ -10,6 +10,7 @@
 
 #include "base/shell_word.hpp"
 #include "store/encore_database.hpp"
+#include "store/step_budget.hpp"
 
 namespace encore {
 
@@ -32,23 +33,8 @@ struct Object {
 };
 using Objects = std::map<std::string, Object>;
 
-/// A cycle of pages could keep a reader of sqlite_schema busy for ever.
-class Budget {
- public:
-  explicit Budget(Database& database) : database_(database) {
-    sqlite3_progress_handler(database.handle(), steps_at_once, is_spent, &left_);
-  }
-  ~Budget() { sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr); }
-  Budget(const Budget&) = delete;
-  Budget& operator=(const Budget&) = delete;
-
- private:
-  static constexpr int steps_at_once = 10'000;
-  static int is_spent(void* left) { return --*static_cast<int*>(left) < 0 ? 1 : 0; }
-
-  Database& database_;
-  int left_ = 10'000;
-};
+/// Of a schema: one of Encore's takes some thousands.
+constexpr std::uint64_t schema_steps = 100'000'000;
 
 Objects objects_of(Database& database, const std::string& schema) {
   Objects objects;
@@ -284,6 +270,7 @@ void distrust_schema(const Database& database) {
 }
 
 void require_no_triggers(Database& database) {
+  const StepBudget budget(database, schema_steps);
   Statement triggers(database,
                      "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name");
   if (!triggers.step()) return;
@@ -295,7 +282,7 @@ void require_no_triggers(Database& database) {
 }
 
 void require_own_kinds(Database& database) {
-  const Budget budget(database);
+  const StepBudget budget(database, schema_steps);
   const Objects found = objects_of(database, "main");
   for (const auto& [name, own] : own_schema().objects)
     if (const auto there = found.find(name); there != found.end() && there->second.type != own.type)
@@ -304,7 +291,7 @@ void require_own_kinds(Database& database) {
 
 void require_own_schema(Database& database, const std::string& schema) {
   ENCORE_REQUIRE(schema == "main" || schema == "other", "these are the names under which files are opened");
-  const Budget budget(database);
+  const StepBudget budget(database, schema_steps);
   if (has_own_text(database, schema)) return;
   const Objects found = objects_of(database, schema);
   for (const auto& [name, own] : own_schema().objects) {
@@ -326,6 +313,7 @@ const std::vector<std::string>& own_columns(const std::string& table) {
 }
 
 void guard(Database& database) {
+  const StepBudget budget(database, schema_steps);
   make_tables_of_functions(database);
   std::set<std::string>& tables = database.guarded_names();
   tables.clear();

@@ -1,0 +1,32 @@
+// StepBudget: ends the statements of a connection that take more steps of SQLite's virtual machine than are
+// allowed. Pages of a damaged or hostile file may lead to each other, so that a table of a few pages has more
+// rows than anybody can read. Place in the flow: foreign_schema.cpp reads schemas under one,
+// bundle/check_bundle.cpp whole databases.
+#pragma once
+
+#include <cstdint>
+
+#include "store/database.hpp"
+
+namespace encore {
+
+class StepBudget {
+ public:
+  /// For all statements of the connection until this object ends. A connection has one at a time. A statement
+  /// beyond the budget fails with DatabaseError ("interrupted").
+  StepBudget(const Database& database, std::uint64_t steps);
+  ~StepBudget();
+  StepBudget(const StepBudget&) = delete;
+  StepBudget& operator=(const StepBudget&) = delete;
+
+  /// Whether a statement was ended.
+  bool is_spent() const { return left_ < 0; }
+
+ private:
+  static int count(void* budget);
+
+  const Database& database_;
+  std::int64_t left_;
+};
+
+}  // namespace encore
