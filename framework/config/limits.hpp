@@ -15,6 +15,10 @@ inline constexpr std::size_t most_experiment_bytes = std::size_t{4} << 20;
 /// Of a manifest, a specification, or another small JSON file.
 inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 
+/// Options of one type of plugin, and measures of a task: each is compared with the others. Types that ship
+/// have 30 at most.
+inline constexpr std::size_t most_declared = 1000;
+
 /// Of an experiment: nobody reads more. Once there are so many no more are taken, and who looks for them may
 /// stop.
 inline constexpr std::size_t most_problems = 1000;

@@ -73,6 +73,9 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
   if (needs.contains("optional"))
     offer.needs.optional = text_list_member(needs, "optional", "the needs of " + owner);
   const json& measures = member(in, "measures", json::value_t::array, owner);
+  if (measures.size() > most_declared)
+    throw Error(owner + " declares " + std::to_string(measures.size()) + " measures; at most " +
+                std::to_string(most_declared) + " are read");
   try {
     for (const json& measure : measures) offer.measures.push_back(measure_in(measure));
   } catch (const Error& error) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/limits.hpp"
+
 namespace encore {
 
 namespace {
@@ -106,6 +108,9 @@ json schema_to_json(const Schema& schema) {
 
 Schema schema_from_json(const json& in) {
   if (!in.is_array()) throw Error("\"options\" must be a list, found " + in.dump());
+  if (in.size() > most_declared)
+    throw Error("\"options\" lists " + std::to_string(in.size()) + "; a type has at most " +
+                std::to_string(most_declared));
   Schema schema;
   for (const json& entry : in) {
     Option option = option_from_json(entry);

@@ -134,10 +134,18 @@ std::int64_t count_in(const std::filesystem::path& path, const char* name, std::
   return found->get<std::int64_t>();
 }
 
+/// Rows of a T5's table behind the pieces of its model: published ones have 132 at most, and who adds tokens
+/// has thousands.
+constexpr std::int64_t most_rows_behind = 100'000;
+
 /// What a T5's table of pieces has behind those of its model: its gaps, the first one last, and rows for
 /// nothing up to the number that config.json says.
 void append_t5_pieces(const std::filesystem::path& folder, std::vector<std::string>& pieces) {
   const std::int64_t own = std::ssize(pieces), rows = count_in(folder / "config.json", "vocab_size", own);
+  if (rows > own + most_rows_behind)
+    throw Error((folder / "config.json").string() + ": vocab_size is " + std::to_string(rows) + ", and " +
+                t5_model_file + " has " + std::to_string(own) + " pieces; at most " +
+                std::to_string(most_rows_behind) + " rows behind them are expected");
   const std::int64_t gaps = count_in(folder / "tokenizer_config.json", extra_ids_name, 100);
   for (std::int64_t row = own; row < rows; ++row) {
     const std::int64_t gap = own + gaps - 1 - row;
