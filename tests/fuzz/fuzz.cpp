@@ -117,12 +117,15 @@ std::optional<std::string> refusal_of(Target& target, const std::string& input) 
 std::string wait_for(pid_t child, const Shared& shared, std::uint64_t seconds) {
   using Clock = std::chrono::steady_clock;
   std::uint64_t seen = shared.number;
-  Clock::time_point since = Clock::now();
+  Clock::time_point since = Clock::now(), last = since;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const volatile std::uint64_t& number = shared.number;
-    if (number != seen) {
+    // This process slept for milliseconds: where a second went by, all of it was stopped and goes on now.
+    const bool was_stopped = Clock::now() - last > std::chrono::seconds(1);
+    last = Clock::now();
+    if (number != seen || was_stopped) {
       seen = number;
       since = Clock::now();
     } else if (Clock::now() - since > std::chrono::seconds(seconds)) {
