@@ -81,34 +81,37 @@ async def send_marks(port, counts):
 
 async def promise(port, counts):
     while True:
-        await exchange(port, PROMISE, SECONDS_OF_PROMISE)
         counts["promises"] = counts.get("promises", 0) + 1
+        await exchange(port, PROMISE, SECONDS_OF_PROMISE)
         await asyncio.sleep(0.2)
 
 
 async def send_garbage(port, counts, draw):
     while True:
-        await exchange(port, draw.choice(HOSTILE + UNTRUE), 0.5)
         counts["garbage"] = counts.get("garbage", 0) + 1
+        await exchange(port, draw.choice(HOSTILE + UNTRUE), 0.5)
         await asyncio.sleep(0.05)
 
 
 async def send_slowly(port, counts):
     while True:
+        counts["slow"] = counts.get("slow", 0) + 1
         writer = None
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             for byte in HEAD:
                 writer.write(bytes([byte]))
-                await asyncio.sleep(0.5)
-                if reader.at_eof():
-                    break
+                try:
+                    await asyncio.wait_for(reader.read(1), 0.5)
+                    break  # the server has answered, or closed the connection
+                except asyncio.TimeoutError:
+                    pass
         except OSError:
             pass
         finally:
             if writer is not None:
                 writer.close()
-        counts["slow"] = counts.get("slow", 0) + 1
+        await asyncio.sleep(0.05)
 
 
 async def attack_once(port, arguments, on, counts):
