@@ -42,26 +42,6 @@ CommandLine make_show_line() {
   return line;
 }
 
-/// Every state that was recorded, each once: of Encore, and of the repositories of experiment files.
-struct AllCode {
-  std::vector<SourceVersion> sources;
-  std::vector<CodeVersion> repositories;
-};
-
-AllCode all_code(Store& store, const std::vector<RunRow>& runs) {
-  AllCode all;
-  for (const RunRow& run : runs)
-    for (const AttemptRow& attempt : store.read_attempts(run.number)) {
-      if (attempt.source && std::ranges::find(all.sources, *attempt.source) == all.sources.end())
-        all.sources.push_back(*attempt.source);
-      if (std::ranges::none_of(all.repositories, [&](const CodeVersion& code) {
-            return code.commit == attempt.commit_hash && code.diff == attempt.diff;
-          }))
-        all.repositories.push_back({attempt.commit_hash, attempt.diff});
-    }
-  return all;
-}
-
 void print_diffs(const AllCode& all) {
   for (const SourceVersion& source : all.sources)
     std::cout << "# Encore, "

@@ -249,6 +249,20 @@ std::vector<PluginRow> plugins_of(Store& store, const RunRow& run) {
   return plugins;
 }
 
+AllCode all_code(Store& store, const std::vector<RunRow>& runs) {
+  AllCode all;
+  for (const RunRow& run : runs)
+    for (const AttemptRow& attempt : store.read_attempts(run.number)) {
+      if (attempt.source && std::ranges::find(all.sources, *attempt.source) == all.sources.end())
+        all.sources.push_back(*attempt.source);
+      if (std::ranges::none_of(all.repositories, [&](const CodeVersion& code) {
+            return code.commit == attempt.commit_hash && code.diff == attempt.diff;
+          }))
+        all.repositories.push_back({attempt.commit_hash, attempt.diff});
+    }
+  return all;
+}
+
 std::string bundle_line(const BundleIndex& index) {
   return printable(index.subject) + ", " + counted(index.files.size(), "file") + ", " +
          bytes_text(index.bytes());
@@ -297,6 +311,17 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
   }
   for (const ShownData& one : data_of(store, runs, index))
     data.push_back({{"sha256", one.sha256}, {"roles", one.roles}, {"packed", one.packed}});
+  const AllCode all = all_code(store, runs);
+  Json sources = Json::array(), code = Json::array(), plugins = Json::array();
+  for (const SourceVersion& one : all.sources)
+    sources.push_back({{"commit", one.commit},
+                       {"archive", one.archive},
+                       {"sha256", one.sha256},
+                       {"diff_bytes", one.diff.size()}});
+  for (const CodeVersion& one : all.repositories)
+    code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
+  for (const PluginRow& plugin : all_plugins(store, runs))
+    plugins.push_back({{"name", plugin.name}, {"version", plugin.version}, {"sha256", plugin.sha256}});
   for (const Claim& claim : claims_of(store, 0))
     values.push_back({{"table", claim.table}, {"column", claim.column}, {"values", claim.values}});
   for (const BundleFile& file : index.files)
@@ -312,6 +337,9 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
             {"licence", index.licence},
             {"author", index.author},
             {"runs", names},
+            {"source", sources},
+            {"code", code},
+            {"plugins", plugins},
             {"plugin_folders", plugin_folders_of(store, runs)},
             {"values", values}}}};
 }

@@ -43,6 +43,12 @@ class OpenedBundle {
 
 /// The plugins of the newest attempt that has told any.
 std::vector<PluginRow> plugins_of(Store& store, const RunRow& run);
+/// Every state that was recorded, each once: of Encore, and of the repositories of experiment files.
+struct AllCode {
+  std::vector<SourceVersion> sources;
+  std::vector<CodeVersion> repositories;
+};
+AllCode all_code(Store& store, const std::vector<RunRow>& runs);
 /// "run quickstart, 12 files, 1.2 MB"
 std::string bundle_line(const BundleIndex& index);
 /// What it is, then its values by what stands behind them: recomputed, proved by training again, claimed.

@@ -13,8 +13,6 @@
 namespace encore {
 namespace {
 
-using Json = nlohmann::json;
-
 /// After so long a spool is closed and another one begun: what is closed is removed once it is merged.
 constexpr std::chrono::minutes spool_time(10);
 /// Answers that feedback may come for.
@@ -90,8 +88,8 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
   if (request.text >= found->second.size())
     throw Refusal(400, "\"text\" is " + std::to_string(request.text) + ", and the request had " +
                            std::to_string(found->second.size()) + " texts; they count from 0");
-  const Json answer = parse_json<Json>(found->second[request.text]);
-  const Json truth = parse_json<Json>(request.answer);
+  const nlohmann::json answer = parse_json<nlohmann::json>(found->second[request.text]);
+  const nlohmann::json truth = parse_json<nlohmann::json>(request.answer);
   bool correct = true;
   for (const auto& [name, value] : truth.items()) {
     if (!answer.contains(name)) {

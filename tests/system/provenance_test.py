@@ -152,8 +152,8 @@ class Situation:
             assert f"git checkout {repository}" not in report or not repository, what
         assert (repository in report) if repository else ("lies in no repository" in report), f"{what}: {report}"
         bundle = json.loads(self.exp("bundle", "show", "tiny.tar.zst", "--json"))
-        assert [one["commit"] for one in bundle["source"]] == [commit], f"{what}: {bundle['source']}"
-        assert [one["commit"] for one in bundle["code"]] == [repository], f"{what}: {bundle['code']}"
+        assert [one["commit"] for one in bundle["claimed"]["source"]] == [commit], f"{what}: {bundle['claimed']['source']}"
+        assert [one["commit"] for one in bundle["claimed"]["code"]] == [repository], f"{what}: {bundle['claimed']['code']}"
         text = self.exp("bundle", "show", "tiny.tar.zst")
         assert "as this program" in text and (commit or archive) in text, f"{what}: {text}"
         if shutil.which("zstd"):
