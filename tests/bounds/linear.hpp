@@ -11,6 +11,7 @@
 #include <iomanip>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include <encore/error.hpp>
 
@@ -55,6 +56,12 @@ Measured measure(const Input& input, std::size_t bytes, const std::function<void
 
 inline std::size_t bytes_of(const std::string& input) {
   return input.size();
+}
+/// As lines.
+inline std::size_t bytes_of(const std::vector<std::string>& input) {
+  std::size_t bytes = 0;
+  for (const std::string& line : input) bytes += line.size() + 1;
+  return bytes;
 }
 
 /// `make(n)` is the input of size n, and `read` is what is measured. An input with more than a text in it has

@@ -134,7 +134,7 @@ TEST(ExperimentBounds, ALongUnknownOption) {
 
 TEST(ExperimentBounds, ManyTags) {
   expect_linear(
-      {4000, experiment_steps, experiment_memory},
+      {4000, experiment_steps, experiment_memory, Outcome::refused},
       [](std::size_t n) {
         return "tags=[" + joined(n, [](std::size_t i) { return numbered("\"a", i) + "\""; }) + "]\n" +
                sample::experiment;
@@ -163,9 +163,10 @@ TEST(ExperimentBounds, ALongTextOfASweep) {
       read_experiment);
 }
 
+/// Each becomes a run with all its settings, up to most_points.
 TEST(ExperimentBounds, ManyValuesOfOneVariable) {
   expect_linear(
-      {500, experiment_steps, experiment_memory},
+      {500, experiment_steps, 3000.0},
       [](std::size_t n) {
         return sample::experiment + "[sweep.grid]\n\"optimizer.weight_decay\"=[" +
                joined(n, [](std::size_t i) { return numbered("0.", 1000000 + i); }) + "]\n";

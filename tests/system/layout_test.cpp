@@ -430,6 +430,15 @@ Names tests_named_in(const std::string& page) {
   return names;
 }
 
+/// Suites of tests/bounds, which are named as a whole.
+Names bounds_named_in(const std::string& page) {
+  Names names;
+  static const std::regex name("`([A-Z]\\w*Bounds)`");
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at)
+    names.push_back((*at)[1]);
+  return names;
+}
+
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -466,6 +475,10 @@ TEST(Layout, TheTestsThatSecurityNamesExist) {
   const Names named = tests_named_in(text_of(root() / "SECURITY.md"));
   EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
   for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
+  for (const std::string& suite : bounds_named_in(text_of(root() / "SECURITY.md"))) {
+    const auto first = tests.lower_bound(suite + ".");
+    EXPECT_TRUE(first != tests.end() && first->starts_with(suite + ".")) << suite << " has no test";
+  }
   EXPECT_FALSE(tests.contains("Layout.SomethingElse")) << "the list can miss something";
 }
 

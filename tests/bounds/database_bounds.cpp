@@ -1,0 +1,108 @@
+// Databases of somebody else, and spools that are merged into one. SQLite's library is not compiled with the
+// counter: of its work the copies, comparisons and memory are counted, and the steps of its virtual machine
+// are limited (StepBudget).
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bounds/inputs.hpp"
+#include "bounds/linear.hpp"
+#include "store/step_budget.hpp"
+#include "store/store.hpp"
+#include "support/raw_event.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::bounds {
+namespace {
+
+/// A run whose spool has what `tell` writes, n times; its database is made anew for each merge.
+class MergedSpool : public testing::StoreTest {
+ public:
+  using Tell = void (*)(SpoolWriter& spool, std::size_t i);
+
+  MergedSpool(std::size_t n, Tell tell) {
+    Specification specification = testing::specification_of();
+    lease_ = *store().begin_attempt(store().add_run(specification).run.number);
+    SpoolWriter spool(spool_of(lease_), lease_.ordinal, lease_.run_id);
+    for (std::size_t i = 0; i < n; ++i) tell(spool, i);
+    spool.flush();
+    bytes_ = std::filesystem::file_size(spool_of(lease_));
+  }
+
+  void merge() const {
+    auto& all = const_cast<MergedSpool&>(*this);
+    all.store().merge(lease_);
+    all.store().database().execute(
+        "DELETE FROM point; DELETE FROM newest; DELETE FROM spool_metric;"
+        "DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM artifact;"
+        "DELETE FROM event; UPDATE attempt SET spool_bytes = 0, spool_records = 0");
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void TestBody() override {}
+
+  Lease lease_;
+  std::size_t bytes_ = 0;
+};
+
+std::size_t bytes_of(const std::unique_ptr<MergedSpool>& spool) {
+  return spool->bytes();
+}
+
+void expect_linear_merge(std::size_t n, MergedSpool::Tell tell) {
+  expect_linear(
+      {n, 400.0, 60.0}, [&](std::size_t count) { return std::make_unique<MergedSpool>(count, tell); },
+      [](const std::unique_ptr<MergedSpool>& spool) { spool->merge(); });
+}
+
+TEST(MergeBounds, ManyPoints) {
+  expect_linear_merge(4000, [](SpoolWriter& spool, std::size_t i) {
+    spool.point("train/loss", static_cast<std::int64_t>(i), 0.5);
+  });
+}
+
+TEST(MergeBounds, ManyMetrics) {
+  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) { spool.point(numbered("a", i), 1, 0.5); });
+}
+
+TEST(MergeBounds, ManyEvents) {
+  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) {
+    testing::write_event(spool, "log", {{"level", "info"}, {"text", numbered("said ", i)}});
+  });
+}
+
+TEST(MergeBounds, ManyDigests) {
+  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) {
+    testing::write_event(spool, "digest",
+                         {{"step", i}, {"scope", "parameters"}, {"value", "0123456789abcdef"}});
+  });
+}
+
+/// Ten rows that are joined with themselves nine times are more than anybody can read.
+TEST(StepBudget, EndsAStatementThatNeverEnds) {
+  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)");
+  const StepBudget budget(database, 1'000'000);
+  try {
+    database.integer(
+        "SELECT count(*) FROM t, t AS b, t AS c, t AS d, t AS e, t AS f, t AS g, t AS h, t AS i");
+    FAIL() << "a thousand million rows were counted";
+  } catch (const DatabaseError& error) {
+    EXPECT_TRUE(error.interrupted()) << error.what();
+  }
+  EXPECT_TRUE(budget.is_spent());
+}
+
+TEST(StepBudget, EndsWithItself) {
+  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  { const StepBudget budget(database, 0); }
+  EXPECT_EQ(
+      database.integer("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) "
+                       "SELECT count(*) FROM n"),
+      100000);
+}
+
+}  // namespace
+}  // namespace encore::bounds

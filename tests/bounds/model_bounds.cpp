@@ -1,0 +1,211 @@
+// Folders of models from elsewhere: config.json and the files of tokenizers, read as a plan reads them.
+#include "bounds/inputs.hpp"
+#include "bounds/linear.hpp"
+#include "data/vocabulary.hpp"
+#include "pretrained/folder_settings.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/tiny_folder.hpp"
+
+namespace encore::bounds {
+namespace {
+
+using testing::TemporaryFolder;
+using testing::TinyFolder;
+using testing::write_bytes;
+
+/// JSON as a tree, and the pieces as texts beside it.
+constexpr double model_memory = 200.0, model_steps = 2000.0;
+
+/// A vocabulary of that name, with what stands beside it.
+struct Files {
+  std::string name, text;
+  std::string beside_name = {}, beside = {};
+};
+std::size_t bytes_of(const Files& files) {
+  return files.text.size() + files.beside.size();
+}
+
+void read_vocabulary(const Files& files) {
+  TemporaryFolder folder;
+  write_bytes(folder / files.name, files.text);
+  if (!files.beside_name.empty()) write_bytes(folder / files.beside_name, files.beside);
+  load_vocabulary(folder / files.name);
+}
+
+std::string pieces_json(std::size_t n) {
+  return R"({"[UNK]":0)" +
+         repeated(n, [](std::size_t i) { return numbered(",\"a", i) + "\":" + std::to_string(i + 1); }) + "}";
+}
+
+TEST(VocabularyFileBounds, ManyLines) {
+  expect_linear(
+      {8000, model_steps, model_memory},
+      [](std::size_t n) {
+        return Files{"vocab.txt",
+                     "[UNK]\n" + repeated(n, [](std::size_t i) { return numbered("a", i) + "\n"; })};
+      },
+      read_vocabulary);
+}
+
+TEST(VocabularyFileBounds, AnotherNumberForEachPiece) {
+  expect_linear(
+      {8000, model_steps, model_memory},
+      [](std::size_t n) {
+        return Files{"vocab.json", pieces_json(n), "merges.txt", "#version: 0.2\n"};
+      },
+      read_vocabulary);
+}
+
+TEST(VocabularyFileBounds, NumbersThatNobodyHas) {
+  expect_linear(
+      {8000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return Files{
+            "vocab.json",
+            "{" + joined(n, [](std::size_t i) { return numbered("\"a", i) + numbered("\":9", i); }) + "}",
+            "merges.txt", ""};
+      },
+      read_vocabulary);
+}
+
+TEST(VocabularyFileBounds, ManyMerges) {
+  expect_linear(
+      {8000, model_steps, model_memory},
+      [](std::size_t n) {
+        return Files{
+            "vocab.json", R"({"[UNK]":0})", "merges.txt",
+            "#version: 0.2\n" + repeated(n, [](std::size_t i) { return numbered("a b", i) + "\n"; })};
+      },
+      read_vocabulary);
+}
+
+TEST(VocabularyFileBounds, ManyAddedTokens) {
+  expect_linear(
+      {4000, model_steps, model_memory},
+      [](std::size_t n) {
+        return Files{"tokenizer.json",
+                     R"({"model":{"vocab":{"[UNK]":0},"merges":[)" +
+                         joined(n, [](std::size_t i) { return numbered("[\"a\",\"b", i) + "\"]"; }) +
+                         R"(]},"added_tokens":[)" +
+                         joined(n,
+                                [](std::size_t i) {
+                                  return R"({"content":)" + numbered("\"a", i) +
+                                         numbered("\",\"id\":", i + 1) + "}";
+                                }) +
+                         "]}"};
+      },
+      read_vocabulary);
+}
+
+/// "vocab_size" says how many rows there are; each becomes a piece.
+TEST(VocabularyFileBounds, RowsThatASmallFileSays) {
+  expect_linear(
+      {1000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return Files{"spiece.model", repeated(n, "\x0a\x07\x0a\x05<unk>"), "config.json",
+                     R"({"vocab_size":9999999})"};
+      },
+      read_vocabulary);
+}
+
+/// A whole folder, one of whose files is the input.
+Files folder_with(const std::string& name, const std::string& text) {
+  return {name, text};
+}
+void read_folder(const Files& files) {
+  const TinyFolder folder;
+  folder.write(files.name, files.text);
+  settings_of(open_hugging_face_folder(folder.path()));
+}
+
+std::string config_with(const std::string& member) {
+  std::string text = TinyFolder::config().dump();
+  text.pop_back();
+  return text + "," + member + "}";
+}
+
+TEST(FolderBounds, ManyUnknownMembersOfTheConfiguration) {
+  expect_linear(
+      {4000, model_steps, model_memory},
+      [](std::size_t n) {
+        return folder_with("config.json",
+                           config_with(joined(n, [](std::size_t i) { return numbered("\"a", i) + "\":0"; })));
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManyLabels) {
+  expect_linear(
+      {4000, model_steps, model_memory},
+      [](std::size_t n) {
+        return folder_with("config.json", config_with(R"("id2label":{)" +
+                                                      joined(n,
+                                                             [](std::size_t i) {
+                                                               return "\"" + std::to_string(i) +
+                                                                      numbered("\":\"a", i) + "\"";
+                                                             }) +
+                                                      "}"));
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManyUnknownMembersOfTheTokenizer) {
+  expect_linear(
+      {4000, model_steps, model_memory},
+      [](std::size_t n) {
+        return folder_with("tokenizer_config.json",
+                           "{" + joined(n, [](std::size_t i) { return numbered("\"a", i) + "\":0"; }) + "}");
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManyAddedTokensOfTheTokenizer) {
+  expect_linear(
+      {2000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return folder_with("added_tokens.json", "{" + joined(n, [](std::size_t i) {
+                                                  return numbered("\"a", i) + numbered("\":", i + 6);
+                                                }) + "}");
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManyAddedTokensWithFlags) {
+  expect_linear(
+      {2000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return folder_with(
+            "tokenizer_config.json",
+            R"({"added_tokens_decoder":{)" + joined(n, [](std::size_t i) {
+              return "\"" + std::to_string(i + 6) + R"(":{"content":)" + numbered("\"a", i) +
+                     R"(","lstrip":false,"rstrip":false,"normalized":false,"single_word":false,"special":false})";
+            }) + "}}");
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManySpecialTokens) {
+  expect_linear(
+      {4000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return folder_with("special_tokens_map.json",
+                           R"({"additional_special_tokens":[)" +
+                               joined(n, [](std::size_t i) { return numbered("\"a", i) + "\""; }) + "]}");
+      },
+      read_folder);
+}
+
+TEST(FolderBounds, ManyPartsOfAPipeline) {
+  expect_linear(
+      {4000, model_steps, model_memory, Outcome::refused},
+      [](std::size_t n) {
+        return folder_with("tokenizer.json",
+                           R"({"normalizer":{"type":"Sequence","normalizers":[)" +
+                               repeated(n, R"({"type":"NFC"},)") +
+                               R"({"type":"NFC"}]},"model":{"type":"WordPiece","vocab":{"[UNK]":0}}})");
+      },
+      read_folder);
+}
+
+}  // namespace
+}  // namespace encore::bounds

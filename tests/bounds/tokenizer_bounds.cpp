@@ -1,0 +1,287 @@
+// Texts, as the tokenizers that ship cut them, and texts that vocabularies are trained from. A text of a
+// request is foreign, and so is a vocabulary; what is measured is one of the two, with an ordinary other.
+#include "bounds/inputs.hpp"
+#include "bounds/linear.hpp"
+#include "bounds/options.hpp"
+#include "byte_bpe.hpp"
+#include "byte_text.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::bounds {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+template <class T>
+T made(const Schema& schema, Settings settings) {
+  if (!settings.contains("vocab_size")) settings.emplace("vocab", std::string("vocab.txt"));
+  return T(options_of(schema, settings), {});
+}
+
+/// As training and serving do it, and back.
+void cut(const Tokenizer& tokenizer, const std::string& text) {
+  std::vector<std::int32_t> pieces;
+  std::vector<ByteRange> ranges;
+  tokenizer.encode(text, pieces);
+  pieces.clear();
+  tokenizer.encode(text, pieces, ranges);
+  tokenizer.decode(pieces);
+}
+
+/// A piece is four bytes, and its range sixteen; normalized text has a range for each byte.
+constexpr double cut_memory = 160.0, cut_steps = 3000.0;
+
+struct Text {
+  const char* name;
+  std::string (*make)(std::size_t n);
+};
+
+/// Marks of a class above and one below, so that they have to be sorted.
+std::string marks(std::size_t n) {
+  return "a" + repeated(n, "\u0301") + repeated(n, "\u0327");
+}
+std::string added_tokens(std::size_t n) {
+  return repeated(n, "[E] [E]a");
+}
+
+const Text hostile_texts[] = {
+    {"OneLongWord", [](std::size_t n) { return repeated(n, "a"); }},
+    {"OneLongWordOfManyLetters", [](std::size_t n) { return repeated(n, "abcdefg"); }},
+    {"ManyShortWords", [](std::size_t n) { return repeated(n, "a "); }},
+    {"Blanks", [](std::size_t n) { return repeated(n, " "); }},
+    {"BlanksOfUnicode", [](std::size_t n) { return repeated(n, "\u00a0\u2003"); }},
+    {"Marks", marks},
+    {"ManyMarkedLetters", [](std::size_t n) { return repeated(n, "e\u0301\u0327"); }},
+    {"LettersThatBecomeMany", [](std::size_t n) { return repeated(n, "\ufdfa"); }},
+    {"Syllables", [](std::size_t n) { return repeated(n, "\u1112\u1161\u11ab"); }},
+    {"Punctuation", [](std::size_t n) { return repeated(n, "'"); }},
+    {"Apostrophes", [](std::size_t n) { return repeated(n, "'l"); }},
+    {"ChineseCharacters", [](std::size_t n) { return repeated(n, "\u4e2d"); }},
+    {"Digits", [](std::size_t n) { return repeated(n, "1"); }},
+    {"ControlCharacters", [](std::size_t n) { return repeated(n, "\x01\u200b"); }},
+    {"AddedTokens", added_tokens},
+    {"BeginningsOfAddedTokens", [](std::size_t n) { return repeated(n, "[E"); }},
+    {"LongBeginningsOfAddedTokens", [](std::size_t n) { return repeated(n, "[["); }},
+};
+
+const Strings tokens = {"plain [E]", "lstrip,rstrip,normalized [F]", "single_word a[",
+                        "plain " + std::string(60, '[') + "]", "lstrip,rstrip \u2003"};
+
+/// What cuts words of bytes does not know these pieces.
+Strings outside(Strings list) {
+  for (std::string& token : list) {
+    const std::size_t blank = token.find(' ');
+    const std::string flags = token.substr(0, blank);
+    token = (flags == "plain" ? "" : flags + ",") + "outside" + token.substr(blank);
+  }
+  return list;
+}
+
+Strings with_tokens(Strings vocabulary) {
+  for (const std::string& token : tokens) vocabulary.push_back(token.substr(token.find(' ') + 1));
+  return vocabulary;
+}
+
+const wordpiece::WordPiece& word_piece() {
+  static const auto tokenizer = [] {
+    auto made_one = std::make_unique<wordpiece::WordPiece>(
+        options_of(wordpiece::WordPiece::options(),
+                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", tokens}}),
+        TokenizerContext{});
+    made_one->load(
+        with_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a", "##aa", "'", "1", "##1"}));
+    return made_one;
+  }();
+  return *tokenizer;
+}
+
+const byte_bpe::ByteBpe& byte_pairs() {
+  static const auto tokenizer = [] {
+    Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+    for (int byte = 0; byte < 256; ++byte)
+      vocabulary.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
+    for (const char* piece : {"aa", "aaa", "aaaa", "ab", "abc", "ll", "11", "111"})
+      vocabulary.emplace_back(piece);
+    auto made_one = std::make_unique<byte_bpe::ByteBpe>(
+        options_of(byte_bpe::ByteBpe::options(),
+                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", outside(tokens)}}),
+        TokenizerContext{});
+    made_one->load(with_tokens(std::move(vocabulary)));
+    return made_one;
+  }();
+  return *tokenizer;
+}
+
+class TextBounds : public ::testing::TestWithParam<Text> {};
+
+TEST_P(TextBounds, WordPiece) {
+  word_piece();
+  expect_linear({20000, cut_steps, cut_memory}, GetParam().make,
+                [](const std::string& text) { cut(word_piece(), text); });
+}
+
+TEST_P(TextBounds, ByteBpe) {
+  byte_pairs();
+  expect_linear({20000, cut_steps, cut_memory}, GetParam().make,
+                [](const std::string& text) { cut(byte_pairs(), text); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Hostile, TextBounds, ::testing::ValuesIn(hostile_texts),
+                         [](const auto& text) { return std::string(text.param.name); });
+
+// --- vocabularies ---
+
+void load_word_pieces(const Strings& pieces) {
+  Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  made<wordpiece::WordPiece>(wordpiece::WordPiece::options(), {}).load(std::move(vocabulary));
+}
+
+void load_byte_pairs(const Strings& pieces) {
+  Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  for (int byte = 0; byte < 256; ++byte)
+    vocabulary.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
+  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  made<byte_bpe::ByteBpe>(byte_bpe::ByteBpe::options(), {}).load(std::move(vocabulary));
+}
+
+Strings numbered_pieces(std::size_t n) {
+  Strings pieces;
+  for (std::size_t i = 0; i < n; ++i) pieces.push_back(numbered("ab", i));
+  return pieces;
+}
+
+/// Some tables double where others do not.
+constexpr double table_memory = 250.0, table_steps = 4000.0;
+
+TEST(VocabularyBounds, ManyWordPieces) {
+  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_word_pieces);
+}
+
+TEST(VocabularyBounds, OneLongWordPiece) {
+  expect_linear(
+      {50000, table_steps, table_memory}, [](std::size_t n) { return Strings{repeated(n, "a")}; },
+      load_word_pieces);
+}
+
+TEST(VocabularyBounds, ManyBytePairs) {
+  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_byte_pairs);
+}
+
+TEST(VocabularyBounds, OneLongBytePair) {
+  expect_linear(
+      {20000, table_steps, table_memory},
+      [](std::size_t n) {
+        return Strings{repeated(n, "a"), repeated(n + 1, "a")};
+      },
+      load_byte_pairs);
+}
+
+TEST(VocabularyBounds, PiecesWithinEachOther) {
+  expect_linear(
+      {50000, table_steps, table_memory},
+      [](std::size_t n) {
+        Strings pieces;
+        for (std::size_t length = 2, bytes = 0; bytes < n; bytes += length++)
+          pieces.emplace_back(length, 'a');
+        return pieces;
+      },
+      load_byte_pairs);
+}
+
+TEST(VocabularyBounds, ManyMerges) {
+  expect_linear(
+      {4000, table_steps, table_memory},
+      [](std::size_t n) {
+        Strings pieces, merges = {std::string(byte_bpe::merges_header)};
+        for (std::size_t i = 0; i < n; ++i) {
+          pieces.push_back(numbered("b", i));
+          if (i >= 10) merges.push_back(numbered("b", i / 10) + " " + std::to_string(i % 10));
+        }
+        pieces.insert(pieces.end(), merges.begin(), merges.end());
+        return pieces;
+      },
+      load_byte_pairs);
+}
+
+/// With a text in which each of them begins everywhere.
+TEST(VocabularyBounds, ManyAddedTokens) {
+  expect_linear({1000, table_steps, 1200.0}, numbered_pieces, [](const Strings& pieces) {
+    Strings named;
+    for (const std::string& piece : pieces) named.push_back("plain " + piece);
+    wordpiece::WordPiece tokenizer(options_of(wordpiece::WordPiece::options(),
+                                              {{"vocab", std::string("vocab.txt")}, {"added_tokens", named}}),
+                                   {});
+    Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+    vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+    tokenizer.load(vocabulary);
+    cut(tokenizer, repeated(pieces.size(), "ab9"));
+  });
+}
+
+// --- training ---
+
+template <class T>
+void train(const Schema& schema, const std::string& text, std::int64_t pieces) {
+  made<T>(schema, {{"vocab_size", pieces}, {"min_frequency", std::int64_t{1}}}).train({{text, 1}});
+}
+
+void train_word_pieces(const std::string& text) {
+  train<wordpiece::WordPiece>(wordpiece::WordPiece::options(), text, 2000);
+}
+void train_byte_pairs(const std::string& text) {
+  train<byte_bpe::ByteBpe>(byte_bpe::ByteBpe::options(), text, 2000);
+}
+
+/// Letters that do not repeat themselves soon, by a generator of Lehmer's.
+std::string letters(std::size_t n) {
+  std::string text;
+  std::uint64_t state = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    state = state * 48271 % 2147483647;
+    text += static_cast<char>('a' + state % 26);
+  }
+  return text;
+}
+
+/// A word of the greatest length that is learned from is looked at again with each of its merges.
+constexpr double train_memory = 400.0, train_steps = 60000.0;
+
+std::string long_words(std::size_t n) {
+  const std::string text = letters(999 * n);
+  return repeated(n, [&](std::size_t i) { return text.substr(999 * i, 999) + " "; });
+}
+
+TEST(TrainerBounds, WordPieceOfOneLongWord) {
+  expect_linear(
+      {20000, train_steps, train_memory}, [](std::size_t n) { return letters(n); }, train_word_pieces);
+}
+TEST(TrainerBounds, WordPieceOfLongWords) {
+  expect_linear({20, train_steps, train_memory}, long_words, train_word_pieces);
+}
+TEST(TrainerBounds, WordPieceOfManyWords) {
+  expect_linear(
+      {10000, train_steps, train_memory},
+      [](std::size_t n) { return repeated(n, [](std::size_t i) { return numbered("a", i) + " "; }); },
+      train_word_pieces);
+}
+TEST(TrainerBounds, ByteBpeOfOneLongWord) {
+  expect_linear(
+      {20000, train_steps, train_memory}, [](std::size_t n) { return letters(n); }, train_byte_pairs);
+}
+TEST(TrainerBounds, ByteBpeOfOneLetter) {
+  expect_linear(
+      {20000, train_steps, train_memory}, [](std::size_t n) { return repeated(n, "a"); }, train_byte_pairs);
+}
+TEST(TrainerBounds, ByteBpeOfLongWords) {
+  expect_linear({20, train_steps, train_memory}, long_words, train_byte_pairs);
+}
+TEST(TrainerBounds, ByteBpeOfManyWords) {
+  expect_linear(
+      {10000, train_steps, train_memory},
+      [](std::size_t n) { return repeated(n, [](std::size_t i) { return numbered("a", i) + " "; }); },
+      train_byte_pairs);
+}
+
+}  // namespace
+}  // namespace encore::bounds

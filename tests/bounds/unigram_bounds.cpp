@@ -1,0 +1,79 @@
+// The tokenizer of SentencePiece. Its library is not compiled with the counter: of its work the copies,
+// comparisons and memory are counted.
+#include "bounds/inputs.hpp"
+#include "bounds/linear.hpp"
+#include "bounds/options.hpp"
+#include "unigram.hpp"
+
+namespace encore::bounds {
+namespace {
+
+std::unique_ptr<unigram::Unigram> trained_unigram(const TextCounts& texts, std::int64_t pieces) {
+  auto tokenizer = std::make_unique<unigram::Unigram>(
+      options_of(unigram::Unigram::options(), {{"vocab_size", pieces}}), TokenizerContext{});
+  tokenizer->train(texts);
+  return tokenizer;
+}
+
+const unigram::Unigram& small_unigram() {
+  static const auto tokenizer =
+      trained_unigram({{"a little text of little words with little in them", 3}}, 40);
+  return *tokenizer;
+}
+
+void cut_by_unigram(const std::string& text) {
+  std::vector<std::int32_t> pieces;
+  std::vector<ByteRange> ranges;
+  small_unigram().encode(text, pieces);
+  pieces.clear();
+  small_unigram().encode(text, pieces, ranges);
+  small_unigram().decode(pieces);
+}
+
+/// The lattice of the library has nodes for the pieces that begin at each byte.
+constexpr double unigram_memory = 2000.0, unigram_steps = 4000.0;
+
+TEST(UnigramBounds, OneLongWord) {
+  expect_linear(
+      {20000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, "litle"); },
+      cut_by_unigram);
+}
+TEST(UnigramBounds, Blanks) {
+  expect_linear(
+      {20000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, " "); }, cut_by_unigram);
+}
+TEST(UnigramBounds, UnknownLetters) {
+  expect_linear(
+      {20000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, "\u4e2d"); },
+      cut_by_unigram);
+}
+TEST(UnigramBounds, Marks) {
+  expect_linear(
+      {20000, unigram_steps, unigram_memory},
+      [](std::size_t n) { return "a" + repeated(n, "\u0301") + repeated(n, "\u0327"); }, cut_by_unigram);
+}
+/// The model drops the one between them, and one piece comes of all.
+TEST(UnigramBounds, UnknownLettersWithControlCharacters) {
+  expect_linear(
+      {20000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, "\u4e2d\x01"); },
+      cut_by_unigram);
+}
+TEST(UnigramBounds, BeginningsOfGaps) {
+  expect_linear(
+      {4000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, "<extra_id_"); },
+      cut_by_unigram);
+}
+
+TEST(UnigramBounds, TrainingOfOneLongWord) {
+  expect_linear(
+      {20000, 20000.0, 4000.0},
+      [](std::size_t n) {
+        return repeated(n, [](std::size_t i) { return std::string(1, "abcde"[i * i % 5]); });
+      },
+      [](const std::string& text) {
+        trained_unigram({{text, 1}}, 40);
+      });
+}
+
+}  // namespace
+}  // namespace encore::bounds
