@@ -1,6 +1,6 @@
 // What every parser of foreign input has to show: twice the input is twice the work, and both work and memory
-// are at most a stated multiple of its bytes. Place in the flow: each *_bounds.cpp has the worst known inputs
-// of some formats and calls expect_linear.
+// are at most a stated multiple of its bytes. Place in the flow: the other sources of this folder have the
+// worst known inputs of some formats and call expect_linear.
 #pragma once
 
 #include <gtest/gtest.h>

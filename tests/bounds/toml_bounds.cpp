@@ -232,7 +232,7 @@ TEST(SiteBounds, ALongCommand) {
 
 TEST(SiteBounds, ALongWord) {
   expect_linear(
-      {200000, site_steps, site_memory, Outcome::refused},
+      {200000, site_steps, site_memory, Outcome::taken},
       [](std::size_t n) { return "[slurm]\naccount=\"" + repeated(n, "a") + "\"\n"; }, read_site);
 }
 
