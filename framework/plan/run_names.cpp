@@ -128,7 +128,8 @@ std::string RunNames::of_group(const Proposal& applied, const Resolved& resolved
     name += part.is_option ? filled(part, applied, resolved, mentioned, problems) : part.text;
   for (const Assignment& assignment : applied)
     if (!mentioned.contains(assignment.key)) name += "-" + prefixes_.at(assignment.key) + assignment.label;
-  if (name == "all")
+  const bool is_literal = pattern_.parts.size() == 1 && !pattern_.parts.front().is_option && applied.empty();
+  if (name == "all" && !is_literal)  // a literal is refused where it is read
     problems.add(pattern_.parts.front().place, "name",
                  "the name of a run becomes \"all\"; no run can be called \"all\": where runs are named, it "
                  "means all of them");

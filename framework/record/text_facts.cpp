@@ -50,8 +50,10 @@ TextFacts TextFacts::parse(std::string_view text) try {
                   .confidence = number_in(json, "confidence", 1.0),
                   .distance = number_in(json, "distance", HUGE_VAL)};
   if (facts.unknown > facts.pieces) throw Error("more pieces are unknown than there are");
-  if (json.contains("labels"))
-    for (const auto& [label, count] : json.at("labels").items()) facts.labels[label] = count_of(count, label);
+  if (!json.contains("labels")) return facts;
+  const Json& labels = json.at("labels");
+  if (!labels.is_object()) throw Error("\"labels\" is not an object");
+  for (const auto& [label, count] : labels.items()) facts.labels[label] = count_of(count, label);
   return facts;
 } catch (const nlohmann::json::exception& error) {
   throw Error(std::string("no facts of a text: ") + error.what());
