@@ -11,6 +11,7 @@
 
 #include "record/file_descriptor.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/step_budget.hpp"
 
 namespace encore {
 
@@ -90,6 +91,7 @@ std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
   // either, the file can be read as it stands.
   try {
     auto database = std::make_unique<Database>(path, SQLITE_OPEN_READONLY, patience);
+    const StepBudget budget(*database, schema_steps);
     database->integer("SELECT count(*) FROM sqlite_schema");
     return database;
   } catch (const DatabaseError& error) {

@@ -33,9 +33,6 @@ struct Object {
 };
 using Objects = std::map<std::string, Object>;
 
-/// Of a schema: one of Encore's takes some thousands.
-constexpr std::uint64_t schema_steps = 100'000'000;
-
 Objects objects_of(Database& database, const std::string& schema) {
   Objects objects;
   Statement rows(database, schema == "main" ? "SELECT name, type, rootpage, sql FROM main.sqlite_schema"

@@ -10,6 +10,9 @@
 
 namespace encore {
 
+/// For reading a schema: one of Encore's takes some thousands.
+inline constexpr std::uint64_t schema_steps = 100'000'000;
+
 class StepBudget {
  public:
   /// For all statements of the connection until this object ends. A connection has one at a time. A statement

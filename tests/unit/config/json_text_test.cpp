@@ -10,6 +10,7 @@
 
 #include "config/json_values.hpp"
 #include "config/limits.hpp"
+#include "unit/record/temporary_folder.hpp"
 
 namespace encore {
 namespace {
@@ -55,6 +56,17 @@ TEST(JsonText, IsPointedAtWhereItIsNone) {
   EXPECT_EQ(json_problem(""), "line 1, column 1: no JSON");
   EXPECT_EQ(json_problem("[1"), "line 1, column 3: no JSON");
   EXPECT_EQ(json_problem("1e999"), "line 1, column 1: JSON with a number that no 64-bit float can hold");
+}
+
+TEST(JsonText, KeepsTheOrderOfMembersAsTheLibraryDoes) {
+  for (const char* text : {R"({"b":1,"a":{"z":[],"y":null},"c":[{"d":true},-2,0.5,"x"]})", R"({})", R"("a")",
+                           "7", R"({"a":1,"b":2,"a":3,"c":{"a":1,"a":2},"b":4})", R"([[],{},{"":{"":""}}])"})
+    EXPECT_EQ(parse_json<nlohmann::ordered_json>(text).dump(), nlohmann::ordered_json::parse(text).dump());
+  const auto problem = [](const std::string& text) {
+    return testing::message_of<JsonError>([&] { parse_json<nlohmann::ordered_json>(text); });
+  };
+  for (const char* text : {"{\"a\": 1,\n  oh}", "", "[1", "1e999", "[1] 2"})
+    EXPECT_EQ(problem(text), testing::message_of<JsonError>([&] { parse_json(text); })) << text;
 }
 
 TEST(JsonText, IsNullWhereNothingCanBeRead) {

@@ -141,6 +141,21 @@ TEST(Squad, RefusesQuestionsWithoutAContext) {
             "train.json: article 1, paragraph 1: no list \"qas\" of questions");
 }
 
+TEST(Squad, RefusesALongContextWithTooManyQuestions) {
+  std::string questions;
+  for (int i = 0; i < 1000; ++i)
+    questions += (i > 0 ? "," : "") + std::string(R"({"id": ")") + std::to_string(i) +
+                 R"(", "question": "Why?", "answers": []})";
+  const std::string few = questions.substr(0, questions.find(R"(,{"id": "100")"));
+  const std::string context = '"' + std::string(30'000, 'a') + '"';
+  EXPECT_EQ(read(file_of(few, context)).size(), 100U);
+  EXPECT_EQ(
+      refusal(file_of(questions, context)),
+      "train.json: article 1 (Zoë), paragraph 1, question 560 (559): each question keeps its context, and "
+      "those up to here take 16800000 bytes, more than 64 times the file; part long contexts with many "
+      "questions into paragraphs");
+}
+
 TEST(Squad, NamesWhatIsWrongAllAtOnce) {
   std::string qas;
   for (int i = 0; i < 12; ++i) qas += (i == 0 ? "" : ",") + replaced(zoe, "q1", "");

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include <sentencepiece_processor.h>
 #include <nlohmann/json.hpp>
 
 #include <encore/base64.hpp>
@@ -235,6 +236,37 @@ TEST(Unigram, OfTwoModelsAnAddedTokenStandsInFrontOfACode) {
 const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"widest", 30},
                                {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
                                {"new low", 7}, {"hoch", 5}};
+
+// What stands in the middle of a long run of unknown characters is not shown to the library: pieces and
+// ranges are those of the whole text all the same.
+TEST(Unigram, CutsLongRunsOfUnknownCharactersAsTheLibrary) {
+  const auto tokenizer = trained({{"a text of few words", 3}}, 30);
+  sentencepiece::SentencePieceProcessor library;
+  const Texts lines = tokenizer->vocabulary_lines();
+  ASSERT_TRUE(
+      library.LoadFromSerializedProto(from_base64(lines.back().substr(lines.back().find(' ') + 1))).ok());
+  const auto times = [](std::size_t count, const std::string& part) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += part;
+    return text;
+  };
+  for (const std::string& text :
+       {times(3000, "\u4e2d"),
+        "a " + times(3000, "\u4e2d\u6587") + " text" + times(2000, "\u00df") + "of words",
+        times(2000, "\u4e2d\x01"), times(1500, "\u4e2d a"), times(900, "\u4e2d") + "a" + times(900, "\u6587"),
+        "a" + times(3000, "\u0301"), times(1000, "\u3000\u4e2d"), times(2000, "\xff")}) {
+    Numbers pieces;
+    std::vector<ByteRange> ranges;
+    tokenizer->encode(text, pieces, ranges);
+    const auto cut = library.EncodeAsImmutableProto(text);
+    ASSERT_EQ(pieces.size(), cut.pieces_size()) << text.substr(0, 20);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto piece = cut.pieces(static_cast<int>(i));
+      EXPECT_EQ(pieces[i], static_cast<std::int32_t>(piece.id())) << text.substr(0, 20) << i;
+      EXPECT_EQ(ranges[i], (ByteRange{piece.begin(), piece.end()})) << text.substr(0, 20) << i;
+    }
+  }
+}
 
 TEST(Unigram, TrainsWordsWithMarks) {
   const auto tokenizer = trained(some_words, 60);
