@@ -3,7 +3,6 @@
 
 #include "config/core_schema.hpp"
 #include "plan/identity.hpp"
-#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -32,11 +31,6 @@ bool is_path(const json& value) {
 /// Numbers of equal value are equal only where both are whole, or neither is.
 bool same(const json& a, const json& b) {
   return a == b && a.is_number_float() == b.is_number_float() && a.is_boolean() == b.is_boolean();
-}
-
-/// The weights of another run, which its rows name.
-bool is_of_parent(const DataFile& file) {
-  return !run_of_folder(std::filesystem::path(file.path).parent_path()).empty();
 }
 
 }  // namespace
@@ -82,8 +76,7 @@ void take_from_specification(Store& store, const RunRow& run, const Specificatio
   store.write_settings(run.number, specification);
   Database& database = store.database();
   database.cached("DELETE FROM run_dataset WHERE run = ?").run(run.number);
-  for (const auto& [role, file] : specification.data)
-    if (!is_of_parent(file)) store.write_dataset(run.number, role, file);
+  for (const auto& [role, file] : specification.data) store.write_dataset(run.number, role, file);
   transaction.commit();
 }
 

@@ -39,6 +39,8 @@ constexpr const char* decides = "key NOT IN ('data.private', 'train.recompute', 
 constexpr const char* compared_event = "type IN ('checkpoint', 'artifact', 'result')";
 constexpr const char* other_event = "type NOT IN ('started', 'checkpoint', 'artifact', 'result')";
 
+// A value that only agrees with a spool is a claim if no training repeats it, since a spool can be forged
+// too: ids, attempts, places in spools.
 constexpr ColumnStanding standings[] = {
     // Numbers of rows join tables; the reader's database assigns its own.
     {"sweep", "number", own},
@@ -55,12 +57,12 @@ constexpr ColumnStanding standings[] = {
     {"origin", "time", own},
 
     {"run", "number", own},
-    {"run", "id", recomputed},
+    {"run", "id", claimed},
     {"run", "name", claimed},
     {"run", "sweep", claimed, sweep_name},
     {"run", "question", recomputed},
     {"run", "group_id", recomputed},
-    {"run", "backend", recomputed},
+    {"run", "backend", trained},
     {"run", "repeat", own},
     {"run", "seed", trained},
     {"run", "state", trained, "", "state = 'completed'"},
@@ -121,13 +123,13 @@ constexpr ColumnStanding standings[] = {
     {"plugin", "fingerprint", claimed},
 
     {"attempt", "number", own},
-    {"attempt", "run", recomputed, run_id},
-    {"attempt", "ordinal", recomputed},
+    {"attempt", "run", claimed, run_id},
+    {"attempt", "ordinal", claimed},
     {"attempt", "state", claimed},
     {"attempt", "reason", claimed},
     {"attempt", "started", claimed},
     {"attempt", "finished", claimed},
-    {"attempt", "first_step", recomputed},
+    {"attempt", "first_step", claimed},
     {"attempt", "progress", claimed},
     {"attempt", "token", own},
     {"attempt", "expires", own},
@@ -142,8 +144,8 @@ constexpr ColumnStanding standings[] = {
     {"attempt", "host", claimed, "(SELECT description FROM host WHERE host.number = t.host)"},
     {"attempt", "build", claimed, "(SELECT description FROM build WHERE build.number = t.build)"},
     {"attempt", "code", claimed, "(SELECT commit_hash FROM code WHERE code.number = t.code)"},
-    {"attempt", "spool_bytes", recomputed},
-    {"attempt", "spool_records", recomputed},
+    {"attempt", "spool_bytes", claimed},
+    {"attempt", "spool_records", claimed},
     {"attempt", "spool_problem", claimed},
 
     {"attempt_plugin", "attempt", claimed, "(SELECT ordinal FROM attempt WHERE attempt.number = t.attempt)"},
@@ -156,8 +158,8 @@ constexpr ColumnStanding standings[] = {
     {"measure", "number", own},
     {"measure", "description", trained},
 
-    {"spool_metric", "attempt", recomputed, attempt_of_run},
-    {"spool_metric", "number", recomputed},
+    {"spool_metric", "attempt", claimed, attempt_of_run},
+    {"spool_metric", "number", claimed},
     {"spool_metric", "metric", trained, metric_name},
     {"spool_metric", "measure", trained,
      "(SELECT description FROM measure WHERE measure.number = t.measure)"},
@@ -165,7 +167,7 @@ constexpr ColumnStanding standings[] = {
     {"point", "run", trained, run_id},
     {"point", "metric", trained, metric_name},
     {"point", "step", trained},
-    {"point", "attempt", recomputed, attempt_of_run},
+    {"point", "attempt", claimed, attempt_of_run},
     {"point", "value", trained, "", not_of_machine},
     {"point", "value", claimed, "", of_machine},
     {"point", "special", trained},
@@ -182,9 +184,9 @@ constexpr ColumnStanding standings[] = {
 
     {"checkpoint", "run", trained, run_id},
     {"checkpoint", "step", trained},
-    {"checkpoint", "kind", recomputed},
-    {"checkpoint", "attempt", recomputed, attempt_of_run},
-    {"checkpoint", "path", recomputed},
+    {"checkpoint", "kind", claimed},
+    {"checkpoint", "attempt", claimed, attempt_of_run},
+    {"checkpoint", "path", claimed},
     {"checkpoint", "bytes", trained},
     {"checkpoint", "sha256", trained},
     {"checkpoint", "created", claimed},
@@ -192,20 +194,20 @@ constexpr ColumnStanding standings[] = {
     {"digest", "run", trained, run_id},
     {"digest", "step", trained},
     {"digest", "scope", trained},
-    {"digest", "attempt", recomputed, attempt_of_run},
+    {"digest", "attempt", claimed, attempt_of_run},
     {"digest", "value", trained},
 
     {"artifact", "run", trained, run_id},
     {"artifact", "name", trained},
-    {"artifact", "attempt", recomputed, attempt_of_run},
-    {"artifact", "path", recomputed},
+    {"artifact", "attempt", claimed, attempt_of_run},
+    {"artifact", "path", claimed},
     {"artifact", "sha256", trained},
     {"artifact", "created", claimed},
 
-    {"event", "attempt", recomputed, attempt_of_run},
-    {"event", "sequence", recomputed},
+    {"event", "attempt", claimed, attempt_of_run},
+    {"event", "sequence", claimed},
     {"event", "time", claimed},
-    {"event", "type", recomputed},
+    {"event", "type", claimed},
     {"event", "body", trained, "json_remove(body, '$.time')", compared_event},
     {"event", "body", claimed, "json_remove(body, '$.time')", other_event},
 

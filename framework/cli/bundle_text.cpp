@@ -44,8 +44,9 @@ std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, co
       auto found = std::ranges::find(all, row.sha256, &ShownData::sha256);
       if (found == all.end()) {
         const std::string folder = bundle_data + row.sha256 + "/";
-        const bool packed = std::ranges::any_of(
-            index.files, [&](const BundleFile& file) { return file.path.starts_with(folder); });
+        const bool packed = std::ranges::any_of(index.files, [&](const BundleFile& file) {
+          return file.path.starts_with(folder) || file.sha256 == row.sha256;
+        });
         all.push_back({row.sha256, row.path, {}, packed});
         found = std::prev(all.end());
       }
@@ -142,13 +143,12 @@ void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs
 
 void print_recomputed(std::ostream& out, const OpenedBundle& bundle, const std::vector<RunRow>& runs) {
   out << "\nrecomputed now: each of these follows from other parts of the bundle\n";
-  Table table({{"RUN"}, {"QUESTION"}, {"GROUP"}, {"BACKEND"}, {"ATTEMPTS", Align::right}});
+  Table table({{"RUN"}, {"QUESTION"}, {"GROUP"}});
   const auto& claimed = bundle.checked().claimed_questions;
   for (const RunRow& run : runs) {
     const bool is_known = run.attempts > 0 && !claimed.contains(run.id);
     table.add({run.id, is_known ? run.question.substr(0, shown_digits) : "claimed",
-               is_known ? run.group.substr(0, shown_digits) : "claimed", run.backend,
-               std::to_string(run.attempts)});
+               is_known ? run.group.substr(0, shown_digits) : "claimed"});
   }
   table.print(out, terminal_of(stdout), 2);
   for (const RunRow& run : runs)
@@ -164,6 +164,7 @@ void print_trained(std::ostream& out, const OpenedBundle& bundle, Store& store,
   const std::map<std::int64_t, std::string> settings = telling_settings(store, runs);
   const Metric metric = leading_metric(store, runs);
   Table table({{"RUN"},
+               {"BACKEND"},
                {"SEED", Align::right},
                {"STATE"},
                {"DIGESTS", Align::right},
@@ -172,7 +173,7 @@ void print_trained(std::ostream& out, const OpenedBundle& bundle, Store& store,
   for (const RunRow& run : runs) {
     const auto own = settings.find(run.number);
     const std::optional<double> value = judged_measure(store, run, metric.name);
-    table.add({run.id, std::to_string(run.seed),
+    table.add({run.id, run.backend, std::to_string(run.seed),
                run.state == RunState::completed ? name_of(run.state) : "not completed",
                std::to_string(store.read_digests(run.number).size()),
                value ? metric_text(metric, *value) : "-", own == settings.end() ? "-" : own->second});
@@ -292,12 +293,11 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
     recomputed.push_back({{"id", run.id},
                           {"question", is_known ? Json(run.question) : Json()},
                           {"group", is_known ? Json(run.group) : Json()},
-                          {"backend", run.backend},
-                          {"kind", run.kind},
-                          {"attempts", run.attempts}});
+                          {"kind", run.kind}});
     Json settings = Json::object();
     for (const ParamRow& row : store.read_params(run.number)) settings[row.key] = row.value;
     trained.push_back({{"id", run.id},
+                       {"backend", run.backend},
                        {"seed", run.seed},
                        {"completed", run.state == RunState::completed},
                        {"digests", store.read_digests(run.number).size()},
@@ -306,6 +306,7 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
     names.push_back({{"id", run.id},
                      {"name", run.name},
                      {"state", name_of(run.state)},
+                     {"attempts", run.attempts},
                      {"question", is_known ? Json() : Json(run.question)},
                      {"why", why == claimed_questions.end() ? Json() : Json(why->second)}});
   }

@@ -619,6 +619,18 @@ TEST_F(ConsistentForger, ValuesAndMeaningsOfMetricsAreFoundButForThoseOfTheClock
   }
 }
 
+/// Whether a checkpoint was the best or the last is no part of what training again compares.
+TEST_F(ConsistentForger, TheKindOfACheckpointIsAClaim) {
+  forger_->change_event("checkpoint",
+                        [](json& event) { event["kind"] = event.at("kind") == "best" ? "last" : "best"; });
+  forger_->make_consistent();
+  forger_->save();
+  const Opened opened = open(forger_->evil());
+  ASSERT_EQ(opened.refusal, "");
+  EXPECT_TRUE(std::ranges::count(opened.changed("claimed", honest_), "claimed checkpoint.kind")) << "printed";
+  EXPECT_EQ(opened.changed("recomputed", honest_), std::vector<std::string>());
+}
+
 TEST_F(ConsistentForger, FilesAreFoundByTrainingAgain) {
   const auto changed = [&](const std::string& name, const std::string& from, const std::string& to) {
     std::string& content = forger_->archive().content(name);
