@@ -13,14 +13,11 @@ namespace {
 
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
-/// On a host each thread has sums of its own; a GPU has too many threads for that.
+#if ENCORE_HOST_BACKEND
+
+/// Each thread has sums of its own.
 std::int64_t parts_of(const Device& device, std::int64_t rows) {
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-  static_cast<void>(device);
-  return (rows + 63) / 64;
-#else
   return std::min<std::int64_t>(rows, device.space().concurrency());
-#endif
 }
 
 /// result (columns) += partial (parts, columns).
@@ -51,17 +48,53 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
   add_parts(device, partial, parts, columns, result);
 }
 
+#else
+
+/// Parts of 64 rows.
+std::int64_t parts_of(const Device&, std::int64_t rows) {
+  return (rows + 63) / 64;
+}
+
+/// result (columns) += values (rows, columns). A thread for each column of a block of rows, so that
+/// neighbours read neighbours; the sums of the blocks meet by atomic additions.
+template <class T>
+void free_column_sums(const Device& device, const T* values, std::int64_t rows, std::int64_t columns,
+                      Sum<T>* result) {
+  using S = Sum<T>;
+  constexpr std::int64_t block_rows = 64;
+  const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+  Kokkos::parallel_for(
+      "encore::bench_column_sums", Policy(device.space(), 0, blocks * columns),
+      KOKKOS_LAMBDA(const std::int64_t i) {
+        const std::int64_t c = i % columns, first = i / columns * block_rows;
+        const std::int64_t end = first + block_rows < rows ? first + block_rows : rows;
+        S sum = S(0);
+        for (std::int64_t r = first; r < end; ++r) sum += static_cast<S>(values[r * columns + c]);
+        Kokkos::atomic_add(result + c, sum);
+      });
+}
+
+/// result (columns) += partial (parts, columns).
+template <class S>
+void add_parts(const Device& device, const S* partial, std::int64_t parts, std::int64_t columns, S* result) {
+  free_column_sums<S>(device, partial, parts, columns, result);
+}
+
+#endif
+
+/// A thread for each row on a host, for each element on a GPU, whose neighbours then read neighbours.
 template <class T>
 void free_embedding_backward(const Device& device, const RowSet& batch, const T* dy, std::int64_t width,
                              Sum<T>* table) {
   using S = Sum<T>;
   const std::int32_t* ids = elements<std::int32_t>(batch.ids);
+  const std::int64_t columns = host_reaches_device() ? width : 1;  // of a thread
   Kokkos::parallel_for(
-      "encore::bench_embedding", Policy(device.space(), 0, batch.size.tokens),
-      KOKKOS_LAMBDA(const std::int64_t row) {
-        S* to = table + std::int64_t{ids[row]} * width;
-        for (std::int64_t c = 0; c < width; ++c)
-          Kokkos::atomic_add(to + c, static_cast<S>(dy[row * width + c]));
+      "encore::bench_embedding", Policy(device.space(), 0, batch.size.tokens * width / columns),
+      KOKKOS_LAMBDA(const std::int64_t i) {
+        const std::int64_t first = i * columns;
+        S* to = table + std::int64_t{ids[first / width]} * width + first % width;
+        for (std::int64_t c = 0; c < columns; ++c) Kokkos::atomic_add(to + c, static_cast<S>(dy[first + c]));
       });
 }
 

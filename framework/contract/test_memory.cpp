@@ -41,6 +41,15 @@ Bytes guard_behind(const Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data) + tensor.bytes(), guard_bytes};
 }
 
+/// A copy from the host: deep_copy(memory, guard) would launch a kernel of Kokkos that captures a view, for
+/// which nvcc and the host's compiler take different sizes (docs/backends.md).
+void write_guard(const Bytes& memory) {
+  static const std::vector<std::byte> pattern(guard_bytes, guard);
+  Kokkos::deep_copy(
+      memory, Kokkos::View<const std::byte*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                  pattern.data(), memory.size()));
+}
+
 bool is_intact(const Bytes& bytes) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bytes);
   return std::all_of(host.data(), host.data() + host.size(), [](std::byte b) { return b == guard; });
@@ -93,8 +102,8 @@ OwnedTensor::OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
   const auto memory = take_memory(std::max<std::size_t>(1, tensor_.bytes() + 2 * guard_bytes));
   tensor_.data = memory->data() + guard_bytes;
   memory_ = memory;
-  Kokkos::deep_copy(guard_before(tensor_), guard);
-  Kokkos::deep_copy(guard_behind(tensor_), guard);
+  write_guard(guard_before(tensor_));
+  write_guard(guard_behind(tensor_));
 }
 
 std::string OwnedTensor::overrun(const std::string& name) const {

@@ -3,7 +3,7 @@
 # training steps. Made for a machine that is lent for minutes: every part writes its result when it ends, and a run that is cut off keeps them.
 #
 #   gpu_check.sh pack FILE [DATA]     on a machine with nvcc and packages: builds for CUDA, and packs programs, plugins, tests and the
-#                                     libraries that they need into FILE (.tar.zst); DATA: a folder with wikineural_en and bert_vocab
+#                                     libraries that they need into FILE (.tar.xz); DATA: a folder with wikineural_en and bert_vocab
 #   gpu_check.sh run [OPTIONS]        on the machine with the GPU, in a checkout of the same commit
 #     --packed FILE        unpacks this instead of building; without it the build needs the packages of docs/backends.md
 #     --backend NAME       cuda (default) or openmp, which rehearses the command on a machine without a GPU
@@ -24,10 +24,12 @@ parts=(
   'float16     | kernels_test *float16*-*bfloat16*                                               | 90'
   'recompute   | train_test *ComputesAgain*:*Float16*                                            | 90'
   'step32      | bench bfloat16 32                                                              | 60'
-  'step3360    | bench bfloat16 3360                                                            | 90'
+  'step3360    | bench bfloat16 3360 --order-cost                                               | 90'
   'kept3360    | bench bfloat16 3360 -S train.recompute=none                                    | 60'
   'float16_32  | bench float16 32                                                               | 60'
-  'peer        | peer                                                                           | 90'
+  'peer_sorted | peer sorted bf16-weights                                                       | 75'
+  'peer_compile | peer sorted bf16-weights --compile                                             | 120'
+  'peer_varlen | peer varlen bf16-weights                                                       | 75'
   'contract    | contract_test *                                                                | 200'
   'kernels     | kernels_test *                                                                 | 200'
   'train       | train_test *                                                                   | 200'
@@ -45,10 +47,10 @@ parts=(
 
 pack() {   # pack FILE [DATA]
   [ $# -ge 1 ] && [ $# -le 2 ] || fail "usage: gpu_check.sh pack FILE [DATA]"
-  local file data=${2:-} folder
+  local file data=${2:-}
   file=$(realpath -m "$1")
   [ -z "$data" ] || data=$(realpath -e "$data")
-  folder=$(mktemp -d)
+  folder=$(mktemp -d)   # not local: the trap runs after this function
   trap 'rm -rf "$folder"' EXIT
   cd "$root"
   cmake --preset cuda -DENCORE_TESTS=ON >/dev/null
@@ -58,26 +60,31 @@ pack() {   # pack FILE [DATA]
   cp -a build/cuda/bin/exp build/cuda/bin/encore-worker "$folder/build/cuda/bin/"
   cp -a build/cuda/bin/tests "$folder/build/cuda/bin/"
   rm -f "$folder"/build/cuda/lib/*.a
+  # The plugin that a user begins with; to build it there would take Kokkos and CMake.
+  (cd "$folder" && ENCORE_BACKEND=cuda "$root/build/cuda/bin/exp" plugin new my_layer --kind layer && ENCORE_BACKEND=cuda "$root/build/cuda/bin/exp" plugin build my_layer) >/dev/null
+  mv "$folder/my_layer/build/cuda/plugins" "$folder/build/cuda/template"
+  rm -r "$folder/my_layer"
   echo "$root" >"$folder/build/cuda/built-in"
   git rev-parse HEAD >"$folder/build/cuda/commit" 2>/dev/null || true
   # The libraries of this system that the other one may not have; not the C and C++ libraries, nor CUDA's and the driver's.
   find "$folder/build/cuda" -type f \( -perm -u+x -o -name '*.so*' \) -exec ldd {} + 2>/dev/null |
     sed -n 's/.* => \(\/[^ ]*\) (.*/\1/p' | sort -u |
     grep -vE '/(ld-linux|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libcu[a-zA-Z]*|libnv[a-zA-Z]*)[-.0-9]*\.so' |
-    grep -v "^$root/" | xargs -r -I{} cp -L {} "$folder/build/cuda/system/"
+    grep -v -e "^$root/" -e "^$folder/" | xargs -r -I{} cp -L {} "$folder/build/cuda/system/"
   find "$folder/build/cuda" -type f \( -perm -u+x -o -name '*.so*' \) -exec strip --strip-debug {} + 2>/dev/null || true
   if [ -n "$data" ]; then
     mkdir -p "$folder/build/cuda/data"
     cp -r "$data/wikineural_en" "$data/bert_vocab" "$folder/build/cuda/data/"
   fi
-  tar --sort=name -C "$folder" -cf - build | zstd -q -T0 -15 -f -o "$file"
+  tar --sort=name -C "$folder" -cf - build | xz -T0 -6 >"$file"
   echo "gpu_check: $(du -h "$file" | cut -f1) in $file"
 }
 
 build_or_unpack() {
   cd "$root"
   if [ -n "$packed" ]; then
-    zstd -q -dc "$packed" | tar xf - -C "$root"
+    # Python has this decompressor; a machine that is lent may have neither xz nor zstd.
+    python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$packed" | tar xf - -C "$root"
     local place
     place=$(cat "$build/built-in")
     # Tests have the place of the tree inside.
@@ -90,7 +97,7 @@ build_or_unpack() {
   fi
 }
 
-row() { printf '%-11s %-8s %6s s  %s\n' "$@" | tee -a "$out/table.txt"; }
+row() { printf '%-12s %-8s %6s s  %s\n' "$@" | tee -a "$out/table.txt"; }
 
 # A test program in as many processes as the machine bears; GoogleTest divides its tests among them.
 tests_of() {   # tests_of NAME SECONDS PROGRAM FILTER
@@ -133,31 +140,31 @@ PY
 )"
 }
 
-peer() {   # peer NAME SECONDS
-  local name=$1 limit=$2 begun=$SECONDS mode
+# PyTorch's tokens a second in one of its modes. Without a device it takes small steps, which rehearses the command.
+peer() {   # peer NAME SECONDS BATCHING DTYPE [OPTION...]
+  local name=$1 limit=$2 batching=$3 dtype=$4 begun=$SECONDS device=(--device cuda --batch 3360 --steps 60)
+  shift 4
   [ -n "$peer_script" ] || { row "$name" absent 0 "no --peer"; return; }
-  for mode in "sorted bf16-weights" "varlen bf16-weights" "sorted bf16"; do
-    set -- $mode
-    if timeout -k 5 "$limit" python3 "$peer_script" --data "$data/wikineural_en" --vocab "$data/bert_vocab/bert-base-uncased-vocab.txt" --batching "$1" --dtype "$2" \
-        --layers 12 --width 384 --heads 6 --ffn 768 --residual-norm --batch 3360 --steps 60 >"$out/$name.$1.$2.json" 2>"$out/$name.$1.$2.txt"
-    then row "$name" measured $((SECONDS - begun)) "$mode: $(tail -n 1 "$out/$name.$1.$2.json" | cut -c1-160)"
-    else row "$name" failed $((SECONDS - begun)) "$mode: $(tail -n 1 "$out/$name.$1.$2.txt" | cut -c1-160)"; fi
-  done
+  if [ "$backend" != cuda ]; then device=(--batch 8 --steps 2); fi
+  if LD_LIBRARY_PATH=$libraries_before timeout -k 5 "$limit" python3 "$peer_script" --data "$data/wikineural_en" --vocab "$data/bert_vocab/bert-base-uncased-vocab.txt" --batching "$batching" --dtype "$dtype" \
+      --layers 12 --width 384 --heads 6 --ffn 768 --residual-norm "${device[@]}" "$@" >"$out/$name.json" 2>"$out/$name.txt"
+  then row "$name" measured $((SECONDS - begun)) "$(tail -n 1 "$out/$name.json" | cut -c1-300)"
+  else row "$name" failed $((SECONDS - begun)) "$(tail -n 1 "$out/$name.txt" | cut -c1-160)"; fi
 }
 
-# The plugin that `exp plugin new` copies: its kernels are compiled and checked on the device.
+# The plugin that `exp plugin new` copies: its kernels are checked on the device. A packed file has it built.
 template() {   # template NAME SECONDS
-  local name=$1 limit=$2 begun=$SECONDS folder
+  local name=$1 limit=$2 begun=$SECONDS folder plugin=$build/template/my_layer.so
   folder=$(mktemp -d)
-  if (cd "$folder" && ENCORE_BACKEND=$backend timeout -k 5 "$limit" "$build/bin/exp" plugin new my_layer --kind layer &&
-      timeout -k 5 "$limit" "$build/bin/exp" plugin build my_layer && timeout -k 5 "$limit" "$build/bin/exp" plugin check "my_layer/build/$backend/plugins/my_layer.so") \
-      >"$out/$name.txt" 2>&1; then row "$name" passed $((SECONDS - begun)) "$(tail -n 1 "$out/$name.txt")"
+  if (cd "$folder" && export ENCORE_BACKEND=$backend && if [ -z "$packed" ]; then plugin=my_layer/build/$backend/plugins/my_layer.so
+        timeout -k 5 "$limit" "$build/bin/exp" plugin new my_layer --kind layer && timeout -k 5 "$limit" "$build/bin/exp" plugin build my_layer; fi &&
+      timeout -k 5 "$limit" "$build/bin/exp" plugin check "$plugin") >"$out/$name.txt" 2>&1; then row "$name" passed $((SECONDS - begun)) "$(tail -n 1 "$out/$name.txt")"
   else row "$name" failed $((SECONDS - begun)) "$(tail -n 1 "$out/$name.txt")"; fi
   rm -rf "$folder"
 }
 
 run() {
-  backend=cuda packed= data= peer_script= only= seconds=780 out=gpu-check
+  backend=cuda packed= data= peer_script= only= seconds=780 out=gpu-check libraries_before=${LD_LIBRARY_PATH-}
   while [ $# -gt 0 ]; do
     case $1 in
       --list) printf '%s\n' "${parts[@]}"; exit 0 ;;
@@ -193,8 +200,8 @@ run() {
     if [ "$limit" -gt "$left" ]; then limit=$left; fi
     set -f; set -- $what; set +f
     case $1 in
-      bench) shift; bench "$name" "$limit" "$@" ;;
-      peer | template) "$1" "$name" "$limit" ;;
+      bench | peer) "$1" "$name" "$limit" "${@:2}" ;;
+      template) template "$name" "$limit" ;;
       *) tests_of "$name" "$limit" "$@" ;;
     esac
   done

@@ -127,9 +127,11 @@ TEST(OptimizerCheck, FindsDecayThatIsMissing) {
   expect_said(said_of<Mistake::decays_as_the_first>(), "segments: weight_decay = 0.1 has no effect on");
 }
 TEST(OptimizerCheck, FindsAnUpdateBesideItsChunks) {
-  expect_said(said_of<Mistake::writes_past_chunks>(),
-              "chunks: update writes to element 79 of the values, which belongs to no chunk (behind the end "
-              "of parameter \"layer.bias\")");
+  // How far a block is padded, and so the element's number, differs between devices.
+  const std::string past_the_end = said_of<Mistake::writes_past_chunks>();
+  expect_said(past_the_end, "chunks: update writes to element ");
+  expect_said(past_the_end,
+              " of the values, which belongs to no chunk (behind the end of parameter \"layer.bias\")");
   expect_said(said_of<Mistake::updates_whole_segments>(),
               "chunks: update writes to element 0 of the values, which belongs to no chunk (of the frozen "
               "parameter \"before\")");

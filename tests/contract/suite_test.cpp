@@ -244,7 +244,9 @@ std::string failures_of_rows() {
 TEST(SuiteFinds, ALayerThatIsNotRowWise) {
   expect_said(failures_of_rows<RowMistake::reads_the_row_before>(),
               "generation: row 7 has other bits when texts are generated pass by pass, ");
-  expect_said(failures_of_rows<RowMistake::orders_by_row_count>(), "generation: row ");
+  // A GPU's products have other bits for another number of rows, so rows are compared with a tolerance there.
+  if (host_reaches_device())
+    expect_said(failures_of_rows<RowMistake::orders_by_row_count>(), "generation: row ");
 }
 
 // --- norms that take a sum, with one mistake each ---
