@@ -60,10 +60,16 @@ void require_plain(const std::string& name) {
                 ", which holds control characters, begins with - or is empty");
 }
 
+/// Whether a StepBudget was spent.
+bool is_interruption(const Error& error) {
+  const auto* of_database = dynamic_cast<const DatabaseError*>(&error);
+  return of_database != nullptr && of_database->interrupted();
+}
+
 /// Everything in the sender's database that is about its runs and searches.
 DatabaseChoice choice_of(Store& sender) {
-  if (const auto found = sender.database().text("PRAGMA quick_check(1)"); found != "ok")
-    throw Error("its database is damaged: " + found.value_or("no answer"));
+  if (const std::string damage = damage_of(sender.database()); !damage.empty())
+    throw Error("its database is damaged: " + damage);
   DatabaseChoice choice;
   for (const RunRow& run : sender.list_runs({.sight = Sight::any})) {
     choice.runs.insert(require_run_id(run.id, "its database"));
@@ -75,12 +81,13 @@ DatabaseChoice choice_of(Store& sender) {
 }
 
 /// What an earlier version made has the rows of this one afterwards; returns whether it did.
-bool upgrade(const fs::path& database) {
+bool upgrade(const fs::path& database, std::uint64_t steps) {
   const std::int64_t version = version_of_file(database);
   if (version >= schema_version) return false;
   try {
-    fs::remove(upgrade_database(database).backup);
+    fs::remove(upgrade_database(database, known_migrations(), steps).backup);
   } catch (const Error& error) {
+    if (is_interruption(error)) throw;
     throw Error("its database, of version " + std::to_string(version) + ", cannot be brought to version " +
                 std::to_string(schema_version) + ": " + error.what());
   }
@@ -116,7 +123,8 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
 /// Puts a database of our own with the sender's rows in the place of the sender's.
 void take_rows(const UnpackedBundle& bundle, const std::string& origin) {
   const fs::path own = bundle.folder() / "own.db";
-  copy_rows(bundle.database(), own, origin, upgrade(bundle.database()), allowed_steps(bundle.index()));
+  const std::uint64_t steps = allowed_steps(bundle.index());
+  copy_rows(bundle.database(), own, origin, upgrade(bundle.database(), steps), steps);
   fs::rename(own, bundle.database());
 }
 
@@ -226,8 +234,7 @@ CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& orig
     const StepBudget budget(store.database(), allowed_steps(bundle.index()));
     return Checking(bundle, store, catalogue).check();
   } catch (const Error& error) {
-    const auto* of_database = dynamic_cast<const DatabaseError*>(&error);
-    if (of_database != nullptr && of_database->interrupted())
+    if (is_interruption(error))
       throw Error(origin + ": its database takes more than " + std::to_string(allowed_steps(bundle.index())) +
                   " steps of SQLite to read, which no database of its size does");
     // Where it was unpacked says nothing to a user.

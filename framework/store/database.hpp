@@ -35,6 +35,8 @@ class DatabaseError : public Error {
 };
 
 class Database;
+class StepBudget;
+using GuardedNames = std::set<std::string, std::less<>>;
 
 /// A prepared statement. Values are bound by position from 1; after `step` returned true, columns count from
 /// 0.
@@ -119,7 +121,9 @@ class Database {
   const std::filesystem::path& path() const { return path_; }
   sqlite3* handle() const { return handle_; }
   /// The tables whose rows the guard lets statements change (foreign_schema.hpp); empty while there is none.
-  std::set<std::string>& guarded_names() { return guarded_names_; }
+  GuardedNames& guarded_names() { return guarded_names_; }
+  /// The innermost budget of this connection, which step_budget.cpp keeps; nullptr where there is none.
+  StepBudget*& step_budget() const { return step_budget_; }
   /// Throws DatabaseError for SQLite's current error, saying what was tried, who holds a lock, and what to
   /// do.
   [[noreturn]] void fail(int code, const std::string& action) const;
@@ -127,7 +131,8 @@ class Database {
  private:
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
-  std::set<std::string> guarded_names_;
+  GuardedNames guarded_names_;
+  mutable StepBudget* step_budget_ = nullptr;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
 };
 

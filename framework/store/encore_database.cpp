@@ -63,14 +63,6 @@ void require_version(Database& database) {
   }
 }
 
-/// Before any row is read.
-void require_own_file(Database& database) {
-  require_version(database);
-  require_no_triggers(database);
-  require_own_schema(database);
-  guard(database);
-}
-
 void choose_journal(Database& database) {
   const bool wal = carries_wal(folder_of(database.path()));
   // FULL: what a finished run says of itself survives a power cut; merges are few enough not to feel it.
@@ -150,6 +142,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   require_usable_path(path, mode);
   if (mode == OpenMode::read) {
     auto database = open_for_reading(path, patience);
+    require_version(*database);
     require_own_file(*database);
     return database;
   }
@@ -161,6 +154,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   const bool empty = database->integer("SELECT count(*) FROM sqlite_schema") == 0;
   if (empty && mode == OpenMode::create && database->integer("PRAGMA application_id") == 0)
     create_tables(*database);
+  require_version(*database);
   require_own_file(*database);
   choose_journal(*database);
   database->execute("PRAGMA foreign_keys = ON");

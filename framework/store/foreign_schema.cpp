@@ -89,15 +89,19 @@ std::vector<std::pair<std::string, std::string>> named_in_own_text() {
 }
 
 /// Whether the file has every statement of schema.sql to the letter and in its order, as one that this
-/// version has made. It spares the comparison of meanings, which takes longer than many a command.
-bool has_own_text(Database& database, const std::string& schema) {
+/// version has made, and no trigger. It spares the comparison of meanings, which takes longer than many a
+/// command. `tables` gets the names of all tables that have rows, the user's own too.
+bool has_own_text(Database& database, const std::string& schema, GuardedNames& tables) {
   const auto named = named_in_own_text();
   auto next = named.begin();
   std::size_t at = 0;
-  Statement rows(database, schema == "main" ? "SELECT name, type, sql FROM main.sqlite_schema"
-                                            : "SELECT name, type, sql FROM other.sqlite_schema");
-  while (next != named.end() && rows.step()) {
-    if (rows.text(0) != next->second || rows.text(1) != next->first) continue;
+  Statement rows(database, schema == "main" ? "SELECT name, type, sql, rootpage FROM main.sqlite_schema"
+                                            : "SELECT name, type, sql, rootpage FROM other.sqlite_schema");
+  while (rows.step()) {
+    const std::string name = rows.text(0), type = rows.text(1);
+    if (type == "trigger") return false;
+    if (type == "table" && rows.integer(3) > 0) tables.insert(name);
+    if (next == named.end() || name != next->second || type != next->first) continue;
     at = std::string_view(schema_sql).find("\n" + rows.text(2) + ";", at);
     if (at == std::string_view::npos) return false;
     ++next;
@@ -155,8 +159,8 @@ bool is_of_sqlite(std::string_view name) {
 }
 
 int allowed_action(int action, const char* first, const char* second, const char* schema,
-                   const std::set<std::string>& tables) {
-  const std::string name = first == nullptr ? "" : first;
+                   const GuardedNames& tables) {
+  const std::string_view name = first == nullptr ? "" : first;
   const bool is_temporary = schema != nullptr && std::string_view(schema) == "temp";
   const bool is_known = is_temporary || tables.contains(name);
   const auto when = [](bool allowed) { return allowed ? SQLITE_OK : SQLITE_DENY; };
@@ -188,7 +192,7 @@ int allowed_action(int action, const char* first, const char* second, const char
 
 int allow_rows(void* tables, int action, const char* first, const char* second, const char* schema,
                const char*) {
-  return allowed_action(action, first, second, schema, *static_cast<const std::set<std::string>*>(tables));
+  return allowed_action(action, first, second, schema, *static_cast<const GuardedNames*>(tables));
 }
 
 /// The tables of SQLite that are made when the first statement of them is prepared, which the guard would
@@ -289,7 +293,7 @@ void require_own_kinds(Database& database) {
 void require_own_schema(Database& database, const std::string& schema) {
   ENCORE_REQUIRE(schema == "main" || schema == "other", "these are the names under which files are opened");
   const StepBudget budget(database, schema_steps);
-  if (has_own_text(database, schema)) return;
+  if (GuardedNames tables; has_own_text(database, schema, tables)) return;
   const Objects found = objects_of(database, schema);
   for (const auto& [name, own] : own_schema().objects) {
     const auto there = found.find(name);
@@ -309,15 +313,33 @@ const std::vector<std::string>& own_columns(const std::string& table) {
   return own_schema().columns.at(table);
 }
 
+namespace {
+
+/// `tables`: those of the file that have rows.
+void guard_tables(Database& database, GuardedNames tables) {
+  make_tables_of_functions(database);
+  for (const auto& [type, name] : named_in_own_text()) tables.insert(name);
+  database.guarded_names() = std::move(tables);
+  sqlite3_set_authorizer(database.handle(), allow_rows, &database.guarded_names());
+}
+
+}  // namespace
+
 void guard(Database& database) {
   const StepBudget budget(database, schema_steps);
-  make_tables_of_functions(database);
-  std::set<std::string>& tables = database.guarded_names();
-  tables.clear();
+  GuardedNames tables;
   Statement rows(database, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 0");
   while (rows.step()) tables.insert(rows.text(0));
-  for (const auto& [type, name] : named_in_own_text()) tables.insert(name);
-  sqlite3_set_authorizer(database.handle(), allow_rows, &tables);
+  guard_tables(database, std::move(tables));
+}
+
+void require_own_file(Database& database) {
+  const StepBudget budget(database, schema_steps);
+  if (GuardedNames tables; has_own_text(database, "main", tables))
+    return guard_tables(database, std::move(tables));
+  require_no_triggers(database);
+  require_own_schema(database);
+  guard(database);
 }
 
 Unguarded::Unguarded(Database& database) : database_(database) {
@@ -325,7 +347,7 @@ Unguarded::Unguarded(Database& database) : database_(database) {
 }
 
 Unguarded::~Unguarded() {
-  std::set<std::string>& tables = database_.guarded_names();
+  GuardedNames& tables = database_.guarded_names();
   if (!tables.empty()) sqlite3_set_authorizer(database_.handle(), allow_rows, &tables);
 }
 

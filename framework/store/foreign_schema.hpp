@@ -40,6 +40,10 @@ const std::vector<std::string>& own_columns(const std::string& table);
 /// INTO, no view but ours, no change of the schema. Calls are checked when a statement is prepared.
 void guard(Database& database);
 
+/// require_no_triggers, require_own_schema and guard. Of a file that this version has made it takes one look
+/// at its schema.
+void require_own_file(Database& database);
+
 /// While it lives, this connection prepares every statement: for VACUUM and ATTACH of our own.
 class Unguarded {
  public:

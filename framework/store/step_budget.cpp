@@ -16,13 +16,20 @@ constexpr int steps_at_once = 10'000;
 
 StepBudget::StepBudget(const Database& database, std::uint64_t steps)
     : database_(database),
+      outer_(database.step_budget()),
       left_(static_cast<std::int64_t>(
           std::min<std::uint64_t>(steps, std::numeric_limits<std::int64_t>::max()))) {
-  sqlite3_progress_handler(database.handle(), steps_at_once, count, this);
+  count_for(database, this);
 }
 
 StepBudget::~StepBudget() {
-  sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr);
+  count_for(database_, outer_);
+}
+
+void StepBudget::count_for(const Database& database, StepBudget* budget) {
+  database.step_budget() = budget;
+  sqlite3_progress_handler(database.handle(), budget == nullptr ? 0 : steps_at_once,
+                           budget == nullptr ? nullptr : count, budget);
 }
 
 int StepBudget::count(void* budget) {

@@ -15,8 +15,10 @@ inline constexpr std::uint64_t schema_steps = 100'000'000;
 
 class StepBudget {
  public:
-  /// For all statements of the connection until this object ends. A connection has one at a time. A statement
-  /// beyond the budget fails with DatabaseError ("interrupted").
+  /// For all statements of the connection until this object ends. While a second one lives on the same
+  /// connection, which must end first, it alone counts. A statement beyond the budget fails with
+  /// DatabaseError
+  /// ("interrupted").
   StepBudget(const Database& database, std::uint64_t steps);
   ~StepBudget();
   StepBudget(const StepBudget&) = delete;
@@ -27,8 +29,10 @@ class StepBudget {
 
  private:
   static int count(void* budget);
+  static void count_for(const Database& database, StepBudget* budget);
 
   const Database& database_;
+  StepBudget* const outer_;
   std::int64_t left_;
 };
 

@@ -14,6 +14,7 @@
 #include "store/before_5.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/step_budget.hpp"
 
 namespace encore {
 
@@ -320,9 +321,16 @@ CREATE VIEW score AS
   return list;
 }
 
-Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migration> migrations) {
+Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migration> migrations,
+                         std::optional<std::uint64_t> steps) {
   if (!std::filesystem::is_regular_file(path)) throw Error("there is no database " + path.string());
   Database database(path, SQLITE_OPEN_READWRITE, std::chrono::seconds(10));
+  std::optional<StepBudget> budget, budget_of_copy;
+  if (steps) {
+    budget.emplace(database, *steps);
+    if (const std::string damage = damage_of(database); !damage.empty())
+      throw Error("it is damaged: " + damage);
+  }
   Upgrade upgrade{version_of(database), migrations.back().to, {}};
   require_known(path.string(), upgrade.from, migrations);
   if (upgrade.from == upgrade.to) return upgrade;
@@ -337,7 +345,9 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   upgrade.backup = free_backup_name(path, upgrade.from);
   {
     Database reader(path, SQLITE_OPEN_READONLY, std::chrono::seconds(10));
+    if (steps) budget_of_copy.emplace(reader, *steps);
     backup_database(reader, upgrade.backup);
+    budget_of_copy.reset();
   }
   for (const Migration& migration : migrations) {
     if (migration.to <= upgrade.from) continue;
@@ -355,6 +365,11 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
 std::int64_t version_of_file(const std::filesystem::path& path) {
   Database database(path, SQLITE_OPEN_READONLY, std::chrono::seconds(10));
   return version_of(database);
+}
+
+std::string damage_of(Database& database) {
+  const std::string found = database.text("PRAGMA quick_check(1)").value_or("no answer");
+  return found == "ok" ? "" : found;
 }
 
 void backup_database(Database& database, const std::filesystem::path& target) {

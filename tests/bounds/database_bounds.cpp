@@ -80,6 +80,56 @@ TEST(MergeBounds, ManyDigests) {
   });
 }
 
+// --- opening a database with objects that Encore did not make ---
+
+/// A database of ours in which `statements` have run.
+class OpenedDatabase {
+ public:
+  explicit OpenedDatabase(const std::string& statements) : bytes_(statements.size()) {
+    { Store made(path(), OpenMode::create); }
+    Database database(path(), SQLITE_OPEN_READWRITE, {});
+    database.execute("BEGIN; " + statements + "COMMIT");
+  }
+  void open() const {
+    for (const OpenMode mode : {OpenMode::read, OpenMode::write}) Store store(path(), mode);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::filesystem::path path() const { return folder_ / "encore.db"; }
+
+  testing::TemporaryFolder folder_;
+  std::size_t bytes_;
+};
+
+std::size_t bytes_of(const std::unique_ptr<OpenedDatabase>& database) {
+  return database->bytes();
+}
+
+void expect_linear_opening(std::size_t n, const std::function<std::string(std::size_t)>& statements) {
+  expect_linear(
+      {n, 4000.0, 400.0},
+      [&](std::size_t count) { return std::make_unique<OpenedDatabase>(statements(count)); },
+      [](const std::unique_ptr<OpenedDatabase>& database) { database->open(); });
+}
+
+TEST(OpenBounds, ManyTables) {
+  expect_linear_opening(2000, [](std::size_t n) {
+    return repeated(n, [](std::size_t i) { return numbered("CREATE TABLE a", i) + " (b); "; });
+  });
+}
+
+TEST(OpenBounds, ManyViews) {
+  expect_linear_opening(2000, [](std::size_t n) {
+    return repeated(n, [](std::size_t i) { return numbered("CREATE VIEW a", i) + " AS SELECT 1; "; });
+  });
+}
+
+TEST(OpenBounds, OneLongView) {
+  expect_linear_opening(
+      20000, [](std::size_t n) { return "CREATE VIEW a AS SELECT '" + repeated(n, "--b") + "'; "; });
+}
+
 /// Ten rows that are joined with themselves nine times are more than anybody can read.
 TEST(StepBudget, EndsAStatementThatNeverEnds) {
   Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
@@ -93,6 +143,21 @@ TEST(StepBudget, EndsAStatementThatNeverEnds) {
     EXPECT_TRUE(error.interrupted()) << error.what();
   }
   EXPECT_TRUE(budget.is_spent());
+}
+
+TEST(StepBudget, CountsAgainWhenOneWithinItHasEnded) {
+  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  const std::string count =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) "
+      "FROM n";
+  const StepBudget outer(database, 1'000'000);
+  {
+    const StepBudget inner(database, 1'000'000'000);
+    EXPECT_EQ(database.integer(count), 1000000);
+    EXPECT_FALSE(inner.is_spent());
+  }
+  EXPECT_THROW(database.integer(count), DatabaseError);
+  EXPECT_TRUE(outer.is_spent());
 }
 
 TEST(StepBudget, EndsWithItself) {

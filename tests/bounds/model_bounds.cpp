@@ -2,6 +2,7 @@
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "data/vocabulary.hpp"
+#include "onnx/onnx_file.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
@@ -205,6 +206,46 @@ TEST(FolderBounds, ManyPartsOfAPipeline) {
                                R"({"type":"NFC"}]},"model":{"type":"WordPiece","vocab":{"[UNK]":0}}})");
       },
       read_folder);
+}
+
+// --- files of ONNX: Encore only writes them, with names of modules and classes that come from outside ---
+
+/// A node, a constant, an input and metadata of each name.
+OnnxModel model_with(const std::vector<std::string>& names) {
+  OnnxModel model;
+  for (const std::string& name : names) {
+    model.constants.push_back(
+        {.name = name, .type = OnnxType::float32, .shape = {1}, .bytes = std::vector<std::byte>(4)});
+    model.nodes.push_back(
+        {.name = name, .operation = "Add", .inputs = {name, name}, .outputs = {name}, .attributes = {}});
+    model.inputs.push_back({.name = name, .type = OnnxType::int64, .shape = {OnnxGraph::batch, 1}});
+    model.metadata[name] = name;
+  }
+  return model;
+}
+
+void write_onnx(const std::vector<std::string>& names) {
+  TemporaryFolder folder;
+  const OnnxModel model = model_with(names);
+  for (const OnnxWeights weights : {OnnxWeights::inside, OnnxWeights::beside})
+    save_onnx(folder / "", model, weights);
+}
+
+TEST(OnnxBounds, ManyNames) {
+  expect_linear(
+      {4000, 4000.0, 400.0},
+      [](std::size_t n) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < n; ++i) names.push_back(numbered("encoder.", i));
+        return names;
+      },
+      write_onnx);
+}
+
+TEST(OnnxBounds, OneLongName) {
+  expect_linear(
+      {100000, 4000.0, 400.0}, [](std::size_t n) { return std::vector<std::string>{repeated(n, "a")}; },
+      write_onnx);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Texts, as the tokenizers that ship cut them, and texts that vocabularies are trained from. A text of a
 // request is foreign, and so is a vocabulary; what is measured is one of the two, with an ordinary other.
+#include <encore/plugin.hpp>
+
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "bounds/options.hpp"
@@ -7,10 +9,23 @@
 #include "byte_text.hpp"
 #include "wordpiece.hpp"
 
+// The entry points of two plugins, which CMakeLists.txt gives these names.
+extern "C" {
+const char* encore_register_word(encore::Registrar* to);
+const char* encore_register_character(encore::Registrar* to);
+}
+
 namespace encore::bounds {
 namespace {
 
 using Strings = std::vector<std::string>;
+
+std::unique_ptr<Tokenizer> made_by(const char* (*enter)(Registrar*), const Settings& settings) {
+  Registrar registrar;
+  if (const char* failure = enter(&registrar)) throw Error(failure);
+  const Offer& offer = registrar.offers().front();
+  return make<Kind::tokenizer>(offer, options_of(offer.options, settings), {});
+}
 
 template <class T>
 T made(const Schema& schema, Settings settings) {
@@ -112,6 +127,26 @@ const byte_bpe::ByteBpe& byte_pairs() {
   return *tokenizer;
 }
 
+const Tokenizer& words() {
+  static const auto tokenizer = [] {
+    auto made_one = made_by(encore_register_word, {{"vocab", std::string("vocab.txt")}, {"lowercase", true}});
+    made_one->load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "'", "1", "abcdefg"});
+    return made_one;
+  }();
+  return *tokenizer;
+}
+
+const Tokenizer& characters() {
+  static const auto tokenizer = [] {
+    auto made_one =
+        made_by(encore_register_character,
+                {{"vocab", std::string("vocab.txt")}, {"lowercase", true}, {"white_space", true}});
+    made_one->load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "'", "1", "[", "\u2420"});
+    return made_one;
+  }();
+  return *tokenizer;
+}
+
 class TextBounds : public ::testing::TestWithParam<Text> {};
 
 TEST_P(TextBounds, WordPiece) {
@@ -124,6 +159,18 @@ TEST_P(TextBounds, ByteBpe) {
   byte_pairs();
   expect_linear({20000, cut_steps, cut_memory}, GetParam().make,
                 [](const std::string& text) { cut(byte_pairs(), text); });
+}
+
+TEST_P(TextBounds, Word) {
+  words();
+  expect_linear({20000, cut_steps, cut_memory}, GetParam().make,
+                [](const std::string& text) { cut(words(), text); });
+}
+
+TEST_P(TextBounds, Character) {
+  characters();
+  expect_linear({20000, cut_steps, cut_memory}, GetParam().make,
+                [](const std::string& text) { cut(characters(), text); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Hostile, TextBounds, ::testing::ValuesIn(hostile_texts),
@@ -204,6 +251,40 @@ TEST(VocabularyBounds, ManyMerges) {
       load_byte_pairs);
 }
 
+void load_words(const Strings& pieces) {
+  Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  made_by(encore_register_word, {{"vocab", std::string("vocab.txt")}})->load(std::move(vocabulary));
+}
+
+TEST(VocabularyBounds, ManyWords) {
+  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_words);
+}
+
+TEST(VocabularyBounds, OneLongWord) {
+  expect_linear(
+      {50000, table_steps, table_memory}, [](std::size_t n) { return Strings{repeated(n, "a")}; },
+      load_words);
+}
+
+TEST(VocabularyBounds, ManyCharacters) {
+  expect_linear(
+      {8000, table_steps, 400.0},
+      [](std::size_t n) {
+        Strings pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+        for (std::size_t i = 0; i < n; ++i) {  // from U+4E00 on
+          const std::size_t point = 0x4E00 + i;
+          pieces.push_back({static_cast<char>(0xE0 | point >> 12),
+                            static_cast<char>(0x80 | (point >> 6 & 63)),
+                            static_cast<char>(0x80 | (point & 63))});
+        }
+        return pieces;
+      },
+      [](const Strings& pieces) {
+        made_by(encore_register_character, {{"vocab", std::string("vocab.txt")}})->load(pieces);
+      });
+}
+
 /// With a text in which each of them begins everywhere.
 TEST(VocabularyBounds, ManyAddedTokens) {
   expect_linear({1000, table_steps, 1200.0}, numbered_pieces, [](const Strings& pieces) {
@@ -281,6 +362,27 @@ TEST(TrainerBounds, ByteBpeOfManyWords) {
       {10000, train_steps, train_memory},
       [](std::size_t n) { return repeated(n, [](std::size_t i) { return numbered("a", i) + " "; }); },
       train_byte_pairs);
+}
+
+void train_by(const char* (*enter)(Registrar*), const std::string& text) {
+  made_by(enter, {{"vocab_size", std::int64_t{2000}}, {"min_frequency", std::int64_t{1}}})
+      ->train({{text, 1}});
+}
+
+TEST(TrainerBounds, WordOfOneLongWord) {
+  expect_linear(
+      {20000, train_steps, train_memory}, [](std::size_t n) { return letters(n); },
+      [](const std::string& text) { train_by(encore_register_word, text); });
+}
+TEST(TrainerBounds, WordOfManyWords) {
+  expect_linear(
+      {10000, train_steps, train_memory},
+      [](std::size_t n) { return repeated(n, [](std::size_t i) { return numbered("a", i) + " "; }); },
+      [](const std::string& text) { train_by(encore_register_word, text); });
+}
+TEST(TrainerBounds, CharacterOfMarks) {
+  expect_linear({20000, train_steps, train_memory}, marks,
+                [](const std::string& text) { train_by(encore_register_character, text); });
 }
 
 }  // namespace

@@ -422,6 +422,46 @@ TEST_F(HostileBundle, ADamagedDatabase) {
   expect_archive_refused("damaged");
 }
 
+/// All pages below the first inner page of a table become the same one, so that its rows are read once for
+/// each.
+std::string with_one_page_many_times(std::string database) {
+  const auto number = [&](std::size_t at, std::size_t bytes) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i)
+      value = value << 8 | static_cast<unsigned char>(database.at(at + i));
+    return value;
+  };
+  const std::size_t page_size = number(16, 2);
+  constexpr unsigned char inner_page_of_rows = 5;
+  for (std::size_t page = page_size; page < database.size(); page += page_size) {
+    if (static_cast<unsigned char>(database[page]) != inner_page_of_rows) continue;
+    const std::string child = database.substr(page + 8, 4);  // the one on the right
+    for (std::size_t cell = 0; cell < number(page + 3, 2); ++cell)
+      database.replace(page + number(page + 12 + 2 * cell, 2), 4, child);
+    return database;
+  }
+  ADD_FAILURE() << "no table has more than one page";
+  return database;
+}
+
+TEST_F(HostileBundle, PagesThatLeadToTheSameOne) {
+  change_rows(
+      "INSERT INTO metric (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+      "2000) "
+      "SELECT 'dev/invented_' || i FROM n");
+  const std::string current = archive_.content("encore.db");
+  archive_.content("encore.db") = with_one_page_many_times(current);
+  archive_.list_again();
+  expect_archive_refused("damaged");
+  sandbox_.write("encore.db", current);
+  const std::string earlier =
+      rows_of_version_9(sandbox_.folder() / "encore.db", sandbox_.folder() / "older.db");
+  fs::remove(sandbox_.folder() / "encore.db");
+  archive_.content("encore.db") = with_one_page_many_times(earlier);
+  archive_.list_again();
+  expect_archive_refused("damaged");
+}
+
 TEST_F(HostileBundle, ATrigger) {
   change_rows("CREATE TRIGGER evil AFTER INSERT ON verification BEGIN DELETE FROM run; END");
   expect_archive_refused("database encore.db has a trigger \"evil\" on \"verification\"");
