@@ -53,6 +53,11 @@ std::string predict_body(const ServedModel& model, const Job& job) {
 }
 
 std::string embeddings_body(const ServedModel& model, const ServeRequest& request, const Job& job) {
+  const auto length = static_cast<std::int64_t>(job.answers.at(0).text.size() / sizeof(float));
+  if (request.dimensions && *request.dimensions != length)
+    throw Refusal(400, "\"dimensions\" is " + std::to_string(*request.dimensions) +
+                           ", and the vectors of this model have " + std::to_string(length) +
+                           " numbers; leave it out");
   Json body = {{"object", "list"}};
   body.update(named(model));
   body["usage"] = {{"prompt_tokens", pieces_of(job)}, {"total_tokens", pieces_of(job)}};

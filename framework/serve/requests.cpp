@@ -42,6 +42,8 @@ std::string wanted(FieldType type) {
       return "true or false";
     case FieldType::object:
       return "an object";
+    case FieldType::neutral:
+      break;
   }
   return "";
 }
@@ -60,12 +62,21 @@ bool has_type(const json& value, FieldType type) {
       return value.is_boolean();
     case FieldType::object:
       return value.is_object();
+    case FieldType::neutral:
+      break;
   }
   return false;
 }
 
 [[noreturn]] void refuse(const std::string& reason) {
   throw Refusal(400, reason);
+}
+
+void require_neutral(const RouteField& field, const json& value) {
+  const json accepted = parse_json(field.neutral);
+  if (value.is_null() || std::ranges::find(accepted, value) != accepted.end()) return;
+  refuse("\"" + std::string(field.name) + "\" is not supported; leave it out, or send " +
+         accepted.front().dump());
 }
 
 /// A body whose members are those of its route, with the right types.
@@ -86,7 +97,9 @@ class Body {
       if (field == route.fields.end())
         refuse("unknown member \"" + name + "\"" +
                did_you_mean(name, names, "; " + std::string(route.path) + " takes " + quoted_list(names)));
-      if (!value.is_null() && !has_type(value, field->type))
+      if (field->type == FieldType::neutral)
+        require_neutral(*field, value);
+      else if (!value.is_null() && !has_type(value, field->type))
         refuse("\"" + name + "\" must be " + wanted(field->type) + ", not " + kind_of(value));
     }
     for (const RouteField& field : route.fields)
@@ -96,6 +109,8 @@ class Body {
 
   /// null counts as left out.
   bool has(const char* name) const { return json_.contains(name) && !json_.at(name).is_null(); }
+  /// Neither null nor an empty list.
+  bool has_any(const char* name) const { return has(name) && !json_.at(name).empty(); }
   std::string text(const char* name) const { return has(name) ? json_.at(name).get<std::string>() : ""; }
   bool flag(const char* name) const { return has(name) && json_.at(name).get<bool>(); }
   std::optional<double> number(const char* name) const {
@@ -145,13 +160,15 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
            std::to_string(limits.max_tokens));
   wishes.temperature = body.number("temperature");
   wishes.top_p = body.number("top_p");
+  if (wishes.top_p == 1.0 && !wishes.temperature)
+    wishes.top_p.reset();  // a client's default asks for no draws
   wishes.top_k = body.integer("top_k", 0);
   wishes.texts = body.integer("n", 1);
   wishes.beam = body.integer("beam", 1);
   wishes.length_penalty = body.number("length_penalty");
   wishes.repetition_penalty = body.number("repetition_penalty");
   if (const auto seed = body.integer("seed", 0)) wishes.seed = static_cast<std::uint64_t>(*seed);
-  wishes.stop = body.texts("stop");
+  if (body.has_any("stop")) wishes.stop = body.texts("stop");
   for (const std::string& stop : wishes.stop)
     if (stop.empty()) refuse("\"stop\" has an empty text, at which every text would end");
   const std::int64_t most = static_cast<std::int64_t>(limits.texts);
@@ -201,6 +218,7 @@ ServeRequest parse_request(const Route& route, const std::string& text, const Re
   if (!format.empty() && format != "float" && format != "base64")
     refuse("\"encoding_format\" is \"" + format + "\"; it must be \"float\" or \"base64\"");
   request.base64 = format == "base64";
+  if (request.work == ServeWork::vector) request.dimensions = body.integer("dimensions", 1);
   if (request.work != ServeWork::writing) return request;
   request.writing = writing_of(body, request.texts, limits);
   if (request.streams && (request.texts.size() > 1 || body.integer("n", 1).value_or(1) > 1))

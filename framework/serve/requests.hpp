@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,9 @@ struct ServeRequest {
   std::string model = {};  ///< "": it names none
   ServeWork work = ServeWork::answer;
   bool truncates = false;
-  std::vector<std::string> texts = {};  ///< or prompts
-  bool base64 = false;                  ///< vectors as the bytes of their values
+  std::vector<std::string> texts = {};          ///< or prompts
+  bool base64 = false;                          ///< vectors as the bytes of their values
+  std::optional<std::int64_t> dimensions = {};  ///< that vectors must have
   bool streams = false;
   std::string writing = {};  ///< of prompts: the GenerateRequest for the worker
 };

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/json_text.hpp"
+
 namespace encore {
 namespace {
 
@@ -13,6 +15,13 @@ const RouteField truncate_field = {
     "truncate", FieldType::flag, false,
     "true: of a text that is longer than the model reads, the part that it reads counts; else the request is "
     "refused with 400"};
+
+/// A member that clients of OpenAI send without asking for anything by it.
+constexpr RouteField neutral_field(
+    const char* name, const char* values,
+    const char* help = "not supported: accepted with a value that asks for nothing") {
+  return {name, FieldType::neutral, false, help, values};
+}
 
 Json field_schema(const RouteField& field) {
   Json schema;
@@ -37,13 +46,16 @@ Json field_schema(const RouteField& field) {
     case FieldType::object:
       schema = {{"type", "object"}};
       break;
+    case FieldType::neutral:
+      schema = {{"enum", parse_json<Json>(field.neutral)}, {"nullable", true}};
+      break;
   }
   schema["description"] = field.help;
   return schema;
 }
 
-const char* type_text(FieldType type) {
-  switch (type) {
+std::string type_text(const RouteField& field) {
+  switch (field.type) {
     case FieldType::text:
       return "text";
     case FieldType::texts:
@@ -56,6 +68,11 @@ const char* type_text(FieldType type) {
       return "true or false";
     case FieldType::object:
       return "object";
+    case FieldType::neutral: {
+      std::string values;
+      for (const Json& value : parse_json<Json>(field.neutral)) values += "`" + value.dump() + "` or ";
+      return values + "`null`";
+    }
   }
   return "";
 }
@@ -150,6 +167,8 @@ const std::vector<Route>& routes() {
                   {"encoding_format", FieldType::text, false,
                    "`float`, or `base64`: the bytes of float32 values, little endian"},
                   truncate_field,
+                  {"dimensions", FieldType::integer, false,
+                   "accepted if it is the length of the model's vectors"},
                   {"user", FieldType::text, false, "taken and not looked at"}},
        .answer = "`data` has a vector for each text, the same as `exp embed` gives; `usage` counts pieces"},
       {.method = "POST",
@@ -176,6 +195,15 @@ const std::vector<Route>& routes() {
                   {"stop", FieldType::texts, false, "a text ends before the first of these"},
                   {"stream", FieldType::flag, false,
                    "true: one text of one prompt comes as it grows, as server-sent events"},
+                  neutral_field("best_of", "[1]"),
+                  neutral_field("echo", "[false]"),
+                  neutral_field("frequency_penalty", "[0]"),
+                  neutral_field("logit_bias", "[{}]"),
+                  neutral_field("logprobs", "[false]"),
+                  neutral_field("presence_penalty", "[0]"),
+                  neutral_field("stream_options", R"([{}, {"include_usage": true}])",
+                                "changes nothing: the last event of a stream always has `usage`"),
+                  neutral_field("suffix", R"([""])"),
                   {"user", FieldType::text, false, "taken and not looked at"}},
        .answer = "`choices` has the texts, the same as `exp generate` writes; `usage` counts pieces. As a "
                  "stream: events of the same form with what has been added, then `[DONE]`"},
@@ -274,7 +302,7 @@ std::string routes_page() {
     if (!route.fields.empty()) page += "| member | type | meaning |\n|---|---|---|\n";
     for (const RouteField& field : route.fields)
       page += "| `" + std::string(field.name) + "`" + (field.required ? ", required" : "") + " | " +
-              type_text(field.type) + " | " + cell(field.help) + " |\n";
+              type_text(field) + " | " + cell(field.help) + " |\n";
     page += std::string(route.fields.empty() ? "" : "\n") + "Answer (" + route.content_type +
             "): " + route.answer + ".\n";
   }

@@ -22,7 +22,9 @@ enum class RouteWork : std::uint8_t {
   openapi
 };
 
-enum class FieldType : std::uint8_t { text, texts, integer, number, flag, object };
+/// `neutral`: a member of OpenAI's interface that is not supported, and is accepted with the values of
+/// RouteField::neutral and null, which ask for nothing.
+enum class FieldType : std::uint8_t { text, texts, integer, number, flag, object, neutral };
 
 /// A member of a request's body.
 struct RouteField {
@@ -30,6 +32,7 @@ struct RouteField {
   FieldType type;
   bool required;
   const char* help;
+  const char* neutral = "";  ///< a JSON array
 };
 
 struct Route {

@@ -10,6 +10,7 @@
 
 #include "base/random_digits.hpp"
 #include "config/nearest.hpp"
+#include "record/cores.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
 
@@ -74,7 +75,9 @@ Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
       options_(options),
       session_(random_digits(session_digits)),
       pools_(make_pools(runs)),
-      loopback_(is_loopback(options.host)) {}
+      loopback_(is_loopback(options.host)) {
+  boost::asio::post(aside_, lower_thread_priority);
+}
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   const PoolRules rules{

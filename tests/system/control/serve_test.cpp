@@ -568,6 +568,37 @@ TEST_F(ServeTexts, WritesWhatGenerateWrites) {
   EXPECT_GT(beam.at("usage").at("completion_tokens").get<int>(), 3);
 }
 
+TEST_F(ServeTexts, MembersThatAskForNothingChangeNothing) {
+  const json plain = {{"prompt", "mon"}, {"max_tokens", 3}};
+  const std::string text = json::parse(complete(plain).body).at("choices")[0].at("text");
+  json neutral = plain;
+  neutral.update({{"n", 1},
+                  {"best_of", 1},
+                  {"echo", false},
+                  {"frequency_penalty", 0.0},
+                  {"presence_penalty", 0},
+                  {"logit_bias", json::object()},
+                  {"logprobs", nullptr},
+                  {"suffix", nullptr},
+                  {"stop", json::array()},
+                  {"top_p", 1.0},
+                  {"stream_options", nullptr},
+                  {"seed", nullptr},
+                  {"user", "somebody"}});
+  const HttpResponse answer = complete(neutral);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(json::parse(answer.body).at("choices")[0].at("text"), text);
+  const std::pair<const char*, json> asking[] = {
+      {"best_of", 2},  {"echo", true},   {"frequency_penalty", 0.5}, {"logit_bias", {{"50", 1}}},
+      {"logprobs", 3}, {"suffix", "end"}};
+  for (const auto& [name, value] : asking) {
+    json body = plain;
+    body[name] = value;
+    expect_refused(complete(body), 400,
+                   "\\\"" + std::string(name) + "\\\" is not supported; leave it out, or send ");
+  }
+}
+
 /// The texts of a stream's events, put together, as long as each is an event.
 std::string streamed(const std::string& body) {
   std::string text;
