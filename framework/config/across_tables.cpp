@@ -65,21 +65,33 @@ class AcrossTables {
       refuse("data.held_out",
              "option \"held_out\" of [data] is a share of the examples of \"more\", and there is no "
              "\"more\"; name files there, or leave held_out out");
+    if (options.has("stratify") && options.flag("stratify") && !options.has("split"))
+      refuse(
+          "data.stratify",
+          "option \"stratify\" of [data] is about the sets that \"split\" makes, and there is no \"split\"; "
+          "add split = [0.9, 0.1], or leave stratify out");
     if (table->find("split") == nullptr) {
       if (table->find("dev") == nullptr || (options.has("dev") && options.paths("dev").empty()))
         problems_.add(table->origin.place, "data.dev",
                       "option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
-                      "the best checkpoint by); or let split = [0.8, 0.1, 0.1] cut the examples of train "
-                      "into three sets");
+                      "the best checkpoint by); or let split = [0.9, 0.1] cut this set from the examples of "
+                      "train");
       return;
     }
-    if (options.has("split")) check_split(options.number_list("split"));
-    for (const char* set : {"dev", "test"})
-      if (options.has(set) && !options.paths(set).empty())
-        refuse(std::string("data.") + set,
-               std::string("option \"") + set +
-                   "\" of [data] names a file, but split makes this set of the examples of train; keep one "
-                   "of them");
+    if (!options.has("split")) return;
+    const std::vector<double> shares = options.number_list("split");
+    check_split(shares);
+    refuse_file_of_share("dev", options, "split makes this set of the examples of train; keep one of them");
+    if (shares.size() == 3)
+      refuse_file_of_share(
+          "test", options,
+          "the third share of split makes this set of the examples of train; give two shares, or "
+          "drop the file with test = \"\"");
+  }
+
+  void refuse_file_of_share(const std::string& set, const Options& options, const std::string& why) {
+    if (options.has(set) && !options.paths(set).empty())
+      refuse("data." + set, "option \"" + set + "\" of [data] names a file, but " + why);
   }
 
   void check_split(const std::vector<double>& shares) {

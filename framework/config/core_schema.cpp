@@ -67,11 +67,15 @@ const Schema& data_schema() {
           .optional(
               "split", OptionType::number_list,
               {.help = "shares of the training, development and (third, if any) test set, which the "
-                       "examples of `train` are cut into by their content; in place of `dev` and `test`",
+                       "examples of `train` are cut into by their content; in place of `dev`, and with a "
+                       "third share of `test`",
                .min = 0.0,
                .max = 1.0,
                .exclusive_min = true,
                .exclusive_max = true})
+          .boolean("stratify", false,
+                   {.help = "`split` divides the examples of each label in these shares; for tasks with one "
+                            "label for each example"})
           .optional("more", OptionType::path_list,
                     {.help = "further examples to learn from, behind those of `train`; none of them comes "
                              "into another set, and none that the development or test set holds is learned "

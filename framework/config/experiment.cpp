@@ -49,6 +49,7 @@ DataTable data_table(const Resolved& resolved) {
                      .more = paths("more")};
   if (data.has("held_out")) table.held_out = data.number("held_out");
   if (data.has("split")) table.split = data.number_list("split");
+  table.stratify = data.flag("stratify");
   if (const auto* share = std::get_if<std::string>(&data.values().at("max_length")))
     table.max_length_percent = percentage_in(*share).value();
   else

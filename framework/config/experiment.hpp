@@ -46,6 +46,7 @@ struct DataTable {
   std::vector<std::string> more = {};  ///< learned from beside `train`
   double held_out = 0.0;               ///< share of the examples of `more` that is not
   std::vector<double> split = {};      ///< shares of train, dev and, where there are three, test; sum 1
+  bool stratify = false;               ///< `split` divides the examples of each label
   std::int64_t max_length = 0;         ///< 0: not known yet, `max_length_percent` decides it
   double max_length_percent = 0;  ///< of the training sequences that are not cut; 0: max_length was given
 };

@@ -68,7 +68,8 @@ const std::vector<Alternatives>& all_alternatives() {
   static const std::vector<Alternatives> all = {
       {.table = {}, .one = "seed", .other = "seeds"},
       {.table = {"train"}, .one = "epochs", .other = "steps"},
-      {.table = {"train"}, .one = "batch_size", .other = "batch_tokens"}};
+      {.table = {"train"}, .one = "batch_size", .other = "batch_tokens"},
+      {.table = {"data"}, .one = "dev", .other = "split"}};
   return all;
 }
 

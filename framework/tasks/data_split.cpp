@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <string>
+#include <unordered_map>
 #include <variant>
 
+#include "config/nearest.hpp"
 #include "data/hash.hpp"
 
 namespace encore {
@@ -33,6 +36,16 @@ void append(std::string& form, const std::vector<T>& list) {
   for (const T& element : list) append(form, element);
 }
 
+/// The set to which a place from 0 to 1 belongs.
+Split share_at(double place, std::span<const double> shares) {
+  double end = 0.0;
+  for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
+    end += shares[i];
+    if (place < end) return all_splits[i];
+  }
+  return all_splits[shares.size() - 1];
+}
+
 const Records::Field* find_field(const Records& records, const std::string& name) {
   const auto found = std::ranges::find(records.fields(), name, &Records::Field::name);
   return found == records.fields().end() ? nullptr : &*found;
@@ -58,13 +71,7 @@ std::uint64_t content_hash(const Records& records, std::size_t record, const Tas
 
 Split split_of(std::uint64_t hash, std::span<const double> shares) {
   // The upper 53 bits, which a double holds exactly.
-  const double place = static_cast<double>(hash >> 11) * 0x1p-53;
-  double end = 0.0;
-  for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
-    end += shares[i];
-    if (place < end) return all_splits[i];
-  }
-  return all_splits[shares.size() - 1];
+  return share_at(static_cast<double>(hash >> 11) * 0x1p-53, shares);
 }
 
 Records selected(const Records& records, std::span<const std::size_t> numbers) {
@@ -100,15 +107,61 @@ Records joined(const std::vector<Records>& parts) {
   return result;
 }
 
-std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
-                                                     std::span<const double> shares) {
+namespace {
+
+/// The three sets from the set of each record.
+std::array<Records, all_splits.size()> sets_of(const Records& records, const std::vector<Split>& splits) {
   std::array<std::vector<std::size_t>, all_splits.size()> numbers;
-  for (std::size_t i = 0; i < records.size(); ++i)
-    numbers[static_cast<std::size_t>(split_of(content_hash(records, i, fields), shares))].push_back(i);
+  for (std::size_t i = 0; i < splits.size(); ++i) numbers[static_cast<std::size_t>(splits[i])].push_back(i);
   std::array<Records, all_splits.size()> sets;
   for (std::size_t i = 0; i < sets.size(); ++i) sets[i] = selected(records, numbers[i]);
   sets.front().notes = records.notes;
   return sets;
+}
+
+/// The label of each record.
+const std::vector<std::string>& labels_of(const Records& records, const TaskFields& fields) {
+  const Records::Field* field =
+      fields.truth.size() == 1 ? find_field(records, fields.truth.front()) : nullptr;
+  const auto* labels = field == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&field->values);
+  if (labels == nullptr)
+    throw Error("data.stratify needs a task with one label for each example; this one reads the fields " +
+                quoted_list(fields.truth) + ", so leave it out");
+  return *labels;
+}
+
+}  // namespace
+
+std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
+                                                     std::span<const double> shares) {
+  std::vector<Split> splits;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    splits.push_back(split_of(content_hash(records, i, fields), shares));
+  return sets_of(records, splits);
+}
+
+std::array<Records, all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
+                                                        std::span<const double> shares) {
+  const std::vector<std::string>& labels = labels_of(records, fields);
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t i = 0; i < records.size(); ++i) hashes.push_back(content_hash(records, i, fields));
+  // Records that say the same may have several labels; they count for the first in the order of bytes.
+  std::map<std::uint64_t, std::string> label_of;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto [known, is_new] = label_of.emplace(hashes[i], labels[i]);
+    if (!is_new && labels[i] < known->second) known->second = labels[i];
+  }
+  std::map<std::string, std::vector<std::uint64_t>> by_label;  // each list rises
+  for (const auto& [hash, label] : label_of) by_label[label].push_back(hash);
+  std::unordered_map<std::uint64_t, Split> split_of_hash;
+  for (const auto& [label, list] : by_label)
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(list.size());
+      split_of_hash[list[i]] = share_at(place, shares);
+    }
+  std::vector<Split> splits;
+  for (const std::uint64_t hash : hashes) splits.push_back(split_of_hash.at(hash));
+  return sets_of(records, splits);
 }
 
 }  // namespace encore

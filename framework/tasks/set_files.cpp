@@ -30,7 +30,7 @@ SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& dat
       data_(data),
       planned_(std::move(planned)),
       limits_(limits) {
-  if (reader_->cut() == Cut::nowhere || !takes_parts) return;
+  if (reader_->cut() == Cut::nowhere || !takes_parts || data_.stratify) return;
   std::uintmax_t bytes = 0;
   std::error_code failure;  // said when it is read
   for (const std::vector<std::string>* files : {&data_.train, &data_.more})
@@ -42,12 +42,13 @@ SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& dat
 // --- files ---
 
 bool SetFiles::has(Split split) const {
-  return data_.split.empty() ? !paths(split).empty() : index_of(split) < data_.split.size();
+  return !paths(split).empty();
 }
 
 const std::vector<std::string>& SetFiles::paths(Split split) const {
-  if (!data_.split.empty()) return data_.train;
-  return split == Split::train ? data_.train : split == Split::dev ? data_.dev : data_.test;
+  return split == Split::train || is_share(split) ? data_.train
+         : split == Split::dev                    ? data_.dev
+                                                  : data_.test;
 }
 
 /// "train.txt", "a.txt and 2 more files"
@@ -79,7 +80,7 @@ void SetFiles::require_none_empty(const std::array<std::size_t, all_splits.size(
   std::string counted;
   bool empty = false;
   for (const Split split : all_splits) {
-    if (!has(split)) continue;
+    if (!is_share(split)) continue;
     empty = empty || counts[index_of(split)] == 0;
     counted += (counted.empty() ? "" : ", ") + std::to_string(counts[index_of(split)]) + " for the " +
                title_of(split);
@@ -91,7 +92,7 @@ void SetFiles::require_none_empty(const std::array<std::size_t, all_splits.size(
 
 void SetFiles::read_into(Split split, RecordSets& to) const {
   if (to[index_of(split)]) return;
-  if (data_.split.empty()) {
+  if (!is_share(split)) {
     Records records = read_whole(split).records;
     if (split == Split::train && !data_.more.empty()) {
       for (const Split held : held_out_splits)
@@ -102,13 +103,17 @@ void SetFiles::read_into(Split split, RecordSets& to) const {
     return;
   }
   if (in_parts_) return visit_parts(to, {});
-  std::array<Records, all_splits.size()> sets =
-      split_records(read_whole(Split::train).records, fields_, data_.split);
+  const Records records = read_whole(Split::train).records;
+  std::array<Records, all_splits.size()> sets = data_.stratify
+                                                    ? split_each_label(records, fields_, data_.split)
+                                                    : split_records(records, fields_, data_.split);
   require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
   const bool train_is_read = to[index_of(Split::train)].has_value();
   for (const Split one : all_splits)
-    if (has(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);
-  if (!train_is_read && !data_.more.empty()) add_more(*to[index_of(Split::train)], to);
+    if (is_share(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);
+  if (train_is_read || data_.more.empty()) return;
+  if (has(Split::test)) read_into(Split::test, to);
+  add_more(*to[index_of(Split::train)], to);
 }
 
 void SetFiles::add_more(Records& train, const RecordSets& held) const {
@@ -168,7 +173,7 @@ void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) cons
       std::array<Records, all_splits.size()> sets = split_records(records, fields_, data_.split);
       for (const Split split : held_out_splits) {
         counts[index_of(split)] += sets[index_of(split)].size();
-        if (has(split) && !held_out[index_of(split)])
+        if (is_share(split) && !held_out[index_of(split)])
           kept[index_of(split)].push_back(std::move(sets[index_of(split)]));
       }
       records = std::move(sets[index_of(Split::train)]);
@@ -181,12 +186,12 @@ void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) cons
   if (!data_.split.empty()) {
     require_none_empty(counts);
     for (const Split split : held_out_splits)
-      if (has(split) && !held_out[index_of(split)]) held_out[index_of(split)] = joined(kept[index_of(split)]);
+      if (is_share(split) && !held_out[index_of(split)])
+        held_out[index_of(split)] = joined(kept[index_of(split)]);
   }
   if (!visit || data_.more.empty()) return;
-  if (data_.split.empty())
-    for (const Split split : held_out_splits)
-      if (has(split)) read_into(split, held_out);
+  for (const Split split : held_out_splits)
+    if (has(split) && !is_share(split)) read_into(split, held_out);
   visit_more(held_out, visit);
 }
 

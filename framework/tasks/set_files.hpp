@@ -50,6 +50,8 @@ class SetFiles {
            CorpusLimits limits, bool takes_parts);
 
   bool has(Split split) const;
+  /// Whether the set is a share of the training files (data.split).
+  bool is_share(Split split) const { return index_of(split) < data_.split.size(); }
   /// Of a set that is there, for messages: "train.txt", "a.txt and 2 more files".
   std::string text(Split split) const;
   const ContentHashes& planned() const { return planned_; }
@@ -65,7 +67,7 @@ class SetFiles {
   void visit_parts(RecordSets& held_out, const VisitRecords& visit) const;
 
  private:
-  /// Of the files of a set, which with `split` are those of the training set.
+  /// The files of a set; of a share those of the training set.
   const std::vector<std::string>& paths(Split split) const;
   ReadSet read_whole(Split files) const;
   Records read_part(const FileParts::Part& part, const std::vector<std::string>& files,

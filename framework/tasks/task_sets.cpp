@@ -84,7 +84,7 @@ void TaskSets::read() {
   if (!prepared_ && !files_.in_parts()) {
     AllErrors errors;
     for (const Split split : all_splits)
-      if (has(split) && (data_.split.empty() || split == Split::train))
+      if (has(split) && (split == Split::train || !files_.is_share(split)))
         errors.collect([&] { files_.read_into(split, records_); });
     errors.require_none();
   }
@@ -215,6 +215,7 @@ std::string TaskSets::key(const std::string& encoding) const {
                         {"encoding", encoding}};
   if (data_.max_length_percent > 0) key["max_length"] = percent_text(data_.max_length_percent);
   if (!data_.split.empty()) key["split"] = data_.split;
+  if (data_.stratify) key["stratify"] = true;
   if (data_.held_out > 0) key["held_out"] = data_.held_out;
   return key.dump();
 }

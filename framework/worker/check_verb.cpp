@@ -179,7 +179,7 @@ class Checker {
     const DataTable& data = experiment.data;
     TaskParts parts = make_task_parts(experiment, registry);
     auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.more, data.held_out,
-                         data.split, data.max_length, data.max_length_percent}];
+                         data.split, data.stratify, data.max_length, data.max_length_percent}];
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
@@ -217,9 +217,9 @@ class Checker {
   Device device_;
   std::map<std::size_t, Plugins> plugins_;
   using Files = std::vector<std::string>;
-  std::map<
-      std::tuple<std::string, Files, Files, Files, Files, double, std::vector<double>, std::int64_t, double>,
-      std::unique_ptr<CheckedSets>>
+  std::map<std::tuple<std::string, Files, Files, Files, Files, double, std::vector<double>, bool,
+                      std::int64_t, double>,
+           std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
   std::unordered_map<std::string, std::unique_ptr<Engine>> teachers_;  ///< by the path of their weights

@@ -59,5 +59,27 @@ TEST_F(OneListOfFiles, RefusesASetWithoutExamples) {
       << refused;
 }
 
+/// The shape of many public sets: a file to train with and one to test with, and no file for development.
+TEST_F(OneListOfFiles, ADevelopmentSetIsCutBesideATestFile) {
+  std::string train;
+  for (int i = 0; i < 40; ++i)
+    train += "text " + std::to_string(i) + (i % 4 == 0 ? " good\tpositive\n" : " bad\tnegative\n");
+  sandbox_.write("train.tsv", train);
+  sandbox_.write("test.tsv", "text 90 good\tpositive\ntext 91 bad\tnegative\n");
+  std::string text = experiment(
+      "train = \"train.tsv\"\ntest = \"test.tsv\"\nsplit = [0.8, 0.2]\nstratify = true\nmax_length = 32");
+  replace_all(text, "\"ner\"", "\"classify\"");
+  replace_all(text, "\"conll\"", "\"tsv\"");
+  sandbox_.write("cut.toml", text);
+  output_of({"run", "cut.toml"});
+  const json data = json::parse(output_of({"show", "cut", "--json"})).at("data");
+  EXPECT_EQ(data.at("train").at("examples"), 32) << data;
+  EXPECT_EQ(data.at("dev").at("examples"), 8) << data;
+  EXPECT_EQ(data.at("test").at("examples"), 2) << data;
+  EXPECT_TRUE(contains(output_of({"verify", "cut"}), "equal"));
+  EXPECT_TRUE(contains(output_of({"run", "cut.toml"}), "nothing to do"));
+  output_of({"report", "cut", "-o", "cut.html"});
+}
+
 }  // namespace
 }  // namespace encore::system_test

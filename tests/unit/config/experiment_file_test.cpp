@@ -89,6 +89,11 @@ TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
                                                "batch_size = 8\n"))
                         .root),
             "{train = {epochs = 2, batch_size = 8}}");
+  write("base.toml", "[data]\ndev = \"dev.txt\"\ntest = \"test.txt\"\n");
+  EXPECT_EQ(
+      to_text(load_experiment_file(write("near.toml", "base = \"base.toml\"\n[data]\nsplit = [0.9, 0.1]\n"))
+                  .root),
+      "{data = {test = test.txt, split = [0.9, 0.1]}}");
 }
 
 TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {

@@ -41,6 +41,7 @@ TEST(Resolve, CompletesEveryTable) {
       {"data",
        {{"type", "conll"},
         {"root", folder},
+        {"stratify", false},
         {"train", folder + "/train.conll"},
         {"dev", folder + "/dev.conll"},
         {"max_length", 256},
@@ -404,17 +405,24 @@ TEST(Resolve, DevelopmentDataIsAFileOrAShare) {
   const std::string missing =
       "dir/a.toml:5:1: option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
       "the "
-      "best checkpoint by); or let split = [0.8, 0.1, 0.1] cut the examples of train into three sets";
+      "best checkpoint by); or let split = [0.9, 0.1] cut this set from the examples of train";
   EXPECT_EQ(problem_with(dev, ""), missing);
   EXPECT_EQ(problem_with(dev, "dev = \"\""), missing);
   EXPECT_EQ(
       problem_with(dev, dev + "\n" + split),
       "dir/a.toml:9:7: option \"dev\" of [data] names a file, but split makes this set of the examples of "
       "train; keep one of them");
-  EXPECT_EQ(
-      problem_with(dev, "test = \"t\"\n" + split),
-      "dir/a.toml:9:8: option \"test\" of [data] names a file, but split makes this set of the examples "
-      "of train; keep one of them");
+  EXPECT_EQ(problem_with(dev, "test = \"t\"\n" + split),
+            "dir/a.toml:9:8: option \"test\" of [data] names a file, but the third share of split makes this "
+            "set of the "
+            "examples of train; give two shares, or drop the file with test = \"\"");
+  EXPECT_EQ(problem_with(dev, "test = \"t\"\nsplit = [0.9, 0.1]"), "");
+  EXPECT_EQ(problem_with(dev, "test = \"\"\n" + split), "");
+  EXPECT_EQ(problem_with(dev, split + "\nstratify = true"), "");
+  EXPECT_EQ(problem_with(dev, dev + "\nstratify = true"),
+            "dir/a.toml:10:12: option \"stratify\" of [data] is about the sets that \"split\" makes, and "
+            "there is no "
+            "\"split\"; add split = [0.9, 0.1], or leave stratify out");
   const std::string must = "dir/a.toml:9:9: option \"split\" of [data] must ",
                     be = must + "be the shares of two or three sets, as in [0.9, 0.1] or [0.8, 0.1, 0.1]; ";
   EXPECT_EQ(problem_with(dev, "split = [0.8, 0.1]"), be + "their sum is 0.9 and must be 1");

@@ -187,6 +187,8 @@ TEST(Identity, SharesAndPercentagesCount) {
   EXPECT_NE(cut.canonical.find(R"("data.split":[0.8,0.1,0.1],)"), std::string::npos) << cut.canonical;
   EXPECT_FALSE(cut.data.contains("dev"));
   EXPECT_NE(question(split, {"data.split=[0.9, 0.1]"}), cut.question);
+  EXPECT_NE(question(split, {"data.stratify=true"}), cut.question);
+  EXPECT_EQ(question(split, {"data.stratify=false"}), cut.question);
   const RunPoint share = point(sample::experiment, {"data.max_length=95%"});
   EXPECT_NE(share.canonical.find(R"("data.max_length":"95%")"), std::string::npos) << share.canonical;
   EXPECT_EQ(question(sample::experiment, {"data.max_length=95.0%"}), share.question);

@@ -81,6 +81,61 @@ TEST(DataSplit, TheOrderWithinASetIsThatOfTheFile) {
   }
 }
 
+/// Records of the labels "a" to "d", which have 10, 20, 30 and 200 of them.
+Records labelled_records() {
+  Texts texts, labels;
+  const int counts[] = {10, 20, 30, 200};
+  for (int i = 0; i < 200; ++i)
+    for (int label = 0; label < 4; ++label)
+      if (i < counts[label]) {
+        texts.push_back("text " + std::to_string(i) + " of " + std::to_string(label));
+        labels.emplace_back(1, static_cast<char>('a' + label));
+      }
+  Records records;
+  records.add("text", texts);
+  records.add("label", labels);
+  return records;
+}
+
+TEST(DataSplit, EachLabelIsDividedInTheseShares) {
+  const auto sets = split_each_label(labelled_records(), fields, shares);
+  const auto count = [&](std::size_t set, const std::string& label) {
+    return std::ranges::count(sets[set].texts("label"), label);
+  };
+  EXPECT_EQ(std::vector({count(0, "a"), count(1, "a"), count(2, "a")}),
+            (std::vector<std::ptrdiff_t>{8, 1, 1}));
+  EXPECT_EQ(std::vector({count(0, "b"), count(1, "b"), count(2, "b")}),
+            (std::vector<std::ptrdiff_t>{16, 2, 2}));
+  EXPECT_EQ(std::vector({count(0, "c"), count(1, "c"), count(2, "c")}),
+            (std::vector<std::ptrdiff_t>{24, 3, 3}));
+  EXPECT_EQ(std::vector({count(0, "d"), count(1, "d"), count(2, "d")}),
+            (std::vector<std::ptrdiff_t>{160, 20, 20}));
+}
+
+/// The same sets whatever the order of the file, and a text with two labels stands in one set alone.
+TEST(DataSplit, EachLabelIsDividedByContent) {
+  const Records records = labelled_records();
+  std::vector<std::size_t> order(records.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::shuffle(order, std::mt19937(3));
+  const auto sets = split_each_label(records, fields, shares),
+             shuffled = split_each_label(selected(records, order), fields, shares);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    const Texts& of_file = sets[set].texts("text");
+    const Texts& of_shuffled = shuffled[set].texts("text");
+    EXPECT_EQ(std::set(of_file.begin(), of_file.end()), std::set(of_shuffled.begin(), of_shuffled.end()));
+  }
+  Records twice = labelled_records(), other = labelled_records();
+  Records relabelled;
+  relabelled.add("text", other.texts("text"));
+  relabelled.add("label", Texts(other.size(), "e"));
+  const auto both = split_each_label(joined({twice, relabelled}), fields, shares);
+  std::map<std::string, std::set<std::size_t>> places;
+  for (std::size_t set = 0; set < both.size(); ++set)
+    for (const std::string& text : both[set].texts("text")) places[text].insert(set);
+  for (const auto& [text, where] : places) EXPECT_EQ(where.size(), 1U) << text;
+}
+
 TEST(DataSplit, TheTruthAndTheNotesDoNotCount) {
   Records records = records_of(numbered(100)), other;
   records.notes = {"a note"};

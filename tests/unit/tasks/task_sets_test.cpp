@@ -405,6 +405,39 @@ TEST_F(TaskSetsTest, SplitCutsOneFileIntoSets) {
       << message_of([&] { sets_of(data, {}).read(); });
 }
 
+TEST_F(TaskSetsTest, SplitBesideATestFileCutsTheDevelopmentSetOnly) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "w" + std::to_string(i) + " B-PER\n\n";
+  write("train", text);
+  DataTable data = table();
+  data.dev.clear();
+  data.split = {0.8, 0.2};
+  const ContentHashes planned = {{"train", sha256_of_file(file("train"))},
+                                 {"test", sha256_of_file(file("test"))}};
+  TaskSets sets = sets_of(data, planned), whole = sets_of(table(), {});
+  sets.encode(LetterTokenizer(), 1, TokenCache(folder_ / "tokens"), "letters");
+  whole.encode(LetterTokenizer(), 1, TokenCache(folder_ / "tokens"), "letters");
+  EXPECT_EQ(sets.set(Split::train).set.size() + sets.set(Split::dev).set.size(), 100U);
+  EXPECT_GT(sets.set(Split::dev).set.size(), 5U);
+  EXPECT_TRUE(
+      std::ranges::equal(sets.set(Split::test).set.arrays().ids, whole.set(Split::test).set.arrays().ids));
+  write("test", "Bea B-PER\n");
+  EXPECT_NE(message_of([&] { sets_of(data, planned).read(); }).find("has changed since the run was planned"),
+            std::string::npos);
+}
+
+TEST_F(TaskSetsTest, SplitByLabelNeedsOneLabelForEachExample) {
+  DataTable data = table();
+  data.dev.clear();
+  data.split = {0.8, 0.2};
+  data.stratify = true;
+  EXPECT_NE(message_of([&] {
+              sets_of(data, {}).read();
+            }).find("data.stratify needs a task with one label for each example; this one reads the fields"),
+            std::string::npos)
+      << message_of([&] { sets_of(data, {}).read(); });
+}
+
 TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
   std::string text;  // of 2 + n letters with the markers, n = 1 .. 20
   for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'a') + " B-PER\n\n";
