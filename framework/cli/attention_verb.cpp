@@ -85,7 +85,11 @@ AttentionRequest request_of(const CommandLine& line) {
   if (!line.has("text"))
     throw UsageError("exp attention needs a text to look at (exp attention -h shows examples)");
   AttentionRequest request;
-  for (const std::string& word : line.texts("text")) request.text += (request.text.empty() ? "" : " ") + word;
+  const std::vector<std::string> texts = line.texts("text");
+  if (texts.size() > 1)
+    throw UsageError("exp attention takes one text, not " + std::to_string(texts.size()) +
+                     ": put it in quotes, as in " + shell_word(texts.at(0) + " " + texts.at(1)));
+  request.text = texts.front();
   if (line.has("target")) request.target = line.text("target");
   if (line.has("layer")) request.choice.layers = line.texts("layer");
   if (line.has("head")) request.choice.heads = line.wholes("head");

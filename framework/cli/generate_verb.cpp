@@ -33,11 +33,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<std::string> prompts_of(const CommandLine& line) {
   if (line.has("file") && line.has("text"))
     throw UsageError("both a prompt and --file are given; give one of them");
-  if (line.has("text")) {
-    std::string text;
-    for (const std::string& word : line.texts("text")) text += (text.empty() ? "" : " ") + word;
-    return {text};
-  }
+  if (line.has("text")) return line.texts("text");
   const bool from_file = line.has("file") && line.text("file") != "-";
   if (!from_file && ::isatty(STDIN_FILENO) != 0)
     std::cerr << "exp: reading prompts from the terminal, one a line; Ctrl-D ends\n";
@@ -93,7 +89,7 @@ void require_sound(const DecodingWishes& wishes) {
 CommandLine make_generate_line() {
   CommandLine line(
       "generate",
-      {"generate RUN [PROMPT] [options]",
+      {"generate RUN [PROMPT...] [options]",
        "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and where it has "
        "an encoder what it makes of PROMPT. The text is written as it grows. Without options the task's own "
        "way of decoding holds, as with exp predict; else the most probable piece is taken each time. Draws "

@@ -43,8 +43,9 @@ int predict_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "predict",
-      {"predict RUN [TEXT] [options]",
-       "Asks the best model of a run: about TEXT, each line of a file, or each line of the standard input. "
+      {"predict RUN [TEXT...] [options]",
+       "Asks the best model of a run about each TEXT, each line of a file, or each line of the standard "
+       "input. "
        "The first argument is the run; where an option chooses it, write all.",
        {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
         {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
@@ -86,9 +87,9 @@ int predict_verb(const Arguments& arguments) {
   if (line.has("file") && line.text("file") != "-") {
     read_from(line.text("file"));
   } else if (line.has("text")) {
-    std::string text;
-    for (const std::string& word : line.texts("text")) text += (text.empty() ? "" : " ") + word;
-    use_text_as_input(text + '\n');
+    std::string lines;
+    for (const std::string& text : line.texts("text")) lines += text + '\n';
+    use_text_as_input(lines);
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }

@@ -80,13 +80,13 @@ TEST_F(LookedAt, LayersAndHeadsAreChosen) {
 }
 
 TEST_F(LookedAt, APageAndAPicture) {
-  const std::string said = output_of({"attention", "days", "monday", "tuesday"});
+  const std::string said = output_of({"attention", "days", "monday tuesday"});
   EXPECT_EQ(said.substr(0, said.find('\n')),
             "Attention of days (step 5, 4 maps of 2 layers, 15 pieces) written to days.attention.html");
   const std::string page = contents("days.attention.html");
   EXPECT_NE(page.find("monday tuesday"), std::string::npos);
   EXPECT_NE(page.find(R"({"piece":"y"})"), std::string::npos);
-  output_of({"attention", "days", "monday", "tuesday"});
+  output_of({"attention", "days", "monday tuesday"});
   EXPECT_EQ(contents("days.attention.html"), page) << "written again, the same bytes";
 
   output_of({"attention", "days", "monday", "--head", "1", "-o", "head.svg"});

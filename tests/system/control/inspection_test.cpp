@@ -126,7 +126,7 @@ TEST_F(Inspection, LogsStatusAndStop) {
 }
 
 TEST_F(Inspection, PredictTakesATextAFileOrTheStandardInput) {
-  EXPECT_EQ(output_of({"predict", "tiny", "Anna", "lives"}), "text: Anna lives\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "Anna lives", "Bea"}), "text: Anna lives\ntext: Bea\n");
   EXPECT_EQ(output_of({"predict", "tiny", "--format", "conll"}, "a\nb\n"), "conll: a\nconll: b\n");
   trained().write("notes.txt", "one\ntwo\n");
   EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--format=jsonl"}),
