@@ -8,13 +8,8 @@
 #include <csignal>
 #include <utility>
 
-#include "base/defined_measure.hpp"
-#include "base/host_measures.hpp"
-#include "base/measures.hpp"
 #include "config/value.hpp"
 #include "data/largest_batch.hpp"
-#include "infer/attention.hpp"
-#include "infer/observe.hpp"
 #include "infer/setup.hpp"
 #include "record/best_checkpoint.hpp"
 #include "train/digests.hpp"
@@ -25,27 +20,6 @@ namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-BatchSize largest_evaluation(const TaskSets& sets, const Model& model, const BatchOptions& options) {
-  BatchSize largest;
-  for (Split split : {Split::dev, Split::test})
-    if (sets.has(split))
-      largest = at_least(largest, largest_evaluation_batch(units_of(sets.task(), sets.set(split).set),
-                                                           options, evaluation_order(model)));
-  return largest;
-}
-
-/// "0.31 joy, 0.62 love" of lines.
-std::string in_one_line(const std::string& lines) {
-  std::string line;
-  for (const char letter : lines.substr(0, lines.find_last_not_of('\n') + 1)) {
-    if (letter == '\n')
-      line += ", ";
-    else
-      line += letter;
-  }
-  return line;
 }
 
 Packing packing_of(const Experiment& experiment) {
@@ -73,7 +47,6 @@ Trainer::Trainer(const TrainerParts& parts)
       control_(parts.control),
       milestones_(parts.milestones),
       pretrained_(parts.pretrained),
-      tokenizer_(parts.tokenizer),
       ranks_(parts.ranks),
       ties_(parts.ties),
       between_steps_(parts.between_steps ? parts.between_steps : std::function<void()>([] {})),
@@ -94,7 +67,7 @@ Trainer::Trainer(const TrainerParts& parts)
   for (std::size_t i = 0; i < (packs_ahead_ ? 2U : 1U); ++i)
     prepared_[i].uploaded =
         std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
-  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_, parts.texts, ranks_);
+  scoring_.emplace(parts, evaluation, batch_options_);
   snapshots_.keep(milestones_.save_at);
 }
 
@@ -104,37 +77,45 @@ Ending Trainer::run() {
   while (steps_remain()) {
     // Also where it was resumed behind such a milestone.
     if (pauses_here()) return pause();
-    const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
-    packer_.draw(sets_.task(), seed_, progress_.epoch);
-    const auto ended = [&] {
-      return progress_.batch == std::ssize(batches) || progress_.step == length_.steps;
-    };
-    while (!ended()) {
-      if (!train_step(batches)) return end(Ending::failed, failure_);
-      between_steps_();
-      const bool epoch_ends = ended();
-      if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
-          evaluate_dev())
-        save(CheckpointKind::best);
-      if ((train_.checkpoint_every > 0 && progress_.step % train_.checkpoint_every == 0) ||
-          (!epoch_ends && milestones_.save_at.contains(progress_.step)))
-        save(CheckpointKind::last);
-      if (progress_.step == milestones_.die_after) std::raise(SIGKILL);
-      if (!epoch_ends && pauses_here()) {
-        save(CheckpointKind::last);
-        return pause();
-      }
-      if (!epoch_ends && stops_here()) return end(Ending::interrupted, "trained as far as asked");
-      const Request request = control_.poll();
-      if (request != Request::none) save(CheckpointKind::last);
-      if (request == Request::stop) return end(Ending::interrupted, "asked to stop");
-      if (request == Request::orphaned) return end(Ending::interrupted, "the exp that started it is gone");
-    }
+    if (const std::optional<Ending> ending = train_epoch()) return *ending;
     end_epoch();
     if (stops_here()) return end(Ending::interrupted, "trained as far as asked");
   }
-  score_with_best();
+  report_exchange();
+  scoring_->conclude(progress_.best_step > 0 ? progress_.best_step : progress_.step, progress_.step);
   return end(Ending::completed, "");
+}
+
+std::optional<Ending> Trainer::train_epoch() {
+  const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
+  packer_.draw(sets_.task(), seed_, progress_.epoch);
+  const auto ended = [&] {
+    return progress_.batch == std::ssize(batches) || progress_.step == length_.steps;
+  };
+  while (!ended()) {
+    if (!train_step(batches)) return end(Ending::failed, failure_);
+    between_steps_();
+    if (const std::optional<Ending> ending = after_step(ended())) return ending;
+  }
+  return {};
+}
+
+std::optional<Ending> Trainer::after_step(bool epoch_ends) {
+  const auto is_due = [&](std::int64_t every) { return every > 0 && progress_.step % every == 0; };
+  if (!epoch_ends && is_due(train_.evaluate_every) && evaluate_dev()) save(CheckpointKind::best);
+  if (is_due(train_.checkpoint_every) || (!epoch_ends && milestones_.save_at.contains(progress_.step)))
+    save(CheckpointKind::last);
+  if (progress_.step == milestones_.die_after) std::raise(SIGKILL);
+  if (!epoch_ends && pauses_here()) {
+    save(CheckpointKind::last);
+    return pause();
+  }
+  if (!epoch_ends && stops_here()) return end(Ending::interrupted, "trained as far as asked");
+  const Request request = control_.poll();
+  if (request != Request::none) save(CheckpointKind::last);
+  if (request == Request::stop) return end(Ending::interrupted, "asked to stop");
+  if (request == Request::orphaned) return end(Ending::interrupted, "the exp that started it is gone");
+  return {};
 }
 
 void Trainer::restore_or_initialize() {
@@ -202,7 +183,6 @@ void Trainer::prepare_next(const std::vector<std::vector<std::int32_t>>& batches
 bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t step = progress_.step + 1;
-  dev_score_.reset();
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
   if (next_is_ready_)
@@ -231,7 +211,7 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
   if (!updates || loss_scaling_.updated(progress_)) report_loss_scale(step, updates);
   step_seconds_ += seconds_since(begin);
   exchange_seconds_ += update_.take_exchange_seconds();
-  tuned_.clear();
+  scoring_->forget();
   progress_.step = step;
   ++progress_.batch;
   observer_.stepped({step, length_.steps, progress_.epoch + 1, loss, gradient_norm, learning_rate,
@@ -257,49 +237,12 @@ void Trainer::end_epoch() {
 }
 
 bool Trainer::evaluate_dev() {
-  Evaluation evaluation = evaluate(Split::dev);
-  tuned_ = sets_.tune(evaluation.outputs);
-  const double loss = evaluation.loss;
-  dev_score_ = score(Split::dev, std::move(evaluation));
-  const std::vector<MeasuredValue>& measures = dev_score_->measures;
-  observer_.happened(Evaluated{.step = progress_.step, .epoch = progress_.epoch + 1, .measures = measures});
-
-  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const MeasuredValue& measure) {
-    return measure.name == train_.select.metric && std::isfinite(measure.value);
-  });
-  DevScore score{.step = progress_.step, .loss = loss};
-  undefined_ = !is_defined_on(sets_.measures(), train_.select.measure(), dev_score_->statistics);
-  if (selected != measures.end() && !(undefined_ && ties_ == Ties::loss)) score.value = selected->value;
+  const DevScore score = scoring_->score_dev(progress_.step, progress_.epoch + 1);
   return take_score(progress_, score, train_.select.maximize, ties_);
 }
 
-Evaluation Trainer::evaluate(Split split) {
-  return evaluator_->run(units_of(sets_.task(), sets_.set(split).set),
-                         [&](const EvaluationProgress& progress) {
-                           observer_.scoring(split, progress);
-                           between_steps_();
-                         });
-}
-
-Trainer::Score Trainer::score(Split split, Evaluation evaluation) {
-  Statistics statistics = sets_.measure(split, evaluation.outputs);
-  const std::string prefix = std::string(name_of(split)) + "/";
-  std::vector<MeasuredValue> measures;
-  for (const auto& [name, value] : measure_values(sets_.measures(), statistics))
-    measures.push_back({prefix + name, value});
-  measures.push_back({prefix + loss_measure().name, evaluation.loss});
-  return {std::move(evaluation.outputs), std::move(statistics), std::move(measures)};
-}
-
-std::optional<Trainer::Score> Trainer::score_of(Split split, std::int64_t step, bool measures) {
-  const bool is_known = split == Split::dev && dev_score_ && step == progress_.step;
-  if (is_known) return std::exchange(dev_score_, std::nullopt);
-  Evaluation evaluation = evaluate(split);
-  return measures ? std::optional(score(split, std::move(evaluation))) : std::nullopt;
-}
-
 void Trainer::save(CheckpointKind kind) {
-  snapshots_.save(model_, progress_, tuned_, kind, control_, observer_);
+  snapshots_.save(model_, progress_, scoring_->tuned(), kind, control_, observer_);
   saved_step_ = progress_.step;
 }
 
@@ -317,59 +260,6 @@ void Trainer::report_exchange() {
   observer_.happened(Logged{.text = std::to_string(percent) +
                                     " % of the time of rank 0 in its steps went into the exchange with the "
                                     "others, waiting included"});
-}
-
-void Trainer::score_with_best() {
-  report_exchange();
-  ranks_.wait_for_all();  // the first one may still write the checkpoint that all read now
-  const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
-  const std::string tuned = snapshots_.restore_parameters(model_, step);
-  sets_.use(tuned);
-  const bool writes = ranks_.rank() == 0;
-  if (writes) snapshots_.write_weights(model_, step, tuned, control_, observer_);
-  if (!tuned.empty())
-    observer_.happened(Logged{.text = "chosen on the development set: " + in_one_line(tuned)});
-  std::vector<MeasuredValue> result;
-  for (Split split : {Split::dev, Split::test}) {
-    if (!sets_.has(split)) continue;
-    ranks_.wait_for_all();  // asleep while the first one writes
-    const std::optional<Score> scored = score_of(split, step, writes);
-    if (!writes) continue;
-    const auto& [outputs, statistics, measures] = *scored;
-    if (split == Split::dev)
-      undefined_ = !is_defined_on(sets_.measures(), train_.select.measure(), statistics);
-    if (split == Split::test) observer_.happened(Evaluated{.step = step, .measures = measures});
-    result.insert(result.end(), measures.begin(), measures.end());
-    const Records predicted =
-        snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
-    if (split == Split::dev) keep_reference(step, outputs, predicted);
-  }
-  if (writes && train_.show_attention > 0) keep_attention(step);
-  observer_.happened(
-      Concluded{.best_step = step, .measures = result, .ties = name_of(ties_), .undefined = undefined_});
-  ranks_.wait_for_all();
-}
-
-void Trainer::keep_attention(std::int64_t step) {
-  std::string left_out;
-  AttentionTexts kept = attended_examples(model_, *tokenizer_, sets_.set(Split::dev).set, name_of(Split::dev),
-                                          static_cast<std::size_t>(train_.show_attention), left_out);
-  kept.step = step;
-  if (!left_out.empty())
-    observer_.happened(Logged{.level = LogLevel::warning, .text = "train.show_attention: " + left_out});
-  snapshots_.write_file(attention_artifact, attention_file, kept.json(), control_, observer_);
-}
-
-/// What the texts of a service are compared with later.
-void Trainer::keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted) {
-  if (tokenizer_ == nullptr) return;
-  const TextReference reference = reference_of({.task = sets_.task(),
-                                                .tokenizer = *tokenizer_,
-                                                .set = sets_.set(Split::dev).set,
-                                                .outputs = outputs,
-                                                .labelled = predicted},
-                                               name_of(Split::dev), step);
-  snapshots_.write_file(reference_artifact, reference_file, reference.json(), control_, observer_);
 }
 
 Ending Trainer::end(Ending ending, const std::string& reason) {
