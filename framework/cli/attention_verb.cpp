@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
@@ -13,7 +14,6 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "record/atomic_file.hpp"
 #include "record/attention.hpp"
 #include "record/cores.hpp"

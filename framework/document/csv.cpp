@@ -3,9 +3,9 @@
 
 #include <encore/error.hpp>
 
+#include "base/number_text.hpp"
 #include "config/nearest.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/outline.hpp"
 
 namespace encore {

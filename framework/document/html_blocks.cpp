@@ -1,8 +1,8 @@
 // See html_blocks.hpp.
 #include "document/html_blocks.hpp"
 
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/text.hpp"
 
 namespace encore {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/text.hpp"
 
 namespace encore {

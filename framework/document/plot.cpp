@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "document/text.hpp"
 
 namespace encore {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 
 namespace encore {
 

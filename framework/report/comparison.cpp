@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "report/example_tests.hpp"
 #include "report/foreign_values.hpp"
 #include "report/selection_notice.hpp"

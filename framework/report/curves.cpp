@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -1,7 +1,7 @@
 // Where the numbers come from: code, build, machines, numeric environments, plugins, and what it cost.
 #include <algorithm>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/search_maps.hpp"

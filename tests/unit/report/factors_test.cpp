@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "report/power.hpp"
 #include "report/wording.hpp"
 

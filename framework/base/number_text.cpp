@@ -1,5 +1,5 @@
-// See number.hpp.
-#include "document/number.hpp"
+// Texts of numbers by std::to_chars, which knows no locale.
+#include "base/number_text.hpp"
 
 #include <array>
 #include <charconv>

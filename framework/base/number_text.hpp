@@ -1,5 +1,5 @@
-// Numbers as text without units, the same in every locale; with units: quantity.hpp. Place in the flow: axes,
-// tooltips, coordinates of SVG and TikZ, CSV.
+// Numbers as text without units, the same in every locale; with units: document/quantity.hpp. Place in the
+// flow: axes, tooltips, coordinates of SVG and TikZ, CSV.
 #pragma once
 
 #include <string>
