@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/comparison.hpp"
 #include "base/shell_word.hpp"
 #include "bundle/standing.hpp"
 #include "cli/access.hpp"
@@ -16,7 +17,6 @@
 #include "document/quantity.hpp"
 #include "record/atomic_file.hpp"
 #include "record/source_record.hpp"
-#include "report/comparison.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 #include "runner/programs.hpp"

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
 #include "base/bytes_text.hpp"
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
@@ -16,7 +17,6 @@
 #include "cli/worker_answer.hpp"
 #include "document/quantity.hpp"
 #include "record/cores.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 

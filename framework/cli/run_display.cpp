@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/comparison.hpp"
 #include "cli/format.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <ostream>
 
+#include "analysis/comparison.hpp"
+#include "analysis/search_view.hpp"
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "plan/search/decide.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/comparison.hpp"
-#include "report/search_view.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "report/difference.hpp"
+#include "analysis/difference.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

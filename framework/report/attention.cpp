@@ -2,9 +2,9 @@
 // each head of the last layer of every stack.
 #include <algorithm>
 
+#include "analysis/predictions.hpp"
 #include "data/file.hpp"
 #include "report/attention_charts.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

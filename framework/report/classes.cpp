@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/before_5.hpp"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "analysis/retraining.hpp"
 #include "base/shell_word.hpp"
 #include "data/hash.hpp"
-#include "report/retraining.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/lineage.hpp"

@@ -2,8 +2,8 @@
 // rightly, found wrongly and missed; every other record as its input with the prediction.
 #include <algorithm>
 
+#include "analysis/predictions.hpp"
 #include "base/label_spans.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/comparison.hpp"
+#include "analysis/factors.hpp"
 #include "report/candidate_key.hpp"
-#include "report/comparison.hpp"
-#include "report/factors.hpp"
 #include "report/report.hpp"
 #include "store/run_batch.hpp"
 #include "store/run_score.hpp"

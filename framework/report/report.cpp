@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/foreign_values.hpp"
 #include "report/fill_checklist.hpp"
-#include "report/foreign_values.hpp"
 #include "report/material.hpp"
 #include "report/section_choice.hpp"
 #include "report/sections.hpp"

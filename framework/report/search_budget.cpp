@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "analysis/sweep_statistics.hpp"
 #include "config/core_schema.hpp"
-#include "report/sweep_statistics.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/search_view.hpp"
 #include "report/material.hpp"
-#include "report/search_view.hpp"
 
 namespace encore {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/search_view.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/material.hpp"
-#include "report/search_view.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

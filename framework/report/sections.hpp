@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/search_view.hpp"
 #include "document/document.hpp"
 #include "report/material.hpp"
-#include "report/search_view.hpp"
 
 namespace encore {
 

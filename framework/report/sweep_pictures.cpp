@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/sweep_statistics.hpp"
 #include "report/sections.hpp"
-#include "report/sweep_statistics.hpp"
 #include "report/timeline.hpp"
 #include "report/wording.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/selection_notice.hpp"
+#include "analysis/sweep_statistics.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"
-#include "report/selection_notice.hpp"
-#include "report/sweep_statistics.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

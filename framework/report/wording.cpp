@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "analysis/comparison.hpp"
 #include "base/number_text.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics.hpp"
 #include "base/metric.hpp"
 #include "base/readable_text.hpp"
 #include "config/setting_text.hpp"
 #include "document/document.hpp"
 #include "document/quantity.hpp"
-#include "report/statistics.hpp"
 
 namespace encore {
 
