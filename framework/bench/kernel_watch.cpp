@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <encore/error.hpp>
 
-#include "kernels/product_label.hpp"
+#include "kernels/products/product_label.hpp"
 
 namespace encore {
 namespace {

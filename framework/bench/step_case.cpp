@@ -7,7 +7,7 @@
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
 #include "data/largest_batch.hpp"
-#include "kernels/product_label.hpp"
+#include "kernels/products/product_label.hpp"
 
 namespace encore {
 namespace {

@@ -18,8 +18,8 @@
 
 #include "config/fingerprint.hpp"
 #include "data/hash.hpp"
-#include "kernels/amx_tiles.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/amx_tiles.hpp"
+#include "kernels/products/gemm.hpp"
 #include "record/cores.hpp"
 #include "record/source_record.hpp"
 #include "record/thread_adaptation.hpp"

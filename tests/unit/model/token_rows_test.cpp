@@ -9,7 +9,7 @@
 #include <encore/kernels.hpp>
 
 #include "data/hash.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"
 
