@@ -9,7 +9,7 @@
 
 #include "analysis/difference.hpp"
 #include "analysis/pooling.hpp"
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "store/searches.hpp"
 
 namespace encore {

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "base/measure_json.hpp"
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/run_paths.hpp"
 #include "store/before_5.hpp"
 

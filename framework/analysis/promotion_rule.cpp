@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

@@ -10,7 +10,7 @@
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "base/bytes_text.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "record/atomic_file.hpp"
 
 struct ZSTD_CCtx_s;

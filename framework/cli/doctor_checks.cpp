@@ -16,9 +16,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/format.hpp"
 #include "cli/run_ranks.hpp"
-#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/control_groups.hpp"
 #include "record/cores.hpp"

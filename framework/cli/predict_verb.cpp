@@ -4,13 +4,13 @@
 
 #include <iostream>
 
+#include "base/input_file.hpp"
 #include "cli/access.hpp"
 #include "cli/become_worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/input_file.hpp"
 #include "record/cores.hpp"
 
 namespace encore {

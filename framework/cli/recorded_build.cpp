@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
 #include "record/source_record.hpp"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/promotion_rule.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
@@ -21,7 +22,6 @@
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/value.hpp"
-#include "data/hash.hpp"
 #include "plan/name_pattern.hpp"
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"

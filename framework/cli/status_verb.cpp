@@ -8,13 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_list.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/json_text.hpp"
 #include "runner/launched_runs.hpp"
 #include "runner/slurm/job_name.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <sstream>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "record/file_descriptor.hpp"
 
 namespace encore {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <encore/error.hpp>
 
+#include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "config/nearest.hpp"
 #include "document/escape.hpp"
 #include "document/outline.hpp"
 

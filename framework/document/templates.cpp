@@ -6,8 +6,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
-#include "data/file.hpp"
+#include "base/load_file.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "config/error.hpp"
-#include "config/nearest.hpp"
 #include "kernels/products/gemm.hpp"
 #include "model/embedding.hpp"
 #include "model/head_fit.hpp"

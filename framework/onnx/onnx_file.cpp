@@ -4,7 +4,7 @@
 #include <span>
 #include <variant>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "onnx/proto_message.hpp"
 #include "record/atomic_file.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/toml.hpp"
 
 namespace encore {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/check_value.hpp"
-#include "config/nearest.hpp"
 #include "config/toml.hpp"
-#include "data/hash.hpp"
 #include "plan/identity.hpp"
 #include "plan/parent_filler.hpp"
 #include "record/specification.hpp"

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "base/nearest.hpp"
 #include "config/check_value.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/toml.hpp"
-#include "data/hash.hpp"
 #include "plan/label.hpp"
 
 namespace encore {

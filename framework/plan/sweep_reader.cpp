@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "config/core_schema.hpp"
-#include "config/nearest.hpp"
 #include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"

@@ -1,7 +1,7 @@
 // See make_offer.hpp.
 #include "plugin_host/make_offer.hpp"
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/schema_json.hpp"
 
 namespace encore {

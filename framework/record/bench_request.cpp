@@ -1,9 +1,9 @@
 // See bench_request.hpp.
 #include "record/bench_request.hpp"
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/limits.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/limits.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {

@@ -15,8 +15,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "data/hash.hpp"
+#include "base/input_file.hpp"
+#include "base/sha256.hpp"
 #include "record/atomic_file.hpp"
 #include "record/safetensors_header.hpp"
 

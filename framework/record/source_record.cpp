@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 

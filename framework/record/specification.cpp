@@ -6,9 +6,9 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/limits.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/limits.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {

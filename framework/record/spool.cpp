@@ -16,8 +16,8 @@
 #include <encore/error.hpp>
 #include <encore/measure.hpp>
 
+#include "base/crc32.hpp"
 #include "base/measure_json.hpp"
-#include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
 
 namespace encore {

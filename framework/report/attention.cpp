@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 #include "report/attention_charts.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"

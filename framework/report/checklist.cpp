@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "report/checklist_items.hpp"
 #include "report/fill_checklist.hpp"
 #include "report/wording.hpp"

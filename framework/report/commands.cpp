@@ -5,8 +5,8 @@
 #include <set>
 
 #include "analysis/retraining.hpp"
+#include "base/sha256.hpp"
 #include "base/shell_word.hpp"
-#include "data/hash.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/lineage.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

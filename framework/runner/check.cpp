@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/check_request.hpp"
 #include "runner/worker_process.hpp"
 

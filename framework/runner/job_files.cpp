@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <thread>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "record/atomic_file.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"

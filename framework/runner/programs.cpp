@@ -9,9 +9,9 @@
 
 #include <encore/error.hpp>
 
+#include "base/nearest.hpp"
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "base/measure_json.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/spool_reader.hpp"
 #include "runner/drift.hpp"
 #include "runner/score_comparison.hpp"

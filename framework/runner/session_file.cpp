@@ -12,8 +12,8 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/file_descriptor.hpp"
 

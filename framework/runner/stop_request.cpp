@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {

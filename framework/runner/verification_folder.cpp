@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/file_descriptor.hpp"
 #include "record/run_paths.hpp"
 #include "store/garbage.hpp"

@@ -8,8 +8,8 @@
 #include <boost/beast/core/string.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
 #include "base/random_digits.hpp"
-#include "config/nearest.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
 

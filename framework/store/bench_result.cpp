@@ -6,8 +6,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "config/value.hpp"
 
 namespace encore {

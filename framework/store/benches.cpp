@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "config/json_text.hpp"
-#include "config/nearest.hpp"
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
 #include "store/source_rows.hpp"
 
 namespace encore {

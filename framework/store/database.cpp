@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/lock_holders.hpp"
 

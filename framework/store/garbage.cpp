@@ -5,7 +5,7 @@
 #include <set>
 #include <system_error>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"

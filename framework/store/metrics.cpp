@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/measure_json.hpp"
-#include "config/json_text.hpp"
 #include "store/before_5.hpp"
 #include "store/rows.hpp"
 

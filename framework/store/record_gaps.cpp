@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "store/merge.hpp"
 
 namespace encore {

@@ -1,7 +1,7 @@
 // See rows.hpp.
 #include "store/rows.hpp"
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "store/metrics.hpp"
 #include "store/rows.hpp"
 

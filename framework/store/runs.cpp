@@ -2,8 +2,8 @@
 // finds them by what people write.
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "base/shell_word.hpp"
-#include "config/json_text.hpp"
 #include "record/file_descriptor.hpp"
 #include "store/rows.hpp"
 #include "store/store.hpp"

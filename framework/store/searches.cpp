@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/host_measures.hpp"
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/best_checkpoint.hpp"
 
 namespace encore {

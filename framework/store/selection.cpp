@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "base/shell_word.hpp"
-#include "config/nearest.hpp"
 #include "store/lineage.hpp"
 #include "store/rows.hpp"
 #include "store/run_columns.hpp"

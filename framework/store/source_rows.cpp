@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/source_record.hpp"
 
 namespace encore {

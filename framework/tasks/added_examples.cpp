@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "tasks/data_split.hpp"
 
 namespace encore {

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 namespace {

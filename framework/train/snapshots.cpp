@@ -6,7 +6,7 @@
 #include <encore/error.hpp>
 #include <encore/kernels.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"

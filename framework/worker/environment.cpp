@@ -16,8 +16,8 @@
 #include <encore/kernels.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "config/fingerprint.hpp"
-#include "data/hash.hpp"
 #include "kernels/products/amx_tiles.hpp"
 #include "kernels/products/gemm.hpp"
 #include "record/cores.hpp"

@@ -279,7 +279,7 @@ TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
   // These read without a tree of values, and check the depth first; safetensors_header.cpp also refuses
   // repeated names.
   EXPECT_EQ(files_with("json::parse("), std::set<std::string>());
-  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
+  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"base/json_text.cpp"}));
   EXPECT_EQ(files_with("json::sax_parse("),
             (std::set<std::string>{"archive/bundle_index.cpp", "record/safetensors_header.cpp"}));
   for (const char* file : {"archive/bundle_index.cpp", "record/safetensors_header.cpp"})
@@ -506,8 +506,8 @@ TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));
   EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("train", "store/database.hpp"));
-  EXPECT_TRUE(broken_rule("config", "data/hash.hpp"));
-  EXPECT_TRUE(broken_rule("base", "config/json_text.hpp"));
+  EXPECT_TRUE(broken_rule("config", "data/encode.hpp"));
+  EXPECT_TRUE(broken_rule("base", "config/value.hpp"));
   EXPECT_TRUE(broken_rule("record", "plan/plan.hpp"));
   EXPECT_TRUE(broken_rule("model", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("cli", "encore/device.hpp"));
@@ -519,7 +519,7 @@ TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("train", "KokkosBlas3_gemm.hpp"));
 
   EXPECT_FALSE(broken_rule("store", "plan/plan.hpp"));
-  EXPECT_FALSE(broken_rule("record", "data/hash.hpp"));
+  EXPECT_FALSE(broken_rule("record", "data/vocabulary.hpp"));
   EXPECT_FALSE(broken_rule("worker", "train/trainer.hpp"));
   EXPECT_FALSE(broken_rule("plan", "encore/options.hpp"));
   EXPECT_FALSE(broken_rule("kernels", "encore/device.hpp"));

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sha256.hpp"
 #include "config/selection.hpp"
-#include "data/hash.hpp"
 #include "plan/label.hpp"
 #include "plan/search/decide.hpp"
 #include "plan/search/propose.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 

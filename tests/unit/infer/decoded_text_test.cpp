@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
 #include "byte_bpe.hpp"
 #include "byte_text.hpp"
-#include "data/utf8.hpp"
 #include "infer/certain_text.hpp"
 #include "support/default_options.hpp"
 #ifdef ENCORE_HAS_UNIGRAM

@@ -6,9 +6,9 @@
 
 #include <cstring>
 
+#include "base/crc32.hpp"
 #include "record/atomic_file.hpp"
 #include "record/control_pipe.hpp"
-#include "record/crc32.hpp"
 #include "record/process.hpp"
 #include "record/specification.hpp"
 #include "unit/record/temporary_folder.hpp"

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/atomic_file.hpp"

@@ -1,4 +1,4 @@
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 
 namespace encore {
 

@@ -1,5 +1,5 @@
 // JSON from outside: how deep it may nest, and where it is said to be wrong.
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 #include <cmath>
 #include <vector>
@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_values.hpp"
-#include "config/limits.hpp"
+#include "base/json_values.hpp"
+#include "base/limits.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {

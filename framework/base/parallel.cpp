@@ -1,5 +1,5 @@
 // See parallel.hpp. Threads of the C++ library: the control program shares this folder and has no OpenMP.
-#include "data/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "config/json_values.hpp"
+#include "base/json_values.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // See utf8.hpp. The table of well-formed sequences is Table 3-7 of the Unicode standard.
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
-// See hash.hpp; the arithmetic is OpenSSL's.
-#include "data/hash.hpp"
+// SHA-256 by OpenSSL's EVP interface, for texts, for files, and chunk by chunk.
+#include "base/sha256.hpp"
 
 #include <openssl/evp.h>
 
@@ -7,7 +7,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 
 namespace encore {
 namespace {

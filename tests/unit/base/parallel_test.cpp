@@ -1,5 +1,5 @@
 // Pieces of host work: each done once, by any number of threads; the first failure comes back.
-#include "data/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 

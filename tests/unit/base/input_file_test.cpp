@@ -1,5 +1,5 @@
 // Which files are opened for reading: regular ones, and nothing that may wait or never end.
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

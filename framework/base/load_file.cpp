@@ -1,12 +1,12 @@
-// See file.hpp.
-#include "data/file.hpp"
+// Reads whole files and refuses bytes that are not UTF-8, with the line at which they stand.
+#include "base/load_file.hpp"
 
 #include <optional>
 
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace encore {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 
 namespace encore {
 

@@ -1,5 +1,5 @@
 // Names that are near enough to be meant, and names that are not.
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 #include <gtest/gtest.h>
 
