@@ -11,7 +11,7 @@
 #include "archive/zstd_file.hpp"
 #include "base/bytes_text.hpp"
 #include "base/sha256.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/input_file.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;

@@ -11,10 +11,10 @@
 #include "bundle/ro_crate.hpp"
 #include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
-#include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/source_rows.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

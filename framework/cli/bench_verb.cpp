@@ -11,10 +11,10 @@
 #include "cli/format.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
-#include "record/atomic_file.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"
 #include "store/benches.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

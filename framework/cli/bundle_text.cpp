@@ -15,11 +15,11 @@
 #include "cli/report_formats.hpp"
 #include "cli/run_list.hpp"
 #include "document/quantity.hpp"
-#include "record/atomic_file.hpp"
 #include "record/source_record.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 #include "runner/programs.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -12,8 +12,8 @@
 #include "cli/db_verb.hpp"
 #include "cli/format.hpp"
 #include "cli/progress_line.hpp"
-#include "record/file_descriptor.hpp"
 #include "store/database_merge.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

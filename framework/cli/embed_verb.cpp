@@ -16,8 +16,8 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/quantity.hpp"
-#include "record/cores.hpp"
 #include "record/embed_request.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -14,8 +14,8 @@
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "record/cores.hpp"
 #include "record/generate_request.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -11,7 +11,7 @@
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

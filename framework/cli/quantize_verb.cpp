@@ -16,7 +16,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/quantity.hpp"
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -6,11 +6,11 @@
 #include <iostream>
 
 #include "base/sha256.hpp"
-#include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
 #include "record/source_record.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -15,8 +15,8 @@
 #include "cli/run_selection.hpp"
 #include "cli/served_models.hpp"
 #include "cli/verbs.hpp"
-#include "record/cores.hpp"
 #include "serve/serve.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

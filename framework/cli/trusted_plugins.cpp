@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/input_file.hpp"
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -6,7 +6,7 @@
 
 #include "base/sha256.hpp"
 #include "onnx/proto_message.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

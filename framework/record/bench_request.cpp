@@ -4,7 +4,7 @@
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
 #include "base/limits.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

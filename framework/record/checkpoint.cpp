@@ -9,9 +9,9 @@
 
 #include <encore/error.hpp>
 
-#include "record/atomic_file.hpp"
 #include "record/run_paths.hpp"
 #include "record/spool_reader.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

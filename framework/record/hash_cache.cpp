@@ -12,8 +12,8 @@
 
 #include "base/input_file.hpp"
 #include "base/sha256.hpp"
-#include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

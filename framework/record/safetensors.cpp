@@ -17,8 +17,8 @@
 
 #include "base/input_file.hpp"
 #include "base/sha256.hpp"
-#include "record/atomic_file.hpp"
 #include "record/safetensors_header.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -7,9 +7,9 @@
 
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
-#include "record/atomic_file.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -6,13 +6,13 @@
 #include <thread>
 
 #include "base/input_file.hpp"
-#include "record/atomic_file.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/stop_request.hpp"
 #include "store/lease_clock.hpp"
 #include "store/lease_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -14,8 +14,8 @@
 
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
-#include "record/atomic_file.hpp"
-#include "record/file_descriptor.hpp"
+#include "world/atomic_file.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -11,7 +11,7 @@
 #include <encore/error.hpp>
 
 #include "base/input_file.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

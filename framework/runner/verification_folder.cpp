@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/sha256.hpp"
-#include "record/file_descriptor.hpp"
 #include "record/run_paths.hpp"
 #include "store/garbage.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "record/process.hpp"
 #include "runner/worker_process.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

@@ -3,10 +3,10 @@
 
 #include "base/json_text.hpp"
 #include "base/random_digits.hpp"
-#include "record/atomic_file.hpp"
 #include "record/spool.hpp"
 #include "store/lease_file.hpp"
 #include "store/store.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

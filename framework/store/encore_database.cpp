@@ -9,9 +9,9 @@
 #include <string>
 #include <system_error>
 
-#include "record/file_descriptor.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/step_budget.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

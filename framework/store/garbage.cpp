@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/json_text.hpp"
-#include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -4,9 +4,9 @@
 
 #include "base/json_text.hpp"
 #include "base/shell_word.hpp"
-#include "record/file_descriptor.hpp"
 #include "store/rows.hpp"
 #include "store/store.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

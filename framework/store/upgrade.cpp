@@ -9,11 +9,11 @@
 #include <cerrno>
 
 #include "base/shell_word.hpp"
-#include "record/atomic_file.hpp"
 #include "store/before_10.hpp"
 #include "store/before_5.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

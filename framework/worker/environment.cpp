@@ -20,9 +20,9 @@
 #include "config/fingerprint.hpp"
 #include "kernels/products/amx_tiles.hpp"
 #include "kernels/products/gemm.hpp"
-#include "record/cores.hpp"
 #include "record/source_record.hpp"
 #include "record/thread_adaptation.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 namespace {

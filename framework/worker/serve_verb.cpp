@@ -17,12 +17,12 @@
 #include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
-#include "record/file_descriptor.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/verbs.hpp"
 #include "worker/written_texts.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 namespace {

@@ -26,7 +26,7 @@ using Names = std::vector<std::string>;
 
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
-const Names shared_folders = {"base", "config", "data", "record", "pretrained", "archive"};
+const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
 const Names control_folders = {"plan",     "store",  "monitor", "runner", "analysis",
                                "document", "report", "bundle",  "serve",  "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
@@ -352,11 +352,11 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
   const std::set<std::string> own = {
-      "cli/logs_verb.cpp",         "cli/plugin_new.cpp",     "cli/run_summary.cpp",
-      "record/control_groups.cpp", "record/cores.cpp",       "record/cpu_ticks.cpp",
-      "record/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
-      "store/lock_holders.cpp",    "train/machine_load.cpp", "worker/bench_verb.cpp",
-      "worker/environment.cpp",    "worker/train_verb.cpp"};
+      "cli/logs_verb.cpp",        "cli/plugin_new.cpp",     "cli/run_summary.cpp",
+      "world/control_groups.cpp", "world/cores.cpp",        "world/cpu_ticks.cpp",
+      "world/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
+      "store/lock_holders.cpp",   "train/machine_load.cpp", "worker/bench_verb.cpp",
+      "worker/environment.cpp",   "worker/train_verb.cpp"};
   EXPECT_EQ(files_with("std::ifstream"), own);
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "record/atomic_file.hpp"
 #include "runner/slurm/submission.hpp"
 #include "store/job_usage.hpp"
 #include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -9,8 +9,8 @@
 
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
-#include "record/atomic_file.hpp"
 #include "runner/slurm/job_name.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

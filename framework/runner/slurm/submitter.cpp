@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "record/atomic_file.hpp"
 #include "runner/job_files.hpp"
 #include "runner/slurm/job_script.hpp"
 #include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

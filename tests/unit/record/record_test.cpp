@@ -7,11 +7,11 @@
 #include <cstring>
 
 #include "base/crc32.hpp"
-#include "record/atomic_file.hpp"
 #include "record/control_pipe.hpp"
-#include "record/process.hpp"
 #include "record/specification.hpp"
 #include "unit/record/temporary_folder.hpp"
+#include "world/atomic_file.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

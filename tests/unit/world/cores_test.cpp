@@ -1,6 +1,6 @@
 // Cores, hardware threads and control groups, from folders that look like /sys and /proc; what OpenMP's own
 // variables say comes first.
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include <encore/error.hpp>
 
-#include "record/control_groups.hpp"
 #include "unit/record/temporary_folder.hpp"
+#include "world/control_groups.hpp"
 
 namespace encore {
 namespace {

@@ -1,5 +1,5 @@
 // Limits of control groups, from /proc/self/cgroup and the folders that it names.
-#include "record/control_groups.hpp"
+#include "world/control_groups.hpp"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,5 +1,5 @@
 // See file_descriptor.hpp.
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// FileDescriptor: owns a POSIX file descriptor; write_all: the loop every writer of this folder needs.
+// FileDescriptor: owns a POSIX file descriptor; write_all: the loop that every writer of files and pipes
+// needs.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // See process.hpp.
-#include "record/process.hpp"
+#include "world/process.hpp"
 
 #include <unistd.h>
 

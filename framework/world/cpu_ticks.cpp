@@ -1,5 +1,5 @@
 // Reads the lines "cpu" and "cpu0", "cpu1", ... of /proc/stat.
-#include "record/cpu_ticks.hpp"
+#include "world/cpu_ticks.hpp"
 
 #include <algorithm>
 #include <charconv>

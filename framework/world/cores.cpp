@@ -1,5 +1,5 @@
 // See cores.hpp.
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 #include <sched.h>
 
@@ -13,7 +13,7 @@
 
 #include <encore/error.hpp>
 
-#include "record/control_groups.hpp"
+#include "world/control_groups.hpp"
 
 namespace encore {
 namespace {

@@ -1,5 +1,5 @@
 // See atomic_file.hpp.
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
