@@ -1,6 +1,7 @@
-// Silence: how long a worker has told of no step, held against how long its steps take. Place in the flow:
-// the worker's progress events say how long a step and a pause between two steps take; `exp run` measures the
-// silence itself, `exp status` takes it from the database. And when a silence has passed --step-timeout.
+// Inactivity: how long a worker has reported no step, compared with how long its steps take. Place in the
+// flow: the worker's progress events say how long a step and a pause between two steps take; `exp run`
+// measures the inactivity itself, `exp status` takes it from the database. passed_limit() applies
+// --step-timeout.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@
 
 namespace encore {
 
-struct Silence {
+struct Inactivity {
   double seconds = 0.0;        ///< since the last step, or since the worker's start where there was none
   double usual_step = 0.0;     ///< seconds; 0: not known
   double longest_pause = 0.0;  ///< between two steps until now: a dev score, a checkpoint; 0: not known
@@ -23,7 +24,7 @@ struct Silence {
 };
 
 /// From what the database has of the run's latest attempt; `now` in seconds since 1970.
-Silence silence_of(const RunRow& run, double now);
+Inactivity inactivity_of(const RunRow& run, double now);
 
 /// How far a worker has come, as its spool shows.
 enum class WorkerStage : std::uint8_t {

@@ -1,14 +1,14 @@
-// When a worker's silence is worth a word.
-#include "runner/silence.hpp"
+// When a worker's inactivity is worth a word.
+#include "runner/inactivity.hpp"
 
 #include <gtest/gtest.h>
 
 namespace encore {
 namespace {
 
-TEST(Silence, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
+TEST(Inactivity, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
   const auto noticeable = [](double seconds, double step, double pause) {
-    return Silence{.seconds = seconds, .usual_step = step, .longest_pause = pause, .stepped = true}
+    return Inactivity{.seconds = seconds, .usual_step = step, .longest_pause = pause, .stepped = true}
         .noticeable();
   };
   EXPECT_TRUE(noticeable(40, 0.02, 0.5));
@@ -16,13 +16,13 @@ TEST(Silence, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
   EXPECT_FALSE(noticeable(40, 3, 3)) << "slow steps";
   EXPECT_TRUE(noticeable(61, 3, 3));
   EXPECT_FALSE(noticeable(40, 0.02, 20)) << "a dev score took as long before";
-  EXPECT_FALSE((Silence{.seconds = 40, .stepped = false}.noticeable())) << "it may read its data";
-  EXPECT_TRUE((Silence{.seconds = 61, .stepped = false}.noticeable()));
-  EXPECT_FALSE((Silence{.seconds = 1e6, .stepped = true, .last_step_done = true}.noticeable()))
+  EXPECT_FALSE((Inactivity{.seconds = 40, .stepped = false}.noticeable())) << "it may read its data";
+  EXPECT_TRUE((Inactivity{.seconds = 61, .stepped = false}.noticeable()));
+  EXPECT_FALSE((Inactivity{.seconds = 1e6, .stepped = true, .last_step_done = true}.noticeable()))
       << "only scores follow";
 }
 
-TEST(Silence, PassesALimitWhereTheWorkerStartsOrTrains) {
+TEST(Inactivity, PassesALimitWhereTheWorkerStartsOrTrains) {
   using std::chrono::seconds;
   const auto passed = [](WorkerStage stage, double silent, int limit) -> std::int64_t {
     const auto time = passed_limit(stage, silent, seconds(limit));
@@ -38,22 +38,22 @@ TEST(Silence, PassesALimitWhereTheWorkerStartsOrTrains) {
   EXPECT_EQ(passed(WorkerStage::starting, 300.0, 300), 300);
 }
 
-TEST(Silence, IsReadFromTheNewestProgressOrTheStart) {
+TEST(Inactivity, IsReadFromTheNewestProgressOrTheStart) {
   RunRow run;
   run.started = 90.0;
-  const Silence first = silence_of(run, 140.0);
+  const Inactivity first = inactivity_of(run, 140.0);
   EXPECT_EQ(first.seconds, 50.0);
   EXPECT_FALSE(first.stepped || first.last_step_done);
   run.progress = Progressed{.step = 5, .total_steps = 20, .step_seconds = 0.02, .longest_pause = 0.5};
   run.progress_time = 100.0;
-  const Silence silence = silence_of(run, 140.0);
-  EXPECT_EQ(silence.seconds, 40.0);
-  EXPECT_EQ(silence.usual_step, 0.02);
-  EXPECT_EQ(silence.longest_pause, 0.5);
-  EXPECT_TRUE(silence.stepped && !silence.last_step_done);
-  EXPECT_EQ(silence_of(run, 95.0).seconds, 0.0) << "the clock of another host";
+  const Inactivity inactivity = inactivity_of(run, 140.0);
+  EXPECT_EQ(inactivity.seconds, 40.0);
+  EXPECT_EQ(inactivity.usual_step, 0.02);
+  EXPECT_EQ(inactivity.longest_pause, 0.5);
+  EXPECT_TRUE(inactivity.stepped && !inactivity.last_step_done);
+  EXPECT_EQ(inactivity_of(run, 95.0).seconds, 0.0) << "the clock of another host";
   run.progress->step = 20;
-  EXPECT_TRUE(silence_of(run, 140.0).last_step_done);
+  EXPECT_TRUE(inactivity_of(run, 140.0).last_step_done);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// See silence.hpp.
-#include "runner/silence.hpp"
+// Which inactivity deserves a line, which one passes --step-timeout, and how both follow from recorded
+// progress.
+#include "runner/inactivity.hpp"
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@ namespace encore {
 
 namespace {
 
-/// A shorter silence is never worth a word.
+/// A shorter inactivity is never worth a word.
 constexpr double shortest = 10.0;
 /// Of a worker without a step yet: it may read data and train a vocabulary.
 constexpr double shortest_at_start = 60.0;
@@ -18,13 +19,13 @@ constexpr std::chrono::seconds least_to_start(60);
 
 }  // namespace
 
-bool Silence::noticeable() const {
+bool Inactivity::noticeable() const {
   if (last_step_done) return false;
   if (!stepped) return seconds > shortest_at_start;
   return seconds > std::max({shortest, many_steps * usual_step, many_pauses * longest_pause});
 }
 
-Silence silence_of(const RunRow& run, double now) {
+Inactivity inactivity_of(const RunRow& run, double now) {
   const Progressed progress = run.progress.value_or(Progressed{});
   const double last = run.progress ? run.progress_time : run.started.value_or(now);
   return {.seconds = std::max(0.0, now - last),
