@@ -8,7 +8,7 @@
 
 #include "analysis/comparison.hpp"
 #include "base/shell_word.hpp"
-#include "bundle/standing.hpp"
+#include "bundle/evidence.hpp"
 #include "cli/access.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/progress_line.hpp"

@@ -1,4 +1,4 @@
-// ValueStanding: what supports each value of a bundle. Some values follow from others and are derived again
+// Evidence: what supports each value of a bundle. Some values follow from others and are derived again
 // when a bundle is opened; some are derived by training again; the others are claims of the sender. Place in
 // the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this table, and a test
 // changes every column of the schema and looks for what it says here. A new column belongs here.
@@ -14,25 +14,25 @@
 
 namespace encore {
 
-enum class ValueStanding : std::uint8_t {
+enum class Evidence : std::uint8_t {
   recomputed,  ///< derived from other parts of the bundle when it is opened; a contradiction is refused
   trained,     ///< likewise agrees with the other parts; `exp verify` derives it by training again
   claimed,     ///< only the sender says it
   own,         ///< of the reader's database: what the bundle says is not looked at
 };
 /// "recomputed", "trained", "claimed", "own"
-const char* name_of(ValueStanding standing);
+const char* name_of(Evidence evidence);
 
 /// One column of the schema, or the part of it that an SQL expression and condition over its table choose.
-struct ColumnStanding {
+struct ColumnEvidence {
   const char* table;
   const char* column;
-  ValueStanding standing;
+  Evidence evidence;
   const char* expression = "";  ///< of the part; empty: the column
   const char* condition = "";   ///< which rows; empty: all
 };
 /// Every column of every table, in the order of the schema.
-std::span<const ColumnStanding> column_standings();
+std::span<const ColumnEvidence> column_evidence();
 
 /// A value that is claimed.
 struct Claim {

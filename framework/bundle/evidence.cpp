@@ -1,5 +1,6 @@
-// See standing.hpp.
-#include "bundle/standing.hpp"
+// The table of all columns with their evidence, in the order of the schema, and the claims that a bundle
+// makes.
+#include "bundle/evidence.hpp"
 
 #include <map>
 
@@ -7,7 +8,7 @@ namespace encore {
 
 namespace {
 
-using enum ValueStanding;
+using enum Evidence;
 
 // Of the event "started": what data, settings and seed decide (runner/record_comparison.cpp compares it), and
 // what machine and programs do.
@@ -41,7 +42,7 @@ constexpr const char* other_event = "type NOT IN ('started', 'checkpoint', 'arti
 
 // A value that only agrees with a spool is a claim if no training repeats it, since a spool can be forged
 // too: ids, attempts, places in spools.
-constexpr ColumnStanding standings[] = {
+constexpr ColumnEvidence evidence_of_columns[] = {
     // Numbers of rows join tables; the reader's database assigns its own.
     {"sweep", "number", own},
     {"sweep", "name", claimed},
@@ -313,7 +314,7 @@ constexpr ColumnStanding standings[] = {
 };
 
 /// The different values of a claimed part, as rows of one text.
-std::string values_of(const ColumnStanding& part) {
+std::string values_of(const ColumnEvidence& part) {
   const std::string value = *part.expression == '\0' ? part.column : part.expression;
   const std::string rows = *part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition;
   return "SELECT value FROM (SELECT DISTINCT CAST((" + value + ") AS TEXT) AS value FROM " + part.table +
@@ -322,28 +323,28 @@ std::string values_of(const ColumnStanding& part) {
 
 }  // namespace
 
-const char* name_of(ValueStanding standing) {
-  switch (standing) {
+const char* name_of(Evidence evidence) {
+  switch (evidence) {
     case recomputed:
       return "recomputed";
     case trained:
       return "trained";
     case claimed:
       return "claimed";
-    case ValueStanding::own:
+    case Evidence::own:
       break;
   }
   return "own";
 }
 
-std::span<const ColumnStanding> column_standings() {
-  return standings;
+std::span<const ColumnEvidence> column_evidence() {
+  return evidence_of_columns;
 }
 
 std::vector<Claim> claims_of(Store& store, std::size_t most) {
   std::vector<Claim> claims;
-  for (const ColumnStanding& part : standings) {
-    if (part.standing != claimed) continue;
+  for (const ColumnEvidence& part : evidence_of_columns) {
+    if (part.evidence != claimed) continue;
     Claim claim{.table = part.table, .column = part.column, .values = {}};
     Statement rows(store.database(), values_of(part));
     while (rows.step()) {
