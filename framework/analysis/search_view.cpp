@@ -32,7 +32,7 @@ SearchView::SearchView(SearchRow row_of, SearchRecord record_of)
       record(std::move(record_of)),
       options(search::options_from_json(row.settings)),
       space(search::space_from_json(row.space)),
-      standing(options, record.history, excluded_trials(record)) {}
+      leaderboard(options, record.history, excluded_trials(record)) {}
 
 std::vector<std::string> SearchView::labels() const {
   std::vector<std::string> labels;
@@ -50,8 +50,8 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
   const search::Objective& wanted = view.options.objectives.at(objective);
   const std::string on_test = "test/" + wanted.metric.substr(wanted.metric.find('/') + 1);
   std::vector<ConfirmedTrial> confirmed;
-  for (std::size_t trial = 0; trial < view.standing.states.size(); ++trial) {
-    const search::TrialState& state = view.standing.states[trial];
+  for (std::size_t trial = 0; trial < view.leaderboard.states.size(); ++trial) {
+    const search::TrialState& state = view.leaderboard.states[trial];
     if (state.confirmations.empty() || !state.has_values()) continue;
     ConfirmedTrial one{.trial = trial,
                        .selected = state.measured.back()->values.at(objective),
@@ -79,12 +79,12 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
 }
 
 std::vector<std::string> undefined_notices(const SearchView& view) {
-  const std::size_t judged = view.standing.order.size();
+  const std::size_t judged = view.leaderboard.order.size();
   std::vector<std::string> notices;
   for (std::size_t j = 0; j < view.options.objectives.size(); ++j) {
     std::vector<std::string> trials;
-    for (const std::size_t trial : view.standing.undefined) {
-      const std::vector<double>& values = view.standing.states[trial].measured.back()->values;
+    for (const std::size_t trial : view.leaderboard.undefined) {
+      const std::vector<double>& values = view.leaderboard.states[trial].measured.back()->values;
       if (j >= values.size() || std::isnan(values[j])) trials.push_back(std::to_string(trial + 1));
     }
     if (trials.empty()) continue;

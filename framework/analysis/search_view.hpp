@@ -10,7 +10,7 @@
 
 #include "analysis/statistics.hpp"
 #include "plan/search/history.hpp"
-#include "plan/search/standing.hpp"
+#include "plan/search/leaderboard.hpp"
 #include "store/searches.hpp"
 
 namespace encore {
@@ -28,7 +28,7 @@ struct SearchView {
   SearchRecord record;
   search::SearchOptions options;
   std::vector<RandomVariable> space;
-  search::Standing standing;
+  search::Leaderboard leaderboard;
 };
 
 /// A trial that was trained again with seeds that no trial had.

@@ -70,7 +70,7 @@ Draws random_draws(const Material& material, const SearchView& view, const std::
       continue;
     }
     for (const std::size_t trial : trials) {
-      const search::TrialState& state = other.standing.states[trial];
+      const search::TrialState& state = other.leaderboard.states[trial];
       const std::vector<std::int64_t>& runs = other.record.trials[trial].runs;
       if (!state.last || state.last == search::Outcome::repeated) continue;
       if (!runs.empty() && !seen.insert(runs.front()).second) continue;

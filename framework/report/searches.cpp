@@ -47,8 +47,9 @@ std::string objectives_text(const search::SearchOptions& options) {
 
 /// By one objective; of several there is a front and no best value.
 TableCell best_cell(const Material& material, const SearchView& view) {
-  if (view.options.objectives.size() != 1 || view.standing.winners.empty()) return {};
-  const double best = view.standing.states[view.standing.winners.front()].measured.back()->values.front();
+  if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
+  const double best =
+      view.leaderboard.states[view.leaderboard.winners.front()].measured.back()->values.front();
   return value_cell(material.metrics.of(view.options.objectives.front().metric), best);
 }
 
@@ -66,12 +67,12 @@ TableBlock cost_table(const Material& material, const Searches& searches) {
                    {"best", "", true}};
   for (const SearchView& view : searches) {
     const auto count = [&](const char* state) {
-      return count_cell(static_cast<std::int64_t>(view.standing.count(state)));
+      return count_cell(static_cast<std::int64_t>(view.leaderboard.count(state)));
     };
     const double confirming = search::seconds_of_confirmations(view.history());
     table.rows.push_back({view.row.name, search::name_of(view.options.method),
                           search::name_of(view.options.pruning), objectives_text(view.options),
-                          count_cell(static_cast<std::int64_t>(view.standing.states.size())),
+                          count_cell(static_cast<std::int64_t>(view.leaderboard.states.size())),
                           count("complete"), count("pruned"), count("failed"), count("repeated"),
                           count("excluded"), seconds_cell(search::seconds_in(view.history()) - confirming),
                           seconds_cell(confirming), best_cell(material, view)});
@@ -90,14 +91,14 @@ TableBlock best_table(const Material& material, const SearchView& view, const st
   const std::vector<std::string> labels = view.labels();
   for (std::size_t i = 0; i < labels.size(); ++i)
     table.columns.push_back({labels[i], "", view.space[i].law != RandomVariable::Law::choice});
-  const std::vector<std::size_t>& order = view.standing.order;
+  const std::vector<std::size_t>& order = view.leaderboard.order;
   const std::size_t shown = material.complete() ? order.size() : std::min(order.size(), most_best_trials);
   for (std::size_t place = 0; place < shown; ++place) {
     const std::size_t trial = order[place];
-    const search::Observation& last = *view.standing.states[trial].measured.back();
+    const search::Observation& last = *view.leaderboard.states[trial].measured.back();
     std::vector<TableCell>& row = table.rows.emplace_back();
     row.push_back(count_cell(static_cast<std::int64_t>(trial) + 1));
-    row.emplace_back(view.standing.state(trial));
+    row.emplace_back(view.leaderboard.state(trial));
     row.push_back(count_cell(last.epochs));
     for (std::size_t j = 0; j < last.values.size(); ++j)
       row.push_back(value_cell(material.metrics.of(view.options.objectives[j].metric), last.values[j]));

@@ -1,4 +1,4 @@
-// Standing: how the trials of a search stand: the best first, and in which state each is.
+// Leaderboard: the trials of a search, the best first, with the state of each.
 // Place in the flow: exp show and the report are written from it.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace encore::search {
 
-struct Standing {
+struct Leaderboard {
   /// Refers to the history. excluded: by trial, whether "exclude" took it out; may be shorter.
-  Standing(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
+  Leaderboard(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
 
   std::vector<TrialState> states;  ///< by trial
   /// Trials with values, the best first: who came further stands in front, and behind all others stand those

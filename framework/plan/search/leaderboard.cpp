@@ -1,5 +1,5 @@
-// See standing.hpp.
-#include "plan/search/standing.hpp"
+// The state of each trial from the history, and the order of the trials that have values.
+#include "plan/search/leaderboard.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace encore::search {
 
-Standing::Standing(const SearchOptions& options, const History& history, std::vector<bool> left_out)
+Leaderboard::Leaderboard(const SearchOptions& options, const History& history, std::vector<bool> left_out)
     : states(trial_states(history)), excluded(std::move(left_out)) {
   std::vector<const Observation*> last, complete;
   std::vector<std::size_t> with_values, complete_trials;
@@ -28,7 +28,7 @@ Standing::Standing(const SearchOptions& options, const History& history, std::ve
     winners.push_back(complete_trials[place]);
 }
 
-std::string Standing::state(std::size_t trial) const {
+std::string Leaderboard::state(std::size_t trial) const {
   const TrialState& one = states[trial];
   if (trial < excluded.size() && excluded[trial]) return "excluded";
   if (one.active) return "running";
@@ -37,7 +37,7 @@ std::string Standing::state(std::size_t trial) const {
   return name_of(*one.last);
 }
 
-std::size_t Standing::count(const std::string& wanted) const {
+std::size_t Leaderboard::count(const std::string& wanted) const {
   std::size_t count = 0;
   for (std::size_t trial = 0; trial < states.size(); ++trial) count += state(trial) == wanted ? 1 : 0;
   return count;
