@@ -1,5 +1,5 @@
-// Reading [sweep.when], and the order in which its conditions can be decided. See guard.hpp.
-#include "plan/guard.hpp"
+// Reads [sweep.when] and finds the order in which its conditions can be decided.
+#include "plan/conditional_option.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,19 +15,19 @@ bool is_within(const std::string& key, const std::string& table) {
   return key == table || (key.starts_with(table) && key[table.size()] == '.');
 }
 
-/// Whether the option that `other` guards, or a part of the table, is asked about. A `type` decides which
-/// options its table has.
-bool asks_about(const Guard& guard, const Guard& other) {
-  std::string guarded = other.key;
-  if (&guard != &other && guarded.ends_with(".type")) guarded.resize(guarded.rfind('.'));
-  return std::ranges::any_of(guard.condition.expression.keys(), [&](const std::string& key) {
-    return is_within(key, guarded) || is_within(guarded, key);
+/// Whether the condition of `option` asks about the option of `other`, or about a part of its table. A `type`
+/// decides which options its table has.
+bool asks_about(const ConditionalOption& option, const ConditionalOption& other) {
+  std::string conditional = other.key;
+  if (&option != &other && conditional.ends_with(".type")) conditional.resize(conditional.rfind('.'));
+  return std::ranges::any_of(option.condition.expression.keys(), [&](const std::string& key) {
+    return is_within(key, conditional) || is_within(conditional, key);
   });
 }
 
-class GuardReader {
+class ConditionReader {
  public:
-  GuardReader(const std::string& owner, const std::map<std::string, Place>& varied, Problems& problems)
+  ConditionReader(const std::string& owner, const std::map<std::string, Place>& varied, Problems& problems)
       : owner_(owner), table_("[" + owner + ".when]"), varied_(varied), problems_(problems) {}
 
   void read(const Value& table, const std::vector<std::string>& prefix) {
@@ -47,9 +47,9 @@ class GuardReader {
     }
   }
 
-  std::vector<Guard> take() {
+  std::vector<ConditionalOption> take() {
     order();
-    return std::move(guards_);
+    return std::move(options_);
   }
 
  private:
@@ -67,7 +67,8 @@ class GuardReader {
       problems_.add(place, key,
                     "\"" + key + "\" of " + table_ + " must be a condition in quotes, found " +
                         describe(member.value) + "; write it as in \"optimizer.type == 'adamw'\"");
-    } else if (std::ranges::any_of(guards_, [&](const Guard& guard) { return guard.key == key; })) {
+    } else if (std::ranges::any_of(options_,
+                                   [&](const ConditionalOption& option) { return option.key == key; })) {
       problems_.add(member.key_origin.place, key, table_ + " names \"" + key + "\" twice; join with &&");
     } else {
       parse(member.value.text(), path, place);
@@ -76,37 +77,37 @@ class GuardReader {
 
   void parse(const std::string& text, const std::vector<std::string>& path, const Place& place) {
     try {
-      guards_.push_back({dotted(path), path, {text, place, Expression::parse(text)}});
+      options_.push_back({dotted(path), path, {text, place, Expression::parse(text)}});
     } catch (const Error& error) {
       problems_.add(place, dotted(path), "when \"" + shortened(text) + "\": " + error.what());
     }
   }
 
-  // As many rounds as there are guards settle every level, unless some wait for each other.
+  // As many rounds as there are options settle every level, unless some wait for each other.
   void order() {
-    for (std::size_t round = 0; round <= guards_.size(); ++round) {
+    for (std::size_t round = 0; round <= options_.size(); ++round) {
       bool settled = true;
-      for (Guard& guard : guards_)
-        for (const Guard& other : guards_)
-          if (asks_about(guard, other) && guard.level <= other.level) {
-            guard.level = other.level + 1;
+      for (ConditionalOption& option : options_)
+        for (const ConditionalOption& other : options_)
+          if (asks_about(option, other) && option.level <= other.level) {
+            option.level = other.level + 1;
             settled = false;
           }
       if (settled) {
-        std::ranges::stable_sort(guards_, {}, &Guard::level);
+        std::ranges::stable_sort(options_, {}, &ConditionalOption::level);
         return;
       }
     }
     refuse_circles();
   }
 
-  /// The guards on the way from `from` back to it, empty where there is none.
-  std::vector<const Guard*> circle_of(const Guard& from) const {
-    std::vector<std::vector<const Guard*>> ways = {{&from}};
-    std::vector<const Guard*> seen;
+  /// The options on the way from `from` back to it, empty where there is none.
+  std::vector<const ConditionalOption*> circle_of(const ConditionalOption& from) const {
+    std::vector<std::vector<const ConditionalOption*>> ways = {{&from}};
+    std::vector<const ConditionalOption*> seen;
     for (std::size_t next = 0; next < ways.size(); ++next) {
-      const std::vector<const Guard*> way = ways[next];
-      for (const Guard& other : guards_) {
+      const std::vector<const ConditionalOption*> way = ways[next];
+      for (const ConditionalOption& other : options_) {
         if (!asks_about(*way.back(), other)) continue;
         if (&other == &from) return way;
         if (std::ranges::find(seen, &other) != seen.end()) continue;
@@ -119,17 +120,17 @@ class GuardReader {
   }
 
   void refuse_circles() {
-    std::vector<const Guard*> told;
-    for (const Guard& guard : guards_) {
-      if (std::ranges::find(told, &guard) != told.end()) continue;
-      const std::vector<const Guard*> circle = circle_of(guard);
+    std::vector<const ConditionalOption*> told;
+    for (const ConditionalOption& option : options_) {
+      if (std::ranges::find(told, &option) != told.end()) continue;
+      const std::vector<const ConditionalOption*> circle = circle_of(option);
       if (circle.empty()) continue;
       std::string names;
-      for (const Guard* member : circle) names += "\"" + member->key + "\" asks about ";
-      problems_.add(guard.condition.place, guard.key,
-                    "when \"" + guard.condition.text + "\": " +
+      for (const ConditionalOption* member : circle) names += "\"" + member->key + "\" asks about ";
+      problems_.add(option.condition.place, option.key,
+                    "when \"" + option.condition.text + "\": " +
                         (circle.size() == 1 ? "" : "the conditions depend on each other in a circle: ") +
-                        names + (circle.size() == 1 ? "itself" : "\"" + guard.key + "\""));
+                        names + (circle.size() == 1 ? "itself" : "\"" + option.key + "\""));
       told.insert(told.end(), circle.begin(), circle.end());
     }
   }
@@ -138,14 +139,15 @@ class GuardReader {
   const std::string table_;
   const std::map<std::string, Place>& varied_;
   Problems& problems_;
-  std::vector<Guard> guards_;
+  std::vector<ConditionalOption> options_;
 };
 
 }  // namespace
 
-std::vector<Guard> read_guards(const Value& table, const std::string& owner,
-                               const std::map<std::string, Place>& varied, Problems& problems) {
-  GuardReader reader(owner, varied, problems);
+std::vector<ConditionalOption> read_conditional_options(const Value& table, const std::string& owner,
+                                                        const std::map<std::string, Place>& varied,
+                                                        Problems& problems) {
+  ConditionReader reader(owner, varied, problems);
   reader.read(table, {});
   return reader.take();
 }
