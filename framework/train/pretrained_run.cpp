@@ -1,5 +1,5 @@
 // The order is that of Session and Trainer, without what data would add.
-#include "train/adoption.hpp"
+#include "train/pretrained_run.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -30,7 +30,7 @@ void require_whole(const PretrainedWeights& weights, const std::filesystem::path
 
 }  // namespace
 
-void adopt(Task& task, const Specification& specification) {
+void adopt_classes(Task& task, const Specification& specification) {
   const std::filesystem::path folder = folder_of(specification);
   const HuggingFaceFolder model = open_hugging_face_folder(folder);
   try {
@@ -40,8 +40,8 @@ void adopt(Task& task, const Specification& specification) {
   }
 }
 
-Adoption::Adoption(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-                   const Device& device)
+PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path run_folder,
+                             std::int64_t attempt, const Device& device)
     : specification_(std::move(specification)),
       run_folder_(std::move(run_folder)),
       loaded_(load_experiment(require_unchanged(specification_, run_folder_))),
@@ -50,7 +50,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
           loaded_, run_folder_,
           []() -> TextCounts { throw Error("a tokenizer cannot be trained where nothing is"); })),
       snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
-  adopt(*parts_.task, specification_);
+  adopt_classes(*parts_.task, specification_);
   model_ =
       std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
                               loaded_.registry, device);
@@ -59,7 +59,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
   note_ = weights.note;
 }
 
-Ending Adoption::conclude(Observer& observer, Control& control) {
+Ending PretrainedRun::conclude(Observer& observer, Control& control) {
   keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_.lines));
   keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
   observer.happened(Logged{.text = note_});

@@ -1,7 +1,7 @@
-// Adoption: a run of zero steps (trains_nothing), whose parameters are those of the folder that model.from
-// names. It leaves in the run's folder what a run that was trained leaves: pieces, labels and weights, so
-// that it is evaluated, asked and exported like any other. Place in the flow: the worker's train -> here in
-// place of Session and Trainer.
+// PretrainedRun: a run of zero steps (trains_nothing), whose parameters are those of the folder that
+// model.from names. It leaves in the run's folder what a run that was trained leaves: pieces, labels and
+// weights, so that it is evaluated, asked and exported like any other. Place in the flow: the worker's train
+// -> here in place of Session and Trainer.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,14 @@
 namespace encore {
 
 /// Has the task take the classes that the folder names. Throws Error naming the folder where they do not fit.
-void adopt(Task& task, const Specification& specification);
+void adopt_classes(Task& task, const Specification& specification);
 
-class Adoption {
+class PretrainedRun {
  public:
   /// Reads the folder, whose content must be the one that was planned with, and fills every parameter. Throws
   /// Error where the folder lacks one: what a head would begin with by chance is no model.
-  Adoption(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-           const Device& device);
+  PretrainedRun(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+                const Device& device);
 
   const Registry& registry() const { return loaded_.registry; }
   const Task& task() const { return *parts_.task; }
