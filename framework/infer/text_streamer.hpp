@@ -1,6 +1,6 @@
-// CertainText: what of a growing text can be shown already: what may be the beginning of a string that ends
-// the text waits. (A character whose bytes are not all there is not in the text: infer/decoded_text.hpp.)
-// Place in the flow: Generator::Seen -> here -> the worker's generate and serve.
+// TextStreamer: the part of a generated text that can be shown already. What may be the beginning of a stop
+// string waits. (A character whose bytes are not all there is not in the text: infer/decoded_text.hpp.) Place
+// in the flow: Generator::Seen -> here -> the worker's generate and serve.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace encore {
 
-class CertainText {
+class TextStreamer {
  public:
   /// `stops`: Decoding::stop, none of them empty, which outlives it.
-  explicit CertainText(const std::vector<std::string>& stops) : stops_(stops) {}
+  explicit TextStreamer(const std::vector<std::string>& stops) : stops_(stops) {}
 
   /// What `said`, the text so far, has more that is certain than at the last call. Valid as long as `said`.
-  std::string_view more_of(std::string_view said) {
+  std::string_view next_of(std::string_view said) {
     return take(said.substr(0, said.size() - uncertain(said)));
   }
   /// The same at the end of the text, where everything is certain.
