@@ -8,7 +8,7 @@
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
-#include "tasks/added_examples.hpp"
+#include "tasks/new_examples.hpp"
 #include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"

@@ -1,5 +1,5 @@
 // Records by their hashes.
-#include "tasks/added_examples.hpp"
+#include "tasks/new_examples.hpp"
 
 #include <array>
 #include <string>
@@ -47,13 +47,13 @@ void require_same_fields(const Records& train, const Records& added) {
                 "; both must be read alike");
 }
 
-AddedExamples::AddedExamples(TaskFields fields, double share) : fields_(std::move(fields)), share_(share) {}
+NewExamples::NewExamples(TaskFields fields, double share) : fields_(std::move(fields)), share_(share) {}
 
-void AddedExamples::score(const Records& set) {
+void NewExamples::score(const Records& set) {
   for (std::size_t i = 0; i < set.size(); ++i) scored_.insert(content_hash(set, i, fields_));
 }
 
-Records AddedExamples::learned(const Records& added, const Records* train) const {
+Records NewExamples::learned(const Records& added, const Records* train) const {
   std::unordered_set<std::uint64_t> known;
   for (std::size_t i = 0; train != nullptr && i < train->size(); ++i)
     known.insert(content_hash(*train, i, fields_));

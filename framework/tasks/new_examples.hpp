@@ -1,4 +1,4 @@
-// AddedExamples: what of the records of `data.more` is learned from. A share of them may be held out by a
+// NewExamples: what of the records of `data.more` is learned from. A share of them may be held out by a
 // hash of what they say, as data_split.hpp cuts sets: a record stays held out whatever is added later. What
 // is in a set that is scored is never learned from. Place in the flow: set_files.cpp, evaluate with
 // --held-out.
@@ -20,10 +20,10 @@ Records held_out(const Records& records, const TaskFields& fields, double share)
 /// only.
 void require_same_fields(const Records& train, const Records& added);
 
-class AddedExamples {
+class NewExamples {
  public:
   /// `share` is held out; 0: nothing.
-  AddedExamples(TaskFields fields, double share);
+  NewExamples(TaskFields fields, double share);
 
   /// Takes note of a set that is scored.
   void score(const Records& set);

@@ -1,5 +1,5 @@
 // Which added examples are learned from: never what is scored, never what is held out, always the same ones.
-#include "tasks/added_examples.hpp"
+#include "tasks/new_examples.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,23 +36,23 @@ std::set<std::string> texts_of(const Records& records) {
   return {records.texts("text").begin(), records.texts("text").end()};
 }
 
-TEST(AddedExamples, what_is_held_out_and_what_is_learned_are_all_and_share_nothing) {
+TEST(NewExamples, what_is_held_out_and_what_is_learned_are_all_and_share_nothing) {
   const Records added = labelled(from_to(0, 1000));
   const std::set<std::string> held = texts_of(held_out(added, parts, 0.2)),
-                              learned = texts_of(AddedExamples(parts, 0.2).learned(added, nullptr));
+                              learned = texts_of(NewExamples(parts, 0.2).learned(added, nullptr));
   EXPECT_EQ(held.size() + learned.size(), 1000u);
   for (const std::string& text : held) EXPECT_FALSE(learned.contains(text)) << text;
   EXPECT_NEAR(static_cast<double>(held.size()), 200.0, 60.0);
 }
 
-TEST(AddedExamples, a_record_stays_where_it_is_whatever_comes_later_and_whatever_its_label) {
+TEST(NewExamples, a_record_stays_where_it_is_whatever_comes_later_and_whatever_its_label) {
   const std::set<std::string> before = texts_of(held_out(labelled(from_to(0, 200)), parts, 0.2)),
                               after = texts_of(held_out(labelled(from_to(0, 900), "y"), parts, 0.2));
   EXPECT_TRUE(std::ranges::includes(after, before));
 }
 
-TEST(AddedExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_counted) {
-  AddedExamples examples(parts, 0.0);
+TEST(NewExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_counted) {
+  NewExamples examples(parts, 0.0);
   examples.score(labelled(from_to(0, 3)));
   examples.score(labelled(from_to(8, 20)));
   const Records train = labelled(from_to(4, 6));
@@ -63,7 +63,7 @@ TEST(AddedExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_coun
             "has; 2 stand in data.train already");
 }
 
-TEST(AddedExamples, a_share_without_an_example_and_other_fields_are_refused) {
+TEST(NewExamples, a_share_without_an_example_and_other_fields_are_refused) {
   EXPECT_EQ(message_of<Error>([] { held_out(labelled(from_to(0, 1)), parts, 1e-9); }),
             "none of its 1 examples falls into the share that is held out; give more examples, or a larger "
             "share");
