@@ -3,7 +3,7 @@
 
 #include "analysis/predictions.hpp"
 #include "base/readable_text.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {
@@ -59,7 +59,7 @@ std::vector<ExampleSums> ExampleTests::read(const std::vector<const Replicate*>&
     if (found == sums_.end()) {
       const auto file = recorded_artifact(store_, run, predictions_name(metric_.split()));
       const PredictedStatistics read = read_statistics(file);
-      if (read.is_old && meaning_before_5(metric_.name).columns != metric_.meaning.columns)
+      if (read.is_old && legacy_meaning(metric_.name).columns != metric_.meaning.columns)
         throw Error(file.string() + " is of an older version, which did not count what " + metric_.name +
                     " needs");
       found = sums_.emplace(run.number, cells_->sums_of(read.statistics)).first;

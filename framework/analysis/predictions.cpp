@@ -12,7 +12,7 @@
 #include "base/measure_json.hpp"
 #include "base/sha256.hpp"
 #include "record/run_paths.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 
 namespace encore {
 
@@ -96,7 +96,7 @@ void add_old_example(Statistics& statistics, const nlohmann::ordered_json& examp
   const std::optional<Words> truth = words_in(example, "truth"), predicted = words_in(example, "predicted");
   if (!truth || !predicted)
     throw Error("has no \"statistics\", and not one label per word in \"truth\" and \"predicted\"");
-  add_sentence_before_5(statistics, *truth, *predicted);
+  add_legacy_sentence(statistics, *truth, *predicted);
 }
 
 PredictedExample example_in(const nlohmann::ordered_json& json) {

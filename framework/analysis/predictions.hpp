@@ -21,7 +21,7 @@ std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const s
 std::string predictions_name(const std::string& split);
 
 /// What each example of a file adds to the measures. Files from before schema 5 have no statistics: they are
-/// counted from their labels (store/before_5.hpp).
+/// counted from their labels (store/legacy_metrics.hpp).
 struct PredictedStatistics {
   Statistics statistics = {};
   bool is_old = false;

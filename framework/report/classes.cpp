@@ -7,7 +7,7 @@
 #include "base/count_matrix.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {
@@ -141,7 +141,7 @@ void add_counts(const Material& material, const RunRow& run, const std::string& 
   std::vector<Measure> measures;
   for (const Metric& matrix : read_metrics(material.store.database(), {run}).matrices(split))
     measures.push_back(matrix.meaning);
-  if (read.is_old) measures = {confusion_before_5()};
+  if (read.is_old) measures = {legacy_confusion()};
   for (const Measure& measure : measures) {
     auto table = std::find_if(tables.begin(), tables.end(),
                               [&](const Counted& one) { return one.measure.name == measure.name; });

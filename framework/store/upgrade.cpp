@@ -10,9 +10,9 @@
 
 #include "base/shell_word.hpp"
 #include "store/before_10.hpp"
-#include "store/before_5.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/legacy_metrics.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore {

@@ -11,7 +11,7 @@
 
 #include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::testing {
@@ -53,7 +53,7 @@ TEST(ExampleScores, PredictionsWithoutStatisticsAreCountedFromTheirLabels) {
   EXPECT_TRUE(read.is_old);
   ASSERT_EQ(read.statistics.examples(), 3u);
   const auto value = [&](const char* metric) {
-    const Metric known{.name = metric, .meaning = meaning_before_5(metric)};
+    const Metric known{.name = metric, .meaning = legacy_meaning(metric)};
     MeasureCells cells(known.meaning, known.key().value_or(""));
     const ExampleSums sums = cells.sums_of(read.statistics);
     std::vector<double> total(cells.size(), 0.0);
@@ -67,7 +67,7 @@ TEST(ExampleScores, PredictionsWithoutStatisticsAreCountedFromTheirLabels) {
   EXPECT_EQ(value("test/f1_macro"), 0.5);
   EXPECT_EQ(value("test/token_accuracy"), 5.0 / 7.0) << "a word without a prediction counts as O";
   CountMatrix confusion;
-  confusion.add(confusion_before_5(), read.statistics);
+  confusion.add(legacy_confusion(), read.statistics);
   EXPECT_EQ(confusion.names(), (std::vector<std::string>{"LOC", "O", "PER"}));
   EXPECT_EQ(confusion.counts(), (std::vector<std::vector<double>>{{2, 1, 0}, {0, 3, 0}, {0, 0, 1}}));
 }

@@ -13,15 +13,15 @@ namespace encore {
 
 /// What a metric of that name ("dev/f1", "test/recall/PER", "train/loss") meant; unknown for names that there
 /// were not.
-Measure meaning_before_5(const std::string& metric);
+Measure legacy_meaning(const std::string& metric);
 /// Writes the meanings of all metrics that have none into the table `metric`, as it is in versions 5 to 8.
 void fill_meanings(Database& database);
 
 /// The table of what was taken for what, from the statistics below.
-const Measure& confusion_before_5();
+const Measure& legacy_confusion();
 /// Adds the statistics of a sentence, in the columns that the meanings above want, from its tags (IOB1, IOB2
 /// or BIOES). `predicted` may be shorter: the words behind are O. Throws Error where it is longer.
-void add_sentence_before_5(Statistics& to, const std::vector<std::string>& truth,
-                           const std::vector<std::string>& predicted);
+void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
+                         const std::vector<std::string>& predicted);
 
 }  // namespace encore

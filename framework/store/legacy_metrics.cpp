@@ -1,6 +1,6 @@
 // The measures of entity recognition as they were, and counting as conlleval and seqeval (default mode) do:
 // exact match.
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 const std::string outside = "O";
 
-const std::vector<Measure>& measures_before_5() {
+const std::vector<Measure>& legacy_measures() {
   const std::vector<std::string> found = {"correct", "predicted", "truth"};
   const std::vector<std::string> precise = {"correct", "predicted"}, recalled = {"correct", "truth"};
   static const std::vector<Measure> measures = {
@@ -53,11 +53,11 @@ const std::vector<Measure>& measures_before_5() {
 
 }  // namespace
 
-Measure meaning_before_5(const std::string& metric) {
+Measure legacy_meaning(const std::string& metric) {
   const Metric named{.name = metric};
   const std::string split = named.split(), name = named.measure_name();
   if (split != "train" && split != "dev" && split != "test") return named.meaning;
-  for (const Measure& measure : split == "train" ? training_measures() : measures_before_5())
+  for (const Measure& measure : split == "train" ? training_measures() : legacy_measures())
     if (measure.name == name || key_in_name(measure, name)) return measure;
   return named.meaning;
 }
@@ -67,7 +67,7 @@ void fill_meanings(Database& database) {
   Statement rows(database, "SELECT name, unit FROM metric WHERE measure = '' ORDER BY number");
   while (rows.step()) metrics.emplace_back(rows.text(0), rows.text(1));
   for (const auto& [name, unit] : metrics) {
-    const Measure measure = meaning_before_5(name);
+    const Measure measure = legacy_meaning(name);
     std::optional<std::string> better;
     if (measure.better != Better::neither) better = name_of(measure.better);
     if (measure.name.empty()) continue;
@@ -81,14 +81,14 @@ void fill_meanings(Database& database) {
   }
 }
 
-const Measure& confusion_before_5() {
+const Measure& legacy_confusion() {
   static const Measure confusion = {
       .name = "confusion", .better = Better::neither, .reducer = Reducer::matrix, .columns = {"confusion"}};
   return confusion;
 }
 
-void add_sentence_before_5(Statistics& to, const std::vector<std::string>& truth,
-                           const std::vector<std::string>& predicted) {
+void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
+                         const std::vector<std::string>& predicted) {
   if (predicted.size() > truth.size()) throw Error("there are more predicted tags than words");
   to.begin_example();
   const std::vector<LabelSpan> expected = label_spans(truth);
