@@ -1,6 +1,6 @@
 // Factors: the settings that are not the same in all of some runs; what changes only because another setting
 // does, such as the options of a type, is one with that. Place in the flow: a report asks once
-// (report/material.cpp), `exp compare` for its key (report/candidate_key.hpp).
+// (report/report_data.cpp), `exp compare` for its key (report/candidate_key.hpp).
 #pragma once
 
 #include <string>

@@ -189,11 +189,11 @@ void add_pictures(const SearchSubject& subject, std::vector<Block>& blocks) {
 
 }  // namespace
 
-std::vector<Block> search_pictures(const Material& material, const SearchView& view, const std::string& id) {
+std::vector<Block> search_pictures(const ReportData& data, const SearchView& view, const std::string& id) {
   std::vector<Block> blocks;
   if (view.leaderboard.order.size() < 2) return blocks;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
-    const Metric metric = material.metrics.of(view.options.objectives[objective].metric);
+    const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
     const SearchSubject subject{
         view,          objective,
         metric,        unit_of(metric),

@@ -8,7 +8,7 @@
 
 #include "analysis/search_view.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// Material: all that a report is written from, read once with a fixed number of queries. Place in the flow:
+// ReportData: all that a report is written from, read once with a fixed number of queries. Place in the flow:
 // report.cpp gathers it, the sections (sections.hpp) only read it.
 #pragma once
 
@@ -35,7 +35,7 @@ struct Question {
   bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
 };
 
-struct Material {
+struct ReportData {
   Store& store;
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
@@ -73,10 +73,10 @@ struct Material {
   bool complete() const { return options.most_rows == 0; }
 };
 
-/// questions.cpp: of material whose runs, data and metric are known.
-std::vector<Question> questions_of(const Material& material);
+/// questions.cpp: of data whose runs, data sets and metric are known.
+std::vector<Question> questions_of(const ReportData& data);
 
-Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
-                const ReportOptions& options);
+ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
+                            const ReportOptions& options);
 
 }  // namespace encore
