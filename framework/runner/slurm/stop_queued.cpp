@@ -33,8 +33,7 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
   QueueView queue(store.runs_folder());
   for (const auto& [name, job] : jobs) queue.want(job);
   for (const auto& [name, job] : jobs)
-    if (const JobStanding standing = queue.look(job); standing.standing == Standing::waiting)
-      cancel(standing.job);
+    if (const JobStatus status = queue.look(job); status.stage == JobStage::waiting) cancel(status.job);
   return ended;
 }
 
