@@ -1,4 +1,5 @@
-// See bench_comparison.hpp.
+// Matches the cases of two measurements, and judges each by the ratio of medians in seconds and in
+// calibrations.
 #include "analysis/bench_comparison.hpp"
 
 #include <algorithm>

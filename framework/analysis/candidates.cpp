@@ -1,4 +1,5 @@
-// See candidates.hpp.
+// Groups runs into candidates, collects their values, and writes the notices about repeats, environments and
+// missing values.
 #include "analysis/candidates.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// See comparison.hpp.
+// Chooses the test for each pair of candidates, corrects for the number of pairs, and words the reason of
+// each verdict.
 #include "analysis/comparison.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// See difference.hpp.
+// Collects the facts of a run from its settings, data, attempts and environment, in the order in which they
+// are shown.
 #include "analysis/difference.hpp"
 
 #include <algorithm>

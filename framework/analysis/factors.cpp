@@ -1,4 +1,4 @@
-// See factors.hpp.
+// Finds the settings that differ, joins those that change together, and gives each factor a short label.
 #include "analysis/factors.hpp"
 
 #include <algorithm>

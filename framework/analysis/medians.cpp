@@ -1,4 +1,5 @@
-// See medians.hpp.
+// The interval of a median comes from the binomial distribution of its rank, that of a ratio from redrawn
+// rounds.
 #include "analysis/medians.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See nearest_run.hpp.
+// The distance of two runs is the number of fields of their questions that differ.
 #include "analysis/nearest_run.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See pooling.hpp.
+// Makes the key of a candidate from the plugin files and the numeric environment of each run.
 #include "analysis/pooling.hpp"
 
 #include <algorithm>

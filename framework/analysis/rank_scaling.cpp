@@ -1,4 +1,4 @@
-// See rank_scaling.hpp.
+// Finds the case of one rank for each case of several, and divides their times.
 #include "analysis/rank_scaling.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See search_view.hpp.
+// Reads confirmations from the store and walks through the observations for the best score so far.
 #include "analysis/search_view.hpp"
 
 #include <algorithm>

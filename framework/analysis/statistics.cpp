@@ -1,4 +1,4 @@
-// See statistics.hpp.
+// The formulas, with the source of each. Student's t and the noncentral t are those of Boost.Math.
 #include "analysis/statistics.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See sweep_statistics.hpp.
+// The main effect of one parameter, and the expected best of n draws with its interval.
 #include "analysis/sweep_statistics.hpp"
 
 #include <algorithm>

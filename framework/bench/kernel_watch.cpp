@@ -1,4 +1,4 @@
-// See kernel_watch.hpp.
+// Registers callbacks with Kokkos Tools and adds up the time between begin and end by label.
 #include "bench/kernel_watch.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// See step_case.hpp.
+// Makes the batches and the model of a case, and measures its steps, its products and its kernels.
 #include "bench/step_case.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See site_file.hpp.
+// The schema of site.toml, and the checks of times, sizes and words that it cannot express.
 #include "config/site_file.hpp"
 
 #include <array>

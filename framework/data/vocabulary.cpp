@@ -1,4 +1,4 @@
-// See vocabulary.hpp.
+// Recognises the format of a vocabulary file and reads its tokens in order.
 #include "data/vocabulary.hpp"
 
 #include <algorithm>

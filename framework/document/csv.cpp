@@ -1,4 +1,4 @@
-// See csv.hpp.
+// Collects the tables of all sections and quotes cells as RFC 4180 demands.
 #include "document/csv.hpp"
 
 #include <encore/error.hpp>

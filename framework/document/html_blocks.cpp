@@ -1,4 +1,4 @@
-// See html_blocks.hpp.
+// Writes each kind of block as HTML. Long words get places where a browser may break them.
 #include "document/html_blocks.hpp"
 
 #include "base/number_text.hpp"

@@ -1,4 +1,4 @@
-// See latex_table.hpp.
+// Estimates the widths of columns and shares the width of the page among them.
 #include "document/latex_table.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See plot.hpp.
+// Measures labels, chooses ticks that fit, and draws the axes, the grid and the legend.
 #include "document/plot.hpp"
 
 #include <algorithm>

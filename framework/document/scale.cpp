@@ -1,4 +1,4 @@
-// See scale.hpp.
+// Chooses round steps for linear axes and powers for logarithmic ones.
 #include "document/scale.hpp"
 
 #include <algorithm>

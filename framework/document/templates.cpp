@@ -1,4 +1,4 @@
-// See templates.hpp.
+// Reads the files of reports/, or those of the user, and replaces the placeholders.
 #include "document/templates.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See plan_header.hpp.
+// Reads name, note, tags and seeds, and limits their number and length.
 #include "plan/plan_header.hpp"
 
 #include "base/limits.hpp"

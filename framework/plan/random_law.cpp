@@ -1,4 +1,4 @@
-// See random_law.hpp.
+// Reads the bounds of a distribution and checks them against the type and range of its option.
 #include "plan/random_law.hpp"
 
 #include <map>

@@ -1,4 +1,4 @@
-// See run_names.hpp.
+// Shortens the keys of varied options to the parts that distinguish them, and joins the labels.
 #include "plan/run_names.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See make_offer.hpp.
+// The message for an object that a plugin could not build, with the type that was asked for.
 #include "plugin_host/make_offer.hpp"
 
 #include "base/nearest.hpp"

@@ -1,4 +1,4 @@
-// See bench_request.hpp.
+// Reads and writes bench.json, and checks the members that another version may lack.
 #include "record/bench_request.hpp"
 
 #include "base/input_file.hpp"

@@ -1,4 +1,4 @@
-// See check_request.hpp.
+// Numbers the tables of all runs and writes each once; the worker restores the specifications.
 #include "record/check_request.hpp"
 
 #include <encore/error.hpp>

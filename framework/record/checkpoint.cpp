@@ -1,4 +1,4 @@
-// See checkpoint.hpp.
+// Names of checkpoint files, the search for the newest whole one, and the removal of old ones.
 #include "record/checkpoint.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See embed_request.hpp.
+// The request as one JSON object, written by exp and parsed by the worker.
 #include "record/embed_request.hpp"
 
 #include <encore/error.hpp>

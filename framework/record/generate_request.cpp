@@ -1,4 +1,4 @@
-// See generate_request.hpp.
+// The request as one JSON object, and the ranges and combinations of decoding options that are allowed.
 #include "record/generate_request.hpp"
 
 #include <cmath>

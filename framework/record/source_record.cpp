@@ -1,4 +1,4 @@
-// See source_record.hpp.
+// Reads source.json and the diff, limits their size, and compares the hashes of the program's files.
 #include "record/source_record.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// See specification.hpp.
+// Reads and writes specification.json, with a message for each member that is missing or of another type.
 #include "record/specification.hpp"
 
 #include <algorithm>

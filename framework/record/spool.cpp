@@ -1,4 +1,4 @@
-// See spool.hpp.
+// Encodes events and points as frames, and writes them through one buffer.
 #include "record/spool.hpp"
 
 #include <fcntl.h>

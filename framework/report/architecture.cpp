@@ -1,4 +1,4 @@
-// See architecture.hpp.
+// Draws embedding, blocks and head as a flow chart, with the number of parameters of each.
 #include "report/architecture.hpp"
 
 #include "report/wording.hpp"

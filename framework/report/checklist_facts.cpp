@@ -1,4 +1,4 @@
-// See checklist_facts.hpp.
+// One function for each fact: what it reads from the record, and the sentence that it makes.
 #include "report/checklist_facts.hpp"
 
 #include <algorithm>

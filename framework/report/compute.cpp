@@ -1,4 +1,4 @@
-// See compute.hpp.
+// Adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
 #include "report/compute.hpp"
 
 #include <algorithm>

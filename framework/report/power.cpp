@@ -1,4 +1,4 @@
-// See power.hpp.
+// Finds the pairs that need more seeds, and words the smallest and the largest number.
 #include "report/power.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See report.hpp.
+// Selects the runs, asks each section in turn, and joins them to one document.
 #include "report/report.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See search_budget.hpp.
+// Draws the best score so far, and the expected best of independent random draws beside it.
 #include "report/search_budget.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See section_choice.hpp.
+// Finds sections by name, also nested ones, and removes links to those that were left out.
 #include "report/section_choice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See timeline.hpp.
+// Assigns each attempt to the first free lane of its host.
 #include "report/timeline.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See wording.hpp.
+// Formats of times, values, intervals and table cells, for all sections.
 #include "report/wording.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See attempt.hpp.
+// The states of an attempt, from the start of its worker to the final row, advanced by the runner's loop.
 #include "runner/attempt.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See check.hpp.
+// Sends one request to `encore-worker check` and places its answers in the experiment file.
 #include "runner/check.hpp"
 
 #include <algorithm>

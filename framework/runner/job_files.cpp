@@ -1,4 +1,4 @@
-// See job_files.hpp.
+// Names, content and atomic writing of the files between a keeper and the control programs.
 #include "runner/job_files.hpp"
 
 #include <system_error>

@@ -1,4 +1,4 @@
-// See job_keeper.hpp.
+// The loop of `exp job`: start the orders, pass on requests, report a heartbeat, and hand on to the next run.
 #include "runner/job_keeper.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// See programs.hpp.
+// Finds worker, plugins, templates and reports from the path of the running program.
 #include "runner/programs.hpp"
 
 #include <unistd.h>

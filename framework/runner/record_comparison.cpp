@@ -1,4 +1,4 @@
-// See record_comparison.hpp.
+// Compares points, meanings, facts, results and files, and lists each difference by name.
 #include "runner/record_comparison.hpp"
 
 #include <algorithm>

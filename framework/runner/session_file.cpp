@@ -1,4 +1,4 @@
-// See session_file.hpp.
+// Writes and removes the file of a session, and reads those of others with the liveness of their process.
 #include "runner/session_file.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See stop_request.hpp.
+// Reads and writes the file that names the attempt to be stopped.
 #include "runner/stop_request.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// See verification_folder.hpp.
+// Makes the folder, copies what the worker needs, and removes it unless it is kept.
 #include "runner/verification_folder.hpp"
 
 #include <stdlib.h>

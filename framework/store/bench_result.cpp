@@ -1,4 +1,4 @@
-// See bench_result.hpp.
+// Reads and writes a measurement as JSON, and refuses formats of other versions.
 #include "store/bench_result.hpp"
 
 #include <algorithm>

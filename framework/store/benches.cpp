@@ -1,4 +1,4 @@
-// See benches.hpp.
+// Inserts a measurement case by case in one transaction, and reads it again.
 #include "store/benches.hpp"
 
 #include <algorithm>

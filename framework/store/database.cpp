@@ -1,4 +1,4 @@
-// See database.hpp.
+// Opens files with the flags that every connection needs, and binds, steps and finishes statements.
 #include "store/database.hpp"
 
 #include <sqlite3.h>

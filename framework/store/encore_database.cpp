@@ -1,4 +1,4 @@
-// See encore_database.hpp.
+// Checks application id, version and tables before anything is read, and makes the tables of a new file.
 #include "store/encore_database.hpp"
 
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-// See garbage.hpp.
+// Compares the files of each run folder with its rows, and removes what no row needs.
 #include "store/garbage.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See lease_clock.hpp.
+// Reads the time of day, and the time since the machine started.
 #include "store/lease_clock.hpp"
 
 #include <time.h>

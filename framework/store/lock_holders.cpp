@@ -1,4 +1,4 @@
-// See lock_holders.hpp.
+// Matches the inode of the file in /proc/locks, and reads the command of each process.
 #include "store/lock_holders.hpp"
 
 #include <sys/stat.h>

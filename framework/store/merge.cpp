@@ -1,4 +1,4 @@
-// See merge.hpp.
+// Reads the records behind the last merged one, and writes their rows in one transaction.
 #include "store/merge.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See record_gaps.hpp.
+// Reads the damages that merges have noted, and looks for steps without a loss.
 #include "store/record_gaps.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// See rows.hpp.
+// Reads the columns of a statement into the structs of store.hpp, in the order of the queries.
 #include "store/rows.hpp"
 
 #include "base/json_text.hpp"

@@ -1,4 +1,4 @@
-// See run_batch.hpp.
+// Passes the numbers of all runs as one JSON array, and sorts the rows by run.
 #include "store/run_batch.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See searches.hpp.
+// Writes and reads the tables search, search_trial, search_decision and search_observation.
 #include "store/searches.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See selection.hpp.
+// Narrows all runs by the words of the user, one condition after the other, and words what was selected.
 #include "store/selection.hpp"
 
 #include <fnmatch.h>

@@ -1,4 +1,5 @@
-// See upgrade.hpp.
+// The numbered steps from schema version 1 to the newest, and the copy that is made before them. A step of a
+// released version never changes.
 #include "store/upgrade.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See atomic_file.hpp.
+// Opens a new file beside the final one, syncs it, renames it and syncs the folder.
 #include "world/atomic_file.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See cores.hpp.
+// Reads affinity, topology and control groups, and the wishes that OpenMP's variables express.
 #include "world/cores.hpp"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// See file_descriptor.hpp.
+// Opening, closing and writing with retries after EINTR, and messages with the path and the reason.
 #include "world/file_descriptor.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See process.hpp.
+// Reads the boot id and the start time of a process from /proc.
 #include "world/process.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// See onednn_tile.hpp.
+// Describes a tile to oneDNN as a matmul and keeps the primitive.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include "kernels/products/onednn_tile.hpp"

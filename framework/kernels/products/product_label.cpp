@@ -1,4 +1,4 @@
-// See product_label.hpp.
+// Writes the shape of a product into its label, and reads it again from there.
 #include "kernels/products/product_label.hpp"
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// See search_plan.hpp.
+// Makes the runs of a trial from its point, its seeds and its epochs, and tries the first points early.
 #include "plan/search/search_plan.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// See finished_submissions.hpp.
+// Keeps the folders that a lease, a limit on the rate or a packing process still needs, and removes the
+// others.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <algorithm>

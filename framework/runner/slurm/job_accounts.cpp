@@ -1,4 +1,4 @@
-// See job_accounts.hpp.
+// Asks sacct once for all submissions that are over, and stores what it reports.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <algorithm>

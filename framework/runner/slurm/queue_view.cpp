@@ -1,4 +1,4 @@
-// See queue_view.hpp.
+// Shares one answer of squeue through a file, asks sacct for jobs that it lacks, and judges each job.
 #include "runner/slurm/queue_view.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See stop_queued.hpp.
+// Cancels jobs that wait, and ends the rows of their runs.
 #include "runner/slurm/stop_queued.hpp"
 
 #include "runner/job_files.hpp"

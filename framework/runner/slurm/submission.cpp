@@ -1,4 +1,4 @@
-// See submission.hpp.
+// Reads and writes submission.json and the files of orders.
 #include "runner/slurm/submission.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// See submitter.hpp.
+// Collects orders into arrays, keeps to the limits of the site, and calls sbatch.
 #include "runner/slurm/submitter.hpp"
 
 #include <algorithm>
