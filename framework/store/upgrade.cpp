@@ -10,10 +10,10 @@
 #include <cerrno>
 
 #include "base/shell_word.hpp"
-#include "store/before_10.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/legacy_metrics.hpp"
+#include "store/newest.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore {
@@ -67,6 +67,14 @@ void allow_pruned_runs(Database& database) {
 void allow_confirmations(Database& database) {
   allow(database, "search_decision", "prune", "confirm");
   allow(database, "search_observation", "repeated", "confirmed");
+}
+
+/// Fills the table newest, and search_trial.excluded from what the problem of a trial says.
+void fill_version_10(Database& database) {
+  // The sentence by which versions 6 to 9 knew such a trial.
+  database.execute(
+      "UPDATE search_trial SET excluded = 1 WHERE problem = 'excluded by \"exclude\" of [search]'");
+  refresh_newest(database);
 }
 
 }  // namespace
