@@ -22,10 +22,10 @@
 #include "record/run_paths.hpp"
 #include "runner/worker_process.hpp"
 #include "store/encore_database.hpp"
-#include "store/lease_clock.hpp"
 #include "world/atomic_file.hpp"
 #include "world/control_groups.hpp"
 #include "world/cores.hpp"
+#include "world/lease_clock.hpp"
 #include "world/process.hpp"
 
 namespace encore {

@@ -9,8 +9,8 @@
 #include "cli/access.hpp"
 #include "record/cache_folder.hpp"
 #include "runner/programs.hpp"
-#include "store/lease_clock.hpp"
 #include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

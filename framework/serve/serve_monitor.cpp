@@ -8,7 +8,7 @@
 #include "base/nearest.hpp"
 #include "record/text_hash.hpp"
 #include "serve/refusal.hpp"
-#include "store/lease_clock.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 namespace {

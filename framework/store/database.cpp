@@ -7,7 +7,7 @@
 
 #include "base/utf8.hpp"
 #include "store/foreign_schema.hpp"
-#include "store/lock_holders.hpp"
+#include "world/lock_holders.hpp"
 
 namespace encore {
 

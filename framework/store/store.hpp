@@ -16,9 +16,9 @@
 
 #include "record/specification.hpp"
 #include "store/encore_database.hpp"
-#include "store/lease_clock.hpp"
 #include "store/merge.hpp"
 #include "store/run_rows.hpp"
+#include "world/lease_clock.hpp"
 #include "world/process.hpp"
 
 namespace encore {

@@ -355,7 +355,7 @@ TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
       "cli/logs_verb.cpp",        "cli/plugin_new.cpp",     "cli/run_summary.cpp",
       "world/control_groups.cpp", "world/cores.cpp",        "world/cpu_ticks.cpp",
       "world/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
-      "store/lock_holders.cpp",   "train/machine_load.cpp", "worker/bench_verb.cpp",
+      "world/lock_holders.cpp",   "train/machine_load.cpp", "worker/bench_verb.cpp",
       "worker/environment.cpp",   "worker/train_verb.cpp"};
   EXPECT_EQ(files_with("std::ifstream"), own);
 }

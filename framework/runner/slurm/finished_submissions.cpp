@@ -7,7 +7,7 @@
 #include <set>
 
 #include "runner/slurm/submission.hpp"
-#include "store/lease_clock.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

@@ -5,8 +5,8 @@
 
 #include "runner/slurm/submission.hpp"
 #include "store/job_usage.hpp"
-#include "store/lease_clock.hpp"
 #include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

@@ -9,8 +9,8 @@
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
-#include "store/lease_clock.hpp"
 #include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

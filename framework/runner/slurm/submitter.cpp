@@ -5,8 +5,8 @@
 
 #include "runner/job_files.hpp"
 #include "runner/slurm/job_script.hpp"
-#include "store/lease_clock.hpp"
 #include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

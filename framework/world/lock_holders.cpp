@@ -1,5 +1,5 @@
 // Matches the inode of the file in /proc/locks, and reads the command of each process.
-#include "store/lock_holders.hpp"
+#include "world/lock_holders.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Reads the time of day, and the time since the machine started.
-#include "store/lease_clock.hpp"
+#include "world/lease_clock.hpp"
 
 #include <time.h>
 
