@@ -14,7 +14,7 @@
 
 #include "archive/bundle_budget.hpp"
 #include "archive/tar.hpp"
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/run_paths.hpp"
 
 namespace encore {

@@ -18,7 +18,7 @@
 
 #include <encore/error.hpp>
 
-#include "record/process.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

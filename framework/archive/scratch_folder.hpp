@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

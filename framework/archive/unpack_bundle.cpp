@@ -10,8 +10,8 @@
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "base/bytes_text.hpp"
-#include "data/hash.hpp"
-#include "record/atomic_file.hpp"
+#include "base/sha256.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

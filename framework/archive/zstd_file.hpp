@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/input_file.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "world/atomic_file.hpp"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;

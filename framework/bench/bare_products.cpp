@@ -1,4 +1,4 @@
-// See bare_products.hpp.
+// Finds the matrix products of a step in its parameters, and runs them with the products of this build.
 #include "bench/bare_products.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include <encore/device.hpp>
 #include <encore/shape.hpp>
 
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "memory/device_memory.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See kernel_watch.hpp.
+// Registers callbacks with Kokkos Tools and adds up the time between begin and end by label.
 #include "bench/kernel_watch.hpp"
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <encore/error.hpp>
 
-#include "kernels/product_label.hpp"
+#include "kernels/products/product_label.hpp"
 
 namespace encore {
 namespace {

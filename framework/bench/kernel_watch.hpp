@@ -1,7 +1,7 @@
 // KernelWatch: how long each kernel of a step takes, by its label, through the callbacks of Kokkos Tools; a
-// matrix product counts as a whole, by its shape (kernels/product_label.hpp). Place in the flow: StepCase
-// runs a step a second time under a watch; the seconds of the step itself are taken without one. On a GPU
-// every kernel is waited for while a watch is on, so that it is the kernel that is timed.
+// matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). Place in the flow:
+// StepCase runs a step a second time under a watch; the seconds of the step itself are taken without one. On
+// a GPU every kernel is waited for while a watch is on, so that it is the kernel that is timed.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// See kernel_work.hpp.
+// The table of formulas, by label of the kernel.
 #include "bench/kernel_work.hpp"
 
 #include <algorithm>

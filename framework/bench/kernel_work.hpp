@@ -1,8 +1,8 @@
 // How much each kernel has to do in a step: the one place where operations and bytes are declared, by label.
 // Place in the flow: StepCase asks once for each kernel that a watched step has launched; exp bench divides
-// by its seconds. Products are not here: their shape is their label (kernels/product_label.hpp). On a host
-// they also do what column_sums, relu_backward and gelu_backward are on a GPU, which is then no work of its
-// own.
+// by its seconds. Products are not here: their shape is their label (kernels/products/product_label.hpp). On
+// a host they also do what column_sums, relu_backward and gelu_backward are on a GPU, which is then no work
+// of its own.
 //
 // Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
 // Bytes count every operand once, however often the kernel reads it: what memory must at least carry when

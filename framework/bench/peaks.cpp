@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include "bench/clock.hpp"
-#include "kernels/amx_tiles.hpp"
+#include "kernels/products/amx_tiles.hpp"
 
 #if defined(ENCORE_DEVICE_IS_HOST) && defined(__x86_64__)
 #define ENCORE_HAVE_REGISTER_LOOPS

@@ -1,4 +1,4 @@
-// See step_case.hpp.
+// Makes the batches and the model of a case, and measures its steps, its products and its kernels.
 #include "bench/step_case.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
 #include "data/largest_batch.hpp"
-#include "kernels/product_label.hpp"
+#include "kernels/products/product_label.hpp"
 
 namespace encore {
 namespace {

@@ -1,6 +1,6 @@
 // Checks an unpacked bundle. It copies the rows into a database of our own schema and derives again each
 // value that follows from other parts: rows from spools, settings and data from specifications, questions
-// from settings. Training again proves the numbers; the rest are claims of the sender (standing.hpp). Place
+// from settings. Training again proves the numbers; the rest are claims of the sender (evidence.hpp). Place
 // in the flow: unpack_bundle.hpp, then this file, then the verbs that show, verify or merge the bundle.
 #pragma once
 

@@ -1,4 +1,4 @@
-// See found_data.hpp.
+// Searches below the named folders for files whose last parts agree, and compares their SHA-256.
 #include "bundle/found_data.hpp"
 
 #include <algorithm>

@@ -7,14 +7,14 @@
 #include "archive/scratch_folder.hpp"
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
+#include "base/sha256.hpp"
 #include "bundle/ro_crate.hpp"
 #include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
-#include "data/hash.hpp"
-#include "record/atomic_file.hpp"
 #include "store/database_merge.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/source_rows.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See packed_files.hpp.
+// Lists checkpoints, logs, predictions and data of each run, as the options of the bundle allow.
 #include "bundle/packed_files.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See ro_crate.hpp.
+// Writes the graph of JSON-LD: the root, each file, each run as an action, each data set.
 #include "bundle/ro_crate.hpp"
 
 #include <algorithm>

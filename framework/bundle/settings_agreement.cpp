@@ -1,4 +1,4 @@
-// See settings_agreement.hpp.
+// Compares settings, data and question by value, and writes the rows that follow from a specification.
 #include "bundle/settings_agreement.hpp"
 
 #include "config/core_schema.hpp"

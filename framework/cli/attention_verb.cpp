@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
@@ -13,13 +14,12 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
-#include "record/atomic_file.hpp"
 #include "record/attention.hpp"
-#include "record/cores.hpp"
 #include "report/attention_charts.hpp"
 #include "report/attention_page.hpp"
 #include "report/wording.hpp"
+#include "world/atomic_file.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -12,8 +12,8 @@
 
 #include <encore/error.hpp>
 
-#include "record/file_descriptor.hpp"
 #include "runner/brief_waiting.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/planned_runs.hpp"
 #include "cli/run_ranks.hpp"
-#include "config/nearest.hpp"
 #include "runner/check.hpp"
 #include "runner/places.hpp"
 

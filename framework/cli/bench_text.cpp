@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <ostream>
 
+#include "analysis/rank_scaling.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
-#include "report/rank_scaling.hpp"
 
 namespace encore {
 

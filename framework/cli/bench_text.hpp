@@ -4,9 +4,9 @@
 
 #include <iosfwd>
 
+#include "analysis/bench_comparison.hpp"
+#include "analysis/bench_summary.hpp"
 #include "cli/terminal.hpp"
-#include "report/bench_comparison.hpp"
-#include "report/bench_summary.hpp"
 
 namespace encore {
 

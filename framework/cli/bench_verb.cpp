@@ -4,17 +4,17 @@
 
 #include <iostream>
 
+#include "analysis/rank_scaling.hpp"
 #include "cli/access.hpp"
 #include "cli/bench_cases.hpp"
 #include "cli/bench_text.hpp"
 #include "cli/format.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
-#include "record/atomic_file.hpp"
-#include "report/rank_scaling.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"
 #include "store/benches.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

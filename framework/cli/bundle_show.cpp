@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bundle/standing.hpp"
+#include "bundle/evidence.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/bundle_verb.hpp"

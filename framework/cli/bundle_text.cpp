@@ -6,20 +6,20 @@
 #include <map>
 #include <set>
 
+#include "analysis/comparison.hpp"
 #include "base/shell_word.hpp"
-#include "bundle/standing.hpp"
+#include "bundle/evidence.hpp"
 #include "cli/access.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_list.hpp"
 #include "document/quantity.hpp"
-#include "record/atomic_file.hpp"
 #include "record/source_record.hpp"
-#include "report/comparison.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 #include "runner/programs.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

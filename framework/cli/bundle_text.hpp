@@ -1,5 +1,5 @@
 // A bundle that the user has named: opened with a progress line, and what is said about it, in the three
-// classes of bundle/standing.hpp. bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp use
+// classes of bundle/evidence.hpp. bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp use
 // it.
 #pragma once
 

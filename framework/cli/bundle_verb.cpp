@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "base/shell_word.hpp"
 #include "bundle/pack_bundle.hpp"
 #include "cli/access.hpp"
@@ -16,7 +17,6 @@
 #include "cli/run_selection.hpp"
 #include "cli/search_text.hpp"
 #include "cli/verbs.hpp"
-#include "data/hash.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 #include "store/searches.hpp"

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/nearest.hpp"
 #include "base/terminal_filter.hpp"
 #include "cli/wrapped_text.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

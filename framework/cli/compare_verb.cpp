@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
+#include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/comparison_text.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/nearest.hpp"
 #include "report/candidate_key.hpp"
-#include "report/comparison.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {

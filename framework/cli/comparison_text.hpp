@@ -5,9 +5,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "analysis/comparison.hpp"
 #include "cli/terminal.hpp"
 #include "report/candidate_key.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 

@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/foreign_values.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/db_verb.hpp"
 #include "cli/terminal.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
 #include "record/run_paths.hpp"
-#include "report/foreign_values.hpp"
 #include "report/wording.hpp"
 #include "store/newest.hpp"
 #include "store/record_gaps.hpp"

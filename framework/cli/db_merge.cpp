@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "archive/bundle_index.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/db_verb.hpp"
 #include "cli/format.hpp"
 #include "cli/progress_line.hpp"
-#include "data/hash.hpp"
-#include "record/file_descriptor.hpp"
 #include "store/database_merge.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/foreign_values.hpp"
 #include "cli/access.hpp"
 #include "cli/difference_text.hpp"
 #include "cli/drift_text.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "report/foreign_values.hpp"
 #include "runner/drift.hpp"
 
 namespace encore {

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/difference.hpp"
 #include "cli/terminal.hpp"
-#include "report/difference.hpp"
 
 namespace encore {
 

@@ -16,17 +16,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/format.hpp"
 #include "cli/run_ranks.hpp"
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
-#include "record/control_groups.hpp"
-#include "record/cores.hpp"
-#include "record/process.hpp"
 #include "record/run_paths.hpp"
 #include "runner/worker_process.hpp"
 #include "store/encore_database.hpp"
-#include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
+#include "world/control_groups.hpp"
+#include "world/cores.hpp"
+#include "world/lease_clock.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

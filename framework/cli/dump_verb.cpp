@@ -8,8 +8,8 @@
 #include "cli/run_selection.hpp"
 #include "cli/tensorboard.hpp"
 #include "cli/verbs.hpp"
-#include "record/atomic_file.hpp"
 #include "record/run_paths.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

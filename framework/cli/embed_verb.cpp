@@ -7,17 +7,17 @@
 #include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+#include "base/load_file.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
-#include "config/json_text.hpp"
-#include "data/file.hpp"
 #include "document/quantity.hpp"
-#include "record/cores.hpp"
 #include "record/embed_request.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -10,8 +10,8 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
-#include "record/cores.hpp"
 #include "record/text_reference.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

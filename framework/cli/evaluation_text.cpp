@@ -8,10 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
 #include "base/measure_json.hpp"
 #include "base/metric.hpp"
 #include "cli/table.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 

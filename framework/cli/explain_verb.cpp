@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/nearest_run.hpp"
 #include "cli/access.hpp"
 #include "cli/difference_text.hpp"
 #include "cli/format.hpp"
@@ -12,7 +13,6 @@
 #include "cli/run_selection.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
-#include "report/nearest_run.hpp"
 
 namespace encore {
 

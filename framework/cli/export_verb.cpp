@@ -10,10 +10,10 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
-#include "record/atomic_file.hpp"
-#include "record/cores.hpp"
 #include "report/model_card.hpp"
 #include "report/wording.hpp"
+#include "world/atomic_file.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

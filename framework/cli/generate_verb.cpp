@@ -6,16 +6,16 @@
 
 #include <encore/lines.hpp>
 
+#include "base/load_file.hpp"
+#include "base/utf8.hpp"
 #include "cli/access.hpp"
 #include "cli/become_worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "data/file.hpp"
-#include "data/utf8.hpp"
-#include "record/cores.hpp"
 #include "record/generate_request.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

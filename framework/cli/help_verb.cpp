@@ -3,12 +3,12 @@
 #include <cstring>
 #include <iostream>
 
+#include "base/nearest.hpp"
 #include "cli/command_line.hpp"
 #include "cli/db_verb.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/verbs.hpp"
 #include "cli/wrapped_text.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
@@ -15,7 +16,6 @@
 #include "cli/run_session.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
-#include "config/nearest.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/run_paths.hpp"

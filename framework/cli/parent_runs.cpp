@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/parent_weights.hpp"
 #include "store/store.hpp"

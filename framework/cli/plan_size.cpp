@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "cli/format.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/table.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
 #include "report/wording.hpp"
 #include "runner/worker_process.hpp"
 

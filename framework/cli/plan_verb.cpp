@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/base_notes.hpp"
@@ -15,7 +16,6 @@
 #include "cli/plan_text.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/verbs.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

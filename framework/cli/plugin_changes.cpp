@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/sha256.hpp"
 #include "config/experiment.hpp"
-#include "data/hash.hpp"
 
 namespace encore {
 

@@ -8,13 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_passes.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/terminal.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
 #include "record/crash_line.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"

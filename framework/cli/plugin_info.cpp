@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/plugin_view.hpp"
 #include "config/core_schema.hpp"
 #include "config/markdown.hpp"
-#include "config/nearest.hpp"
 #include "config/option_text.hpp"
-#include "data/hash.hpp"
 
 namespace encore {
 

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/access.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/plugin_view.hpp"
-#include "config/json_text.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {

@@ -7,12 +7,12 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/nearest.hpp"
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
 #include "config/catalogue.hpp"
-#include "config/nearest.hpp"
 #include "runner/programs.hpp"
 
 namespace encore {

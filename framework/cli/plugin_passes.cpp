@@ -7,10 +7,10 @@
 
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
-#include "record/atomic_file.hpp"
 #include "record/cache_folder.hpp"
 #include "runner/programs.hpp"
-#include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

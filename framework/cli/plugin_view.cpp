@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "config/experiment_file.hpp"
-#include "data/hash.hpp"
 
 namespace encore {
 

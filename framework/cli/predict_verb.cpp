@@ -4,14 +4,14 @@
 
 #include <iostream>
 
+#include "base/input_file.hpp"
 #include "cli/access.hpp"
 #include "cli/become_worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/input_file.hpp"
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
 #include "base/bytes_text.hpp"
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
@@ -15,8 +16,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/quantity.hpp"
-#include "record/cores.hpp"
-#include "report/comparison.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

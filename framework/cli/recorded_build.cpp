@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "data/hash.hpp"
-#include "record/atomic_file.hpp"
+#include "base/sha256.hpp"
 #include "record/cache_folder.hpp"
 #include "record/source_record.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

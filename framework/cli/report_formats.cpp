@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "cli/exit_code.hpp"
-#include "config/nearest.hpp"
 #include "document/csv.hpp"
 #include "document/html.hpp"
 #include "document/json.hpp"

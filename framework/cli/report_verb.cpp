@@ -13,10 +13,10 @@
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "record/atomic_file.hpp"
 #include "report/checklist.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -1,12 +1,14 @@
 // retrain: a run once more, on its data and on new data, and whether it takes the place of the one it came
 // from. The flow, top to bottom: the experiment of the run as a document (retrained_experiment.hpp) ->
 // planned, checked and trained as `exp run` does -> compared with its parent (retraining_comparison.hpp) ->
-// the rule (report/promotion_rule.hpp) -> recorded (store/lineage.hpp).
+// the rule (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp).
 #include <algorithm>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/promotion_rule.hpp"
+#include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
@@ -20,10 +22,8 @@
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
 #include "config/value.hpp"
-#include "data/hash.hpp"
 #include "plan/name_pattern.hpp"
 #include "record/run_paths.hpp"
-#include "report/promotion_rule.hpp"
 #include "runner/launched_runs.hpp"
 #include "runner/programs.hpp"
 #include "store/lineage.hpp"

@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/predictions.hpp"
 #include "base/measure_json.hpp"
+#include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/worker_answer.hpp"
-#include "config/nearest.hpp"
-#include "report/predictions.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"

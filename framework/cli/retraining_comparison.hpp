@@ -2,8 +2,8 @@
 // on at their end, and on a new set, which their workers score now.
 #pragma once
 
+#include "analysis/retraining.hpp"
 #include "cli/command_line.hpp"
-#include "report/retraining.hpp"
 #include "store/store.hpp"
 
 namespace encore {

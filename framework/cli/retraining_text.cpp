@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
 #include "cli/table.hpp"
-#include "report/comparison.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/comparison.hpp"
 #include "cli/format.hpp"
-#include "report/comparison.hpp"
 
 namespace encore {
 
@@ -48,13 +48,13 @@ std::string progress_text(const Progressed& progress) {
   return text + "  " + duration_text(progress.eta_seconds) + " left";
 }
 
-std::string silence_text(const Silence& silence) {
-  const std::string time = duration_text(std::floor(silence.seconds));
-  if (!silence.stepped) return "no step yet, " + time + " after its start";
-  if (silence.usual_step <= 0.0) return "no step for " + time;
+std::string inactivity_text(const Inactivity& inactivity) {
+  const std::string time = duration_text(std::floor(inactivity.seconds));
+  if (!inactivity.stepped) return "no step yet, " + time + " after its start";
+  if (inactivity.usual_step <= 0.0) return "no step for " + time;
   return "no step for " + time + ", usually " +
-         (silence.usual_step < 1.0 ? number_text(silence.usual_step) + " s"
-                                   : duration_text(silence.usual_step));
+         (inactivity.usual_step < 1.0 ? number_text(inactivity.usual_step) + " s"
+                                      : duration_text(inactivity.usual_step));
 }
 
 void define(std::vector<Metric>& metrics, const Metric& metric) {
@@ -157,11 +157,12 @@ void RunDisplay::show(const Logged& line) {
   print(title_ + "  " + printable(log_text(line)));
 }
 
-void RunDisplay::silent(const Silence& silence) {
+void RunDisplay::silent(const Inactivity& inactivity) {
   if (quiet_) return;
   const std::string step =
       "step " + std::to_string(progress_.step) + "/" + std::to_string(progress_.total_steps);
-  const std::string text = title_ + "  " + (silence.stepped ? step + "  " : "") + silence_text(silence);
+  const std::string text =
+      title_ + "  " + (inactivity.stepped ? step + "  " : "") + inactivity_text(inactivity);
   lines_.set(key_, text);
   if (lines_.terminal().live) return lines_.refresh();
   const auto time = std::chrono::steady_clock::now();

@@ -22,7 +22,7 @@ class RunDisplay final : public RunObserver {
   void happened(const Event& event) override;
   void defined(const Metric& metric) override;
   void stepped(std::int64_t step, double loss) override;
-  void silent(const Silence& silence) override;
+  void silent(const Inactivity& inactivity) override;
   void noticed(const std::string& text) override;
 
   /// A line of the caller's own, above the live line.
@@ -66,7 +66,7 @@ std::string progress_text(const Progressed& progress);
 /// "warning: two sentences were cut"; of an ordinary line its text alone.
 std::string log_text(const Logged& line);
 /// "no step for 40 s, usually 0.02 s"; "no step yet, 80 s after its start"
-std::string silence_text(const Silence& silence);
+std::string inactivity_text(const Inactivity& inactivity);
 /// Adds a metric, or replaces what was known of it.
 void define(std::vector<Metric>& metrics, const Metric& metric);
 /// "dev F1 54.32  precision 60.11  loss 0.312": the measure of `selected` first, then the others in the order

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "report/selection_notice.hpp"
+#include "analysis/selection_notice.hpp"
 #include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/sha256.hpp"
 #include "cli/confirm.hpp"
 #include "cli/trusted_plugins.hpp"
 #include "config/experiment.hpp"
-#include "data/hash.hpp"
 #include "runner/programs.hpp"
 
 namespace encore {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/json_text.hpp"
 #include "base/replace_all.hpp"
 #include "cli/slurm_session.hpp"
-#include "config/json_text.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {

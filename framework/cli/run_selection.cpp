@@ -1,7 +1,7 @@
 // See run_selection.hpp.
 #include "cli/run_selection.hpp"
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

@@ -14,7 +14,6 @@
 #include "cli/session_tasks.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
-#include "record/cores.hpp"
 #include "record/thread_adaptation.hpp"
 #include "report/wording.hpp"
 #include "runner/code_state.hpp"
@@ -22,6 +21,7 @@
 #include "runner/programs.hpp"
 #include "runner/runner.hpp"
 #include "store/run_score.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -7,15 +7,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison.hpp"
+#include "analysis/predictions.hpp"
+#include "analysis/selection_notice.hpp"
 #include "base/shell_word.hpp"
 #include "bundle/packed_files.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_list.hpp"
 #include "record/checkpoint.hpp"
-#include "report/comparison.hpp"
-#include "report/predictions.hpp"
-#include "report/selection_notice.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {

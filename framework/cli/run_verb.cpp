@@ -3,6 +3,7 @@
 // database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include <iostream>
 
+#include "base/input_file.hpp"
 #include "cli/base_notes.hpp"
 #include "cli/plan_comparison.hpp"
 #include "cli/planned_runs.hpp"
@@ -15,7 +16,6 @@
 #include "cli/session_tasks.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/verbs.hpp"
-#include "config/input_file.hpp"
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"
 

@@ -13,10 +13,10 @@
 #include "cli/search_text.hpp"
 #include "cli/slurm_session.hpp"
 #include "cli/stop_requests.hpp"
-#include "record/cores.hpp"
 #include "runner/check.hpp"
 #include "runner/code_state.hpp"
 #include "store/run_score.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

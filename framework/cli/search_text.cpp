@@ -5,13 +5,13 @@
 #include <cmath>
 #include <ostream>
 
+#include "analysis/comparison.hpp"
+#include "analysis/search_view.hpp"
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "plan/search/decide.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/comparison.hpp"
-#include "report/search_view.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {
@@ -63,10 +63,10 @@ std::string settings_text(const SearchView& view) {
 }
 
 std::string counts_text(const SearchView& view) {
-  const std::size_t trials = view.standing.states.size();
+  const std::size_t trials = view.leaderboard.states.size();
   std::string text = std::to_string(trials) + (trials == 1 ? " trial" : " trials");
   for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated", "excluded"})
-    if (const std::size_t count = view.standing.count(state); count > 0)
+    if (const std::size_t count = view.leaderboard.count(state); count > 0)
       text += ", " + std::to_string(count) + " " + state;
   return text + "; trained for " + duration_text(search::seconds_in(view.history()));
 }
@@ -104,7 +104,7 @@ ordered_json trial_json(Store& store, const SearchView& view, std::size_t trial)
     runs.push_back({{"id", row.id}, {"name", row.name}, {"state", name_of(row.state)}});
   }
   return {{"trial", trial + 1},
-          {"state", view.standing.state(trial)},
+          {"state", view.leaderboard.state(trial)},
           {"point", point},
           {"runs", runs},
           {"observations", observations}};
@@ -175,10 +175,10 @@ void print_confirmations(std::ostream& out, Store& store, const SearchView& view
 }
 
 /// The trials with values as they stand, then those without.
-std::vector<std::size_t> whole_order(const search::Standing& standing) {
-  std::vector<std::size_t> order = standing.order;
-  for (std::size_t trial = 0; trial < standing.states.size(); ++trial)
-    if (!standing.states[trial].has_values()) order.push_back(trial);
+std::vector<std::size_t> whole_order(const search::Leaderboard& leaderboard) {
+  std::vector<std::size_t> order = leaderboard.order;
+  for (std::size_t trial = 0; trial < leaderboard.states.size(); ++trial)
+    if (!leaderboard.states[trial].has_values()) order.push_back(trial);
   return order;
 }
 
@@ -195,8 +195,8 @@ std::optional<SearchRow> named_search(Store& store, const std::vector<std::strin
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all) {
   const SearchView view(row, record);
-  const std::vector<std::size_t> order = all ? whole_order(view.standing) : view.standing.order;
-  const std::vector<std::size_t>& winners = view.standing.winners;
+  const std::vector<std::size_t> order = all ? whole_order(view.leaderboard) : view.leaderboard.order;
+  const std::vector<std::size_t>& winners = view.leaderboard.winners;
   out << "search " << row.name << "  " << settings_text(view) << '\n' << counts_text(view) << '\n';
   if (order.empty()) return;
   std::vector<TableColumn> columns = {
@@ -210,12 +210,12 @@ void print_search(std::ostream& out, Store& store, const SearchRow& row, const S
   const std::size_t shown = all ? order.size() : std::min(order.size(), shown_without_all);
   for (std::size_t place = 0; place < shown; ++place) {
     const std::size_t trial = order[place];
-    const search::TrialState& state = view.standing.states[trial];
+    const search::TrialState& state = view.leaderboard.states[trial];
     const Observation* last = state.has_values() ? state.measured.back() : nullptr;
     const bool wins = std::ranges::find(winners, trial) != winners.end();
     std::vector<Cell> cells;
     cells.push_back(wins ? Cell(std::to_string(trial + 1), Style::green) : Cell(std::to_string(trial + 1)));
-    cells.emplace_back(view.standing.state(trial));
+    cells.emplace_back(view.leaderboard.state(trial));
     cells.emplace_back(last != nullptr ? std::to_string(last->epochs) : std::string("-"));
     for (std::size_t i = 0; i < objectives.size(); ++i)
       cells.emplace_back(last != nullptr ? score_text(objectives[i], last->values.at(i)) : std::string("-"));
@@ -238,7 +238,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
   const SearchView view(row, record);
   ordered_json trials = ordered_json::array(), decisions = ordered_json::array(),
                best = ordered_json::array();
-  for (std::size_t trial = 0; trial < view.standing.states.size(); ++trial)
+  for (std::size_t trial = 0; trial < view.leaderboard.states.size(); ++trial)
     trials.push_back(trial_json(store, view, trial));
   for (std::size_t i = 0; i < record.history.decisions.size(); ++i) {
     const search::Decision& one = record.history.decisions[i];
@@ -248,7 +248,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
                          {"epochs", one.epochs},
                          {"observations", one.observations}});
   }
-  for (const std::size_t trial : view.standing.winners) best.push_back(trial + 1);
+  for (const std::size_t trial : view.leaderboard.winners) best.push_back(trial + 1);
   return {{"search", row.name},
           {"backend", row.backend},
           {"identity", row.identity},
@@ -281,19 +281,20 @@ void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
                {"TIME", Align::right}});
   for (const SearchRow& row : rows) {
     const SearchView view(row, read_search(store, row));
-    const std::vector<std::size_t>& winners = view.standing.winners;
+    const std::vector<std::size_t>& winners = view.leaderboard.winners;
     std::string objectives, best = "-";
     for (const search::Objective& objective : view.options.objectives)
       objectives += (objectives.empty() ? "" : ", ") + search::text_of(objective);
     if (winners.size() == 1 || (view.options.objectives.size() == 1 && !winners.empty()))
       best = score_text(objectives_of(store, view).front(),
-                        view.standing.states[winners.front()].measured.back()->values.front());
+                        view.leaderboard.states[winners.front()].measured.back()->values.front());
     else if (!winners.empty())
       best = std::to_string(winners.size()) + " trials";
     table.add({row.name, std::string(search::name_of(view.options.method)),
                std::string(search::name_of(view.options.pruning)), objectives,
-               std::to_string(view.standing.states.size()), std::to_string(view.standing.count("complete")),
-               best, duration_text(search::seconds_in(view.history()))});
+               std::to_string(view.leaderboard.states.size()),
+               std::to_string(view.leaderboard.count("complete")), best,
+               duration_text(search::seconds_in(view.history()))});
   }
   table.print(out, terminal);
 }

@@ -15,11 +15,11 @@
 #include "cli/search_text.hpp"
 #include "cli/stop_requests.hpp"
 #include "plan/search/decide.hpp"
-#include "record/file_descriptor.hpp"
 #include "record/run_paths.hpp"
 #include "runner/check.hpp"
 #include "runner/launched_runs.hpp"
 #include "store/run_score.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

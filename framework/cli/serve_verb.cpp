@@ -7,6 +7,7 @@
 #include <iostream>
 #include <limits>
 
+#include "base/load_file.hpp"
 #include "base/shell_word.hpp"
 #include "cli/command_line.hpp"
 #include "cli/held_signals.hpp"
@@ -14,9 +15,8 @@
 #include "cli/run_selection.hpp"
 #include "cli/served_models.hpp"
 #include "cli/verbs.hpp"
-#include "data/file.hpp"
-#include "record/cores.hpp"
 #include "serve/serve.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -14,9 +14,9 @@
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "config/experiment.hpp"
-#include "record/cores.hpp"
 #include "record/run_paths.hpp"
 #include "runner/places.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -7,12 +7,12 @@
 #include <ostream>
 #include <set>
 
+#include "analysis/comparison.hpp"
+#include "analysis/selection_notice.hpp"
 #include "base/host_measures.hpp"
 #include "cli/curve.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
-#include "report/comparison.hpp"
-#include "report/selection_notice.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"

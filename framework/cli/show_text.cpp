@@ -6,6 +6,8 @@
 #include <optional>
 #include <ostream>
 
+#include "analysis/comparison.hpp"
+#include "analysis/retraining.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/plugin_changes.hpp"
@@ -13,8 +15,6 @@
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 #include "document/quantity.hpp"
-#include "report/comparison.hpp"
-#include "report/retraining.hpp"
 #include "report/wording.hpp"
 #include "runner/launched_runs.hpp"
 #include "store/job_usage.hpp"

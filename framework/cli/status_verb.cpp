@@ -8,13 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_list.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/json_text.hpp"
 #include "runner/launched_runs.hpp"
 #include "runner/slurm/job_name.hpp"
 
@@ -62,10 +62,10 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
     const std::optional<SchedulerNote> note = scheduler_note(store, run);
     const bool live = run.state == RunState::running && (!note || note->begun);
     if (note && !note->begun) notes += run.name + ": " + note->text + "\n";
-    const Silence silence = silence_of(run, now());
-    const bool moves = live && !silence.noticeable();
+    const Inactivity inactivity = inactivity_of(run, now());
+    const bool moves = live && !inactivity.noticeable();
     if (live && !moves)
-      notes += run.name + ": " + silence_text(silence) + "; " +
+      notes += run.name + ": " + inactivity_text(inactivity) + "; " +
                suggestion(line, {"stop", run.name, "--kill"}) + " ends it now\n";
     const Progressed* progress = run.progress ? &*run.progress : nullptr;
     table.add({run.name, run.id, state_cell(store, run),
@@ -87,13 +87,13 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
 }
 
 /// Null for a run that nobody works on.
-nlohmann::ordered_json silence_json(const RunRow& run, const std::optional<SchedulerNote>& note) {
+nlohmann::ordered_json inactivity_json(const RunRow& run, const std::optional<SchedulerNote>& note) {
   if (run.state != RunState::running || (note && !note->begun)) return nullptr;
-  const Silence silence = silence_of(run, now());
-  return {{"seconds", silence.seconds},
-          {"usual_step_seconds",
-           silence.usual_step > 0.0 ? nlohmann::ordered_json(silence.usual_step) : nlohmann::ordered_json()},
-          {"noticeable", silence.noticeable()}};
+  const Inactivity inactivity = inactivity_of(run, now());
+  return {{"seconds", inactivity.seconds},
+          {"usual_step_seconds", inactivity.usual_step > 0.0 ? nlohmann::ordered_json(inactivity.usual_step)
+                                                             : nlohmann::ordered_json()},
+          {"noticeable", inactivity.noticeable()}};
 }
 
 /// Null for a run that no job of a scheduler holds.
@@ -118,7 +118,7 @@ void print_json(Store& store, const std::vector<RunRow>& runs) {
                     {"state", name_of(runs[i].state)},
                     {"score", score_json(scores[i])},
                     {"progress", progress_json(runs[i])},
-                    {"silence", silence_json(runs[i], note)},
+                    {"silence", inactivity_json(runs[i], note)},
                     {"host", runs[i].holder.host},
                     {"process", runs[i].holder.pid},
                     {"scheduler", scheduler_json(note)}});

@@ -34,15 +34,15 @@ std::vector<RunRow> ask_runs(const CommandLine& line, Store& store, const std::v
       queued.insert(run.number);
       continue;
     }
-    const Silence silence = silence_of(run, now());
+    const Inactivity inactivity = inactivity_of(run, now());
     if (wish == StopWish::kill)
       std::cout << run.name
                 << ": its worker is killed now; the same exp run takes it up: " << resume_text(store, run.id)
                 << '\n';
-    else if (silence.noticeable())
+    else if (inactivity.noticeable())
       std::cout << run.name
-                << " was asked to stop, which it does only after a step: " << silence_text(silence) << "; "
-                << suggestion(line, {"stop", run.name, "--kill"}) << " ends it now\n";
+                << " was asked to stop, which it does only after a step: " << inactivity_text(inactivity)
+                << "; " << suggestion(line, {"stop", run.name, "--kill"}) << " ends it now\n";
     else
       std::cout << run.name << " was asked to stop; it writes a checkpoint first\n";
   }

@@ -7,8 +7,8 @@
 #include <span>
 #include <sstream>
 
-#include "config/input_file.hpp"
-#include "record/file_descriptor.hpp"
+#include "base/input_file.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

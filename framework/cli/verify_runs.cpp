@@ -11,10 +11,10 @@
 #include "cli/run_ranks.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verdict_text.hpp"
-#include "record/cores.hpp"
 #include "runner/parent_weights.hpp"
 #include "runner/places.hpp"
 #include "runner/verifier.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -8,7 +8,7 @@
 #include "cli/search_text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verify_runs.hpp"
-#include "record/cores.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -4,9 +4,9 @@
 #include <sqlite3.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
-#include "config/json_text.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 

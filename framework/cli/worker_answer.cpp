@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "cli/progress_line.hpp"
-#include "config/json_text.hpp"
 #include "record/answer_progress.hpp"
 #include "runner/worker_process.hpp"
 

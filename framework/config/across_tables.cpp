@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "base/nearest.hpp"
 #include "config/core_schema.hpp"
-#include "config/nearest.hpp"
 #include "config/selection.hpp"
 
 namespace encore {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "config/core_schema.hpp"
 #include "config/fingerprint.hpp"
-#include "config/nearest.hpp"
 #include "config/shared_object.hpp"
 
 namespace encore {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

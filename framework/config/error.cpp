@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 
 namespace encore {
 

@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/input_file.hpp"
+#include "base/limits.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/input_file.hpp"
-#include "config/limits.hpp"
 #include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 

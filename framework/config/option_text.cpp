@@ -1,9 +1,9 @@
 #include "config/option_text.hpp"
 
 #include "base/measure_json.hpp"
+#include "base/nearest.hpp"
 #include "config/check_value.hpp"
 #include "config/manifest.hpp"
-#include "config/nearest.hpp"
 #include "config/schema_json.hpp"
 #include "config/value.hpp"
 

@@ -1,4 +1,4 @@
-// See override.hpp.
+// Parses the words of the command line into keys with values, with the place of each for messages.
 #include "config/override.hpp"
 
 #include <charconv>

@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
+#include "base/limits.hpp"
+#include "base/nearest.hpp"
 #include "config/across_tables.hpp"
 #include "config/core_schema.hpp"
-#include "config/limits.hpp"
-#include "config/nearest.hpp"
 #include "config/resolve_path.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 
 namespace encore {
 

@@ -3,8 +3,8 @@
 
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
+#include "base/nearest.hpp"
 #include "config/manifest.hpp"
-#include "config/nearest.hpp"
 #include "config/value.hpp"
 
 namespace encore {

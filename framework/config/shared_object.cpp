@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 
 namespace encore {
 

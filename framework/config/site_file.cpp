@@ -1,11 +1,11 @@
-// See site_file.hpp.
+// The schema of site.toml, and the checks of times, sizes and words that it cannot express.
 #include "config/site_file.hpp"
 
 #include <array>
 #include <cstdlib>
 #include <string_view>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 

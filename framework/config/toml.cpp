@@ -8,7 +8,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 #include "config/toml_scan.hpp"
 
 namespace encore {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 
 namespace encore {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
+#include "base/nearest.hpp"
 #include "config/check_value.hpp"
-#include "config/limits.hpp"
-#include "config/nearest.hpp"
 #include "config/resolve_path.hpp"
 
 namespace encore {

@@ -7,7 +7,7 @@
 
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "memory/device_memory.hpp"
 #include "plugin_host/make_offer.hpp"
 

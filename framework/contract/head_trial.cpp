@@ -1,4 +1,4 @@
-// See head_trial.hpp.
+// Gives a head its memory, its inputs, and the columns and targets that it declares.
 #include "contract/head_trial.hpp"
 
 #include <algorithm>

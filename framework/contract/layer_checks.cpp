@@ -7,7 +7,7 @@
 #include "contract/head_trial.hpp"
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 
 namespace encore {
 namespace {

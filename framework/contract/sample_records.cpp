@@ -1,4 +1,4 @@
-// See sample_records.hpp.
+// Makes a value for each field by its shared name, and cuts and joins words for SampleTokenizer.
 #include "contract/sample_records.hpp"
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/nearest.hpp"
 #include "config/check_value.hpp"
 #include "config/error.hpp"
-#include "config/nearest.hpp"
 #include "config/validate.hpp"
 #include "record/crash_line.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/measures.hpp"
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/selection.hpp"
 #include "contract/sample_records.hpp"
 #include "contract/suite.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/measures.hpp"
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/selection.hpp"
 #include "contract/task_samples.hpp"
 

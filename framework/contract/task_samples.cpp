@@ -1,4 +1,4 @@
-// See task_samples.hpp.
+// Makes two splits of sample records, encodes them, and builds outputs that are right or arbitrary.
 #include "contract/task_samples.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "data/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace encore {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace encore {
 namespace {

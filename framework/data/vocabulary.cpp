@@ -1,4 +1,4 @@
-// See vocabulary.hpp.
+// Recognises the format of a vocabulary file and reads its tokens in order.
 #include "data/vocabulary.hpp"
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
-#include "config/json_text.hpp"
-#include "config/json_values.hpp"
-#include "data/file.hpp"
+#include "base/json_text.hpp"
+#include "base/json_values.hpp"
+#include "base/load_file.hpp"
+#include "base/utf8.hpp"
 #include "data/sentencepiece_pieces.hpp"
-#include "data/utf8.hpp"
 
 namespace encore {
 

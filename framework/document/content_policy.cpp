@@ -3,7 +3,7 @@
 
 #include <encore/base64.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 

@@ -1,11 +1,11 @@
-// See csv.hpp.
+// Collects the tables of all sections and quotes cells as RFC 4180 demands.
 #include "document/csv.hpp"
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/outline.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See document.hpp.
+// The plain text of marked spans. Everything else of a document is data.
 #include "document/document.hpp"
 
 namespace encore {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/charts.hpp"
-#include "document/number.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 

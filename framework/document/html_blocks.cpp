@@ -1,8 +1,8 @@
-// See html_blocks.hpp.
+// Writes each kind of block as HTML. Long words get places where a browser may break them.
 #include "document/html_blocks.hpp"
 
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/text.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See json.hpp.
+// Writes each kind of block and chart as JSON, with every number in full precision.
 #include "document/json.hpp"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
 #include "document/latex_table.hpp"
-#include "document/number.hpp"
 #include "document/outline.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"

@@ -1,12 +1,12 @@
-// See latex_table.hpp.
+// Estimates the widths of columns and shares the width of the page among them.
 #include "document/latex_table.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/text.hpp"
 
 namespace encore {

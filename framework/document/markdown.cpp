@@ -1,4 +1,4 @@
-// See markdown.hpp.
+// Writes blocks as CommonMark and the pictures as SVG files beside it.
 #include "document/markdown.hpp"
 
 #include "document/escape.hpp"

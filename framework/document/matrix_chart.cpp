@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/number_text.hpp"
 #include "document/charts.hpp"
-#include "document/number.hpp"
 #include "document/palette.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"

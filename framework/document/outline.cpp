@@ -1,4 +1,4 @@
-// See outline.hpp.
+// Walks through all sections once and numbers sections, tables, figures and listings.
 #include "document/outline.hpp"
 
 #include <encore/error.hpp>

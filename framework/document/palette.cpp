@@ -1,4 +1,4 @@
-// See palette.hpp.
+// The colours of each tone, their contrast against the paper, and the style sheet made of them.
 #include "document/palette.hpp"
 
 #include <array>

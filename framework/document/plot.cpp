@@ -1,10 +1,10 @@
-// See plot.hpp.
+// Measures labels, chooses ticks that fit, and draws the axes, the grid and the legend.
 #include "document/plot.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "document/text.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See quantity.hpp.
+// Formats of numbers with units, by printf in the "C" locale.
 #include "document/quantity.hpp"
 
 #include <cmath>

@@ -1,11 +1,11 @@
-// See scale.hpp.
+// Chooses round steps for linear axes and powers for logarithmic ones.
 #include "document/scale.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 
 namespace encore {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/number_text.hpp"
 #include "document/charts.hpp"
-#include "document/number.hpp"
 #include "document/plot.hpp"
 
 namespace encore {

@@ -2,9 +2,9 @@
 // currentColor; a stand-alone file has them in it, on paper of its own.
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/drawing.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"
 

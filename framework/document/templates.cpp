@@ -1,4 +1,4 @@
-// See templates.hpp.
+// Reads the files of reports/, or those of the user, and replaces the placeholders.
 #include "document/templates.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
-#include "data/file.hpp"
+#include "base/load_file.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See text.hpp.
+// Walks over code points with utf8proc to clean, shorten and measure names.
 #include "document/text.hpp"
 
 #include <utf8proc.h>

@@ -1,9 +1,9 @@
 // A drawing as a tikzpicture: one unit is 1/72 inch, y grows downwards as in the drawing.
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/drawing.hpp"
 #include "document/escape.hpp"
-#include "document/number.hpp"
 #include "document/palette.hpp"
 
 namespace encore {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace encore {
 namespace {

@@ -1,4 +1,4 @@
-// See best_pieces.hpp.
+// Calls the kernel of the largest channels and copies its lists to the host.
 #include "infer/best_pieces.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace encore {
 namespace {

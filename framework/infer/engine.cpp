@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/load_file.hpp"
 #include "data/encode.hpp"
-#include "data/file.hpp"
 #include "data/largest_batch.hpp"
 #include "infer/attention.hpp"
 

@@ -16,8 +16,8 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "record/atomic_file.hpp"
 #include "record/safetensors.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

@@ -6,8 +6,8 @@
 #include <encore/device.hpp>
 #include <encore/kernels.hpp>
 
-#include "kernels/int4_weights.hpp"
-#include "kernels/int8_weights.hpp"
+#include "kernels/products/int4_weights.hpp"
+#include "kernels/products/int8_weights.hpp"
 #include "memory/device_memory.hpp"
 #include "model/floats.hpp"
 #include "model/load_parameters.hpp"

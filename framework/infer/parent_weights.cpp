@@ -5,9 +5,9 @@
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
-#include "data/file.hpp"
-#include "data/hash.hpp"
+#include "base/load_file.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "model/load_parameters.hpp"
 #include "record/weights_file.hpp"
 

@@ -2,7 +2,7 @@
 // more than is tolerated: then each is measured alone, and those that harm most stay as they are, one after
 // the other, until the others are tolerable; where 4 bits are asked for they get 8 first. The cost is the
 // loss on a sample of the development set, or how far vectors of texts move. Place in the flow: the worker's
-// quantize; the file is infer/integer_weights.hpp, the products kernels/gemm_integers.cpp.
+// quantize; the file is infer/integer_weights.hpp, the products kernels/products/gemm_integers.cpp.
 #pragma once
 
 #include <cstddef>

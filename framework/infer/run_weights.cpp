@@ -4,7 +4,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "infer/integer_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"

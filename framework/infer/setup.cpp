@@ -11,12 +11,12 @@
 #include <encore/vocabulary_lines.hpp>
 
 #include "base/host_measures.hpp"
+#include "base/load_file.hpp"
 #include "base/measures.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
-#include "config/nearest.hpp"
-#include "data/file.hpp"
-#include "data/hash.hpp"
 #include "data/vocabulary.hpp"
 #include "record/crash_line.hpp"
 #include "tasks/length_share.hpp"

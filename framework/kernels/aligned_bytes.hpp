@@ -1,5 +1,5 @@
 // AlignedBytes: memory of the device that kernels and libraries write to, without contents. Place in the
-// flow: device.cpp (the workspace), gemm_cublaslt.cpp.
+// flow: device.cpp (the workspace), kernels/products/gemm_cublaslt.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Sums over blocks of rows, added up on a GPU in an order that the number of blocks alone decides: runs of
 // neighbours, each in order, and then these in order. A run is a warp's, so that no warp walks all blocks.
-// Place in the flow: norm_rows.hpp, gemm_epilogue.hpp.
+// Place in the flow: kernels/norms/norm_rows.hpp, kernels/products/gemm_epilogue.hpp.
 //
 // Functions of headers that hold a kernel's lambda are static: nvcc keeps the pointers with which the host
 // copies such a lambda apart for every file, and copies merged by the linker would meet those of another.

@@ -2,7 +2,7 @@
 #include <encore/rows.hpp>
 
 #include "kernels/aligned_bytes.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 
 namespace encore {
 

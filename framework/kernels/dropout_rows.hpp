@@ -1,6 +1,6 @@
 // DropoutRows: dropout of a row of activations, alone or added to another row, for every kernel that does so
 // in its pass. The mask is drawn from (example, position, channel), never stored. Place in the flow:
-// dropout.cpp, norm_rows.hpp.
+// dropout.cpp, kernels/norms/norm_rows.hpp.
 #pragma once
 
 #include <encore/random.hpp>

@@ -1,7 +1,7 @@
 // LaneRow: how the lanes of a GPU's warp hold a row of channels in registers, so that what takes several
 // passes over a row reads it from memory once. Of each of the four runs of channels that share random
 // counters (random.hpp) a lane holds a group of neighbours, which it reads and writes at once; so it draws
-// for channels of its own alone. Place in the flow: norm_rows.hpp.
+// for channels of its own alone. Place in the flow: kernels/norms/norm_rows.hpp.
 #pragma once
 
 #include <encore/rows.hpp>

@@ -1,7 +1,8 @@
 // Pack: the widest vector of the target as one value, for what a host thread keeps in registers, and what is
 // computed of all its elements. Written on the compiler's vector types, which GCC and Clang turn into vector
 // instructions of any processor; loops over the elements of a pack have a constant length for the same end.
-// Place in the flow: small_product.hpp, transpose_square.hpp, attention_rows.hpp.
+// Place in the flow: kernels/products/small_product.hpp, transpose_square.hpp,
+// kernels/attention/attention_rows.hpp.
 #pragma once
 
 #include <cstdint>

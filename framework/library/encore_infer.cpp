@@ -20,9 +20,9 @@
 
 #include "archive/bundled_run.hpp"
 #include "infer/engine.hpp"
-#include "record/cores.hpp"
 #include "record/run_paths.hpp"
 #include "tasks/prediction_file.hpp"
+#include "world/cores.hpp"
 
 using encore::Engine;
 

@@ -1,4 +1,4 @@
-// See parameter_layout.hpp.
+// Gives parameters their offsets, and cuts the blocks into chunks and segments for the optimizer.
 #include "memory/parameter_layout.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See head_fit.hpp.
+// One check for each kind of mismatch between head, task and model, with the key that must change.
 #include "model/head_fit.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // would bring every matrix into that layout for each text anew; or one whose products are computed with
 // integers. Place in the flow: Model makes it when it plans for inference, with its first Generation, and
 // where an Engine quantises it; passes without gradients hand it to their products (LaidOutProducts and
-// QuantizedProducts in kernels/gemm.hpp).
+// QuantizedProducts in kernels/products/gemm.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "memory/device_memory.hpp"
 #include "memory/parameter_block.hpp"
 #include "model/network.hpp"

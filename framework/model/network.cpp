@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "config/error.hpp"
-#include "config/nearest.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "model/embedding.hpp"
 #include "model/head_fit.hpp"
 #include "model/node_builder.hpp"

@@ -5,7 +5,7 @@
 
 #include <encore/kernels.hpp>
 
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "model/pick.hpp"
 #include "model/residual.hpp"
 #include "record/crash_line.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/nearest.hpp"
 #include "config/error.hpp"
-#include "config/nearest.hpp"
 #include "model/network.hpp"
 
 namespace encore {

@@ -10,7 +10,7 @@
 #include "onnx/graph_writer.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <variant>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "onnx/proto_message.hpp"
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 #include "config/value.hpp"
 
 namespace encore {

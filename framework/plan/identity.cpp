@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
 #include "config/json_value.hpp"
 #include "config/value.hpp"
-#include "data/hash.hpp"
 
 namespace encore {
 

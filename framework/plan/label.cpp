@@ -1,4 +1,4 @@
-// See label.hpp.
+// Words the value of an option, and adds the options or the number that distinguish equal labels.
 #include "plan/label.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See name_pattern.hpp.
+// Parses the braces of a name and finds the option that each of them means.
 #include "plan/name_pattern.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/input_file.hpp"
 #include "config/core_schema.hpp"
-#include "config/input_file.hpp"
 #include "config/json_value.hpp"
 #include "config/resolve_path.hpp"
 #include "config/toml.hpp"

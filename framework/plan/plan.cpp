@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 #include "plan/plan_header.hpp"
 #include "plan/point_maker.hpp"
 #include "plan/sweep.hpp"

@@ -1,9 +1,9 @@
-// See plan_header.hpp.
+// Reads name, note, tags and seeds, and limits their number and length.
 #include "plan/plan_header.hpp"
 
+#include "base/limits.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/limits.hpp"
 #include "config/validate.hpp"
 
 namespace encore {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/check_value.hpp"
-#include "config/nearest.hpp"
 #include "config/toml.hpp"
-#include "data/hash.hpp"
 #include "plan/identity.hpp"
 #include "plan/parent_filler.hpp"
 #include "record/specification.hpp"
@@ -130,10 +130,10 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
 }
 
 /// What the conditions of [sweep.when] leave of a proposal. Level by level, since a condition may ask about
-/// an option that another one guards.
+/// a conditional option.
 Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   std::set<std::string> undecided, dropped;
-  for (const Guard& guard : sweep_.guards) undecided.insert(guard.key);
+  for (const ConditionalOption& option : sweep_.conditional_options) undecided.insert(option.key);
   const auto remaining = [&] {
     Proposal out;
     for (const Assignment& assignment : proposal)
@@ -141,17 +141,17 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
     return out;
   };
   Proposal chosen = remaining();
-  for (auto guard = sweep_.guards.begin(); guard != sweep_.guards.end();) {
+  for (auto option = sweep_.conditional_options.begin(); option != sweep_.conditional_options.end();) {
     // What is wrong with the point is found again when it is made.
     Problems ignored;
     const nlohmann::json config = resolve(assigned(chosen, ignored), catalogue_, ignored).config;
-    for (const std::size_t level = guard->level; guard != sweep_.guards.end() && guard->level == level;
-         ++guard) {
-      undecided.erase(guard->key);
-      if (condition_holds("when", guard->condition, config, problems))
-        met_guards_.insert(guard->key);
+    for (const std::size_t level = option->level;
+         option != sweep_.conditional_options.end() && option->level == level; ++option) {
+      undecided.erase(option->key);
+      if (condition_holds("when", option->condition, config, problems))
+        met_options_.insert(option->key);
       else
-        dropped.insert(guard->key);
+        dropped.insert(option->key);
     }
     chosen = remaining();
   }
@@ -253,17 +253,18 @@ void PointMaker::require_known(const std::string& word, const Condition& conditi
                   key.find('.') == std::string::npos ? "; a text stands in quotes: '" + key + "'" : ""));
 }
 
-void PointMaker::finish_guards(Problems& problems) const {
-  for (const Guard& guard : sweep_.guards) require_known("when", guard.condition, problems);
+void PointMaker::finish_conditional_options(Problems& problems) const {
+  for (const ConditionalOption& option : sweep_.conditional_options)
+    require_known("when", option.condition, problems);
   // What the command line sets, or chance draws, may leave a condition unmet that is meant well.
   if (!problems.empty() || !document_.overrides.empty() || !document_.grid.empty() ||
-      sweep_.is_guarded_by_chance())
+      sweep_.has_random_condition())
     return;
-  for (const Guard& guard : sweep_.guards)
-    if (!met_guards_.contains(guard.key))
-      problems.add(guard.condition.place, "sweep.when",
-                   "when \"" + guard.condition.text + "\": holds in no point of the sweep, so \"" +
-                       guard.key +
+  for (const ConditionalOption& option : sweep_.conditional_options)
+    if (!met_options_.contains(option.key))
+      problems.add(option.condition.place, "sweep.when",
+                   "when \"" + option.condition.text + "\": holds in no point of the sweep, so \"" +
+                       option.key +
                        "\" would never be varied; mend the condition, or take the option out of the sweep");
 }
 
@@ -286,7 +287,7 @@ std::vector<Problem> PointMaker::warnings() const {
 
 void PointMaker::finish(Problems& problems) const {
   for (const Condition& exclusion : sweep_.exclusions) require_known("exclude", exclusion, problems);
-  finish_guards(problems);
+  finish_conditional_options(problems);
   names_.finish(known_keys_, problems);
   const std::vector<std::string> used(used_layers_.begin(), used_layers_.end());
   for (const auto& [name, place] : unused_layers_) {

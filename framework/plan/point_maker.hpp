@@ -54,7 +54,7 @@ class PointMaker {
   void note_names(const Resolved& resolved);
   bool is_excluded(const nlohmann::json& config, Problems& problems);
   void require_known(const std::string& word, const Condition& condition, Problems& problems) const;
-  void finish_guards(Problems& problems) const;
+  void finish_conditional_options(Problems& problems) const;
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
 
   const ExperimentFile& document_;
@@ -74,7 +74,7 @@ class PointMaker {
   std::map<std::string, std::string> hashes_;                     // by path
   std::set<std::pair<std::string, const Schema*>> known_tables_;  // whose options are in known_keys_
   std::set<std::string> known_keys_;                              // options that some point has
-  std::set<std::string> met_guards_;  // whose condition held in some point, by key
+  std::set<std::string> met_options_;  // whose condition held in some point, by key
   std::set<const Condition*> met_exclusions_;
   std::set<std::string> used_layers_;
   std::map<std::string, Place> unused_layers_;

@@ -1,11 +1,11 @@
-// See random_law.hpp.
+// Reads the bounds of a distribution and checks them against the type and range of its option.
 #include "plan/random_law.hpp"
 
 #include <map>
 #include <string>
 
+#include "base/nearest.hpp"
 #include "config/check_value.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See run_names.hpp.
+// Shortens the keys of varied options to the parts that distinguish them, and joins the labels.
 #include "plan/run_names.hpp"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/toml.hpp"
-#include "data/hash.hpp"
 #include "plan/label.hpp"
 
 namespace encore {

@@ -5,9 +5,9 @@
 
 namespace encore {
 
-bool Sweep::is_guarded_by_chance() const {
-  return std::ranges::any_of(guards, [&](const Guard& guard) {
-    return std::ranges::any_of(guard.condition.expression.keys(), [&](const std::string& key) {
+bool Sweep::has_random_condition() const {
+  return std::ranges::any_of(conditional_options, [&](const ConditionalOption& option) {
+    return std::ranges::any_of(option.condition.expression.keys(), [&](const std::string& key) {
       return std::ranges::any_of(random, [&](const RandomVariable& variable) { return variable.key == key; });
     });
   });

@@ -1,5 +1,5 @@
-// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions, guards.
-// Read next: proposal.hpp, which makes points of it.
+// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions,
+// conditional options. Read next: proposal.hpp, which makes points of it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 #include "config/experiment_file.hpp"
 #include "config/option_places.hpp"
 #include "config/value.hpp"
+#include "plan/conditional_option.hpp"
 #include "plan/expression.hpp"
-#include "plan/guard.hpp"
 
 namespace encore {
 
@@ -52,10 +52,10 @@ struct Sweep {
   std::vector<Zip> zips;
   std::vector<RandomVariable> random;
   std::vector<Condition> exclusions;
-  std::vector<Guard> guards;  ///< by rising level; of options that are still varied
+  std::vector<ConditionalOption> conditional_options;  ///< by rising level; of options that are still varied
 
   /// Whether a condition of [sweep.when] asks about something drawn at random.
-  bool is_guarded_by_chance() const;
+  bool has_random_condition() const;
   /// Number of points before exclusions and seeds; not more than most_points + 1 is counted.
   std::size_t size() const;
 };

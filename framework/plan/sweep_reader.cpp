@@ -1,5 +1,5 @@
 // [sweep] as it is written becomes a Sweep. See sweep.hpp; random_law.hpp reads one variable of
-// [sweep.random], guard.hpp the table [sweep.when].
+// [sweep.random], conditional_option.hpp the table [sweep.when].
 #include "plan/sweep.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "config/core_schema.hpp"
-#include "config/nearest.hpp"
 #include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
@@ -118,10 +118,10 @@ class SweepReader {
   }
 
   /// An option that --grid varies keeps the condition that the file has for it.
-  bool is_unguarded(const Guard& guard) const {
-    const Override* grid = covering(document_.grid, guard.path);
-    return covering(document_.overrides, guard.path) != nullptr ||
-           (grid != nullptr && grid->path != guard.path);
+  bool loses_condition(const ConditionalOption& option) const {
+    const Override* grid = covering(document_.grid, option.path);
+    return covering(document_.overrides, option.path) != nullptr ||
+           (grid != nullptr && grid->path != option.path);
   }
 
   // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
@@ -257,8 +257,9 @@ class SweepReader {
 
   void read_when(const Value::Member& member) {
     if (!is_table(member.value, "[" + owner_ + ".when]")) return;
-    sweep_.guards = read_guards(member.value, owner_, varied_, problems_);
-    std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_unguarded(guard); });
+    sweep_.conditional_options = read_conditional_options(member.value, owner_, varied_, problems_);
+    std::erase_if(sweep_.conditional_options,
+                  [&](const ConditionalOption& option) { return loses_condition(option); });
   }
 
   const ExperimentFile& document_;

@@ -1,7 +1,7 @@
-// See make_offer.hpp.
+// The message for an object that a plugin could not build, with the type that was asked for.
 #include "plugin_host/make_offer.hpp"
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/schema_json.hpp"
 
 namespace encore {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "config/fingerprint.hpp"
-#include "config/nearest.hpp"
-#include "data/hash.hpp"
 #include "plugin_host/loader.hpp"
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"

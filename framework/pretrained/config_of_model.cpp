@@ -2,7 +2,7 @@
 // for.
 #include <algorithm>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "pretrained/pretrained_config.hpp"
 
 namespace encore {

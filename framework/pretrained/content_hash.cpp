@@ -1,6 +1,6 @@
 #include "pretrained/content_hash.hpp"
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/hash_cache.hpp"

@@ -8,7 +8,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "config/value.hpp"
 #include "pretrained/families.hpp"
 

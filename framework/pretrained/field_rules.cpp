@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "config/value.hpp"
 
 namespace encore {

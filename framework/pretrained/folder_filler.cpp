@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/input_file.hpp"
-#include "config/nearest.hpp"
+#include "base/input_file.hpp"
+#include "base/nearest.hpp"
 #include "config/resolve_path.hpp"
 #include "pretrained/option_filler.hpp"
 

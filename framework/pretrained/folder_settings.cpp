@@ -8,9 +8,9 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/limits.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/limits.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/json_values.hpp"
-#include "config/limits.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/json_values.hpp"
+#include "base/limits.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/byte_bpe_files.hpp"
 #include "record/safetensors.hpp"

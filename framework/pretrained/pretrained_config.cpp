@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 

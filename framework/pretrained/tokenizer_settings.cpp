@@ -7,7 +7,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/family.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

@@ -1,10 +1,10 @@
-// See bench_request.hpp.
+// Reads and writes bench.json, and checks the members that another version may lack.
 #include "record/bench_request.hpp"
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/limits.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/limits.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

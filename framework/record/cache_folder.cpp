@@ -1,4 +1,4 @@
-// See cache_folder.hpp.
+// Reads the environment variables in the order that the header names.
 #include "record/cache_folder.hpp"
 
 #include <cstdlib>

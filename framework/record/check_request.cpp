@@ -1,9 +1,9 @@
-// See check_request.hpp.
+// Numbers the tables of all runs and writes each once; the worker restores the specifications.
 #include "record/check_request.hpp"
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

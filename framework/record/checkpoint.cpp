@@ -1,4 +1,4 @@
-// See checkpoint.hpp.
+// Names of checkpoint files, the search for the newest whole one, and the removal of old ones.
 #include "record/checkpoint.hpp"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 #include <encore/error.hpp>
 
-#include "record/atomic_file.hpp"
 #include "record/run_paths.hpp"
 #include "record/spool_reader.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

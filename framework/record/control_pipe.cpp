@@ -1,4 +1,4 @@
-// See control_pipe.hpp.
+// Reads whole lines without blocking, and writes them without SIGPIPE.
 #include "record/control_pipe.hpp"
 
 #include <fcntl.h>

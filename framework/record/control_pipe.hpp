@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

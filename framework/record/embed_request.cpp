@@ -1,10 +1,10 @@
-// See embed_request.hpp.
+// The request as one JSON object, written by exp and parsed by the worker.
 #include "record/embed_request.hpp"
 
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

@@ -17,7 +17,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/event_fields.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See generate_request.hpp.
+// The request as one JSON object, and the ranges and combinations of decoding options that are allowed.
 #include "record/generate_request.hpp"
 
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 namespace {

@@ -10,10 +10,10 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "data/hash.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "base/sha256.hpp"
 #include "record/cache_folder.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -4,7 +4,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

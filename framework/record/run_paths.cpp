@@ -1,4 +1,4 @@
-// See run_paths.hpp.
+// Checks ids and names character by character before they become a part of a path.
 #include "record/run_paths.hpp"
 
 #include <algorithm>

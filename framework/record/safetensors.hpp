@@ -16,7 +16,7 @@
 
 #include <encore/tensor.hpp>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

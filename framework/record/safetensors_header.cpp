@@ -12,7 +12,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <encore/error.hpp>
 
-#include "record/crc32.hpp"
+#include "base/crc32.hpp"
 
 namespace encore {
 namespace {

@@ -1,11 +1,11 @@
-// See source_record.hpp.
+// Reads source.json and the diff, limits their size, and compares the hashes of the program's files.
 #include "record/source_record.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 

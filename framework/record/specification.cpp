@@ -1,4 +1,4 @@
-// See specification.hpp.
+// Reads and writes specification.json, with a message for each member that is missing or of another type.
 #include "record/specification.hpp"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "config/limits.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/limits.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See spool.hpp.
+// Encodes events and points as frames, and writes them through one buffer.
 #include "record/spool.hpp"
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 #include <encore/error.hpp>
 #include <encore/measure.hpp>
 
+#include "base/crc32.hpp"
 #include "base/measure_json.hpp"
-#include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
 
 namespace encore {

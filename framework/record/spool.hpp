@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "record/events.hpp"
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

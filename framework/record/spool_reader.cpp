@@ -1,4 +1,5 @@
-// See spool_reader.hpp.
+// Reads frames, checks each checksum and sequence number, and searches for the next whole frame behind
+// damage.
 #include "record/spool_reader.hpp"
 
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-#include "record/crc32.hpp"
+#include "base/crc32.hpp"
 
 namespace encore {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/input_file.hpp"
+#include "base/input_file.hpp"
 #include "record/spool.hpp"
 
 namespace encore {

@@ -6,7 +6,7 @@
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 namespace {

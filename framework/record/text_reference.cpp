@@ -9,8 +9,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
-#include "data/file.hpp"
+#include "base/json_text.hpp"
+#include "base/load_file.hpp"
 
 namespace encore {
 namespace {

@@ -7,9 +7,9 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
-#include "data/parallel.hpp"
+#include "base/json_text.hpp"
+#include "base/parallel.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 

@@ -13,10 +13,10 @@ namespace encore {
 
 namespace {
 
-std::size_t completed(const Material& material) {
-  return static_cast<std::size_t>(
-      std::count_if(material.runs.begin(), material.runs.end(),
-                    [](const RunRow& run) { return run.state == RunState::completed; }));
+std::size_t completed(const ReportData& data) {
+  return static_cast<std::size_t>(std::count_if(data.runs.begin(), data.runs.end(), [](const RunRow& run) {
+    return run.state == RunState::completed;
+  }));
 }
 
 /// "model.layers (1, 2, 4)"
@@ -30,34 +30,33 @@ std::string factor_text(const Factor& factor) {
   return factor.label + " (" + text + ")";
 }
 
-std::string asked_text(const Material& material) {
+std::string asked_text(const ReportData& data) {
   std::vector<std::string> factors;
   constexpr std::size_t most = 6;
-  for (const Factor& factor : material.factors)
+  for (const Factor& factor : data.factors)
     if (factors.size() < most) factors.push_back(factor_text(factor));
-  if (material.factors.size() > most)
-    factors.push_back(counted(material.factors.size() - most, "more setting"));
+  if (data.factors.size() > most) factors.push_back(counted(data.factors.size() - most, "more setting"));
   std::set<std::uint64_t> seeds;
-  for (const RunRow& run : material.runs) seeds.insert(run.seed);
-  const std::string runs = material.runs.size() == 1 ? "one run" : counted(material.runs.size(), "run");
+  for (const RunRow& run : data.runs) seeds.insert(run.seed);
+  const std::string runs = data.runs.size() == 1 ? "one run" : counted(data.runs.size(), "run");
   return (factors.empty()
-              ? "Asked: the " + material.metric.name + " of " + runs
-              : "Asked: how " + material.metric.name + " depends on " + listed(factors) + ", by " + runs) +
+              ? "Asked: the " + data.metric.name + " of " + runs
+              : "Asked: how " + data.metric.name + " depends on " + listed(factors) + ", by " + runs) +
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
 using Runs = std::vector<const RunRow*>;
 
 /// The value of a setting that all these runs share; null where they differ in it.
-nlohmann::json common_value(const Material& material, const Runs& runs, const std::string& key) {
-  const nlohmann::json first = material.setting(*runs.front(), key);
+nlohmann::json common_value(const ReportData& data, const Runs& runs, const std::string& key) {
+  const nlohmann::json first = data.setting(*runs.front(), key);
   for (const RunRow* run : runs)
-    if (material.setting(*run, key) != first) return nullptr;
+    if (data.setting(*run, key) != first) return nullptr;
   return first;
 }
 
-std::string common_text(const Material& material, const Runs& runs, const std::string& key) {
-  return setting_text(common_value(material, runs, key));
+std::string common_text(const ReportData& data, const Runs& runs, const std::string& key) {
+  return setting_text(common_value(data, runs, key));
 }
 
 /// Whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added to it.
@@ -69,13 +68,13 @@ bool is_of_set(const DatasetRow& file, const std::string& set) {
 
 /// What the workers reported of the size of a set: "1,200 examples of train.conll"; empty where one of them
 /// did not, or where the runs differ in it.
-std::string set_text(const Material& material, const Runs& runs, const std::string& set) {
+std::string set_text(const ReportData& data, const Runs& runs, const std::string& set) {
   constexpr std::size_t most = 4;
   std::set<std::string> texts;
   for (const RunRow* run : runs) {
-    const SetFacts* facts = material.facts(*run, set);
-    const auto files = material.datasets.find(run->number);
-    if (facts == nullptr || files == material.datasets.end()) return "";
+    const SetFacts* facts = data.facts(*run, set);
+    const auto files = data.datasets.find(run->number);
+    if (facts == nullptr || files == data.datasets.end()) return "";
     const bool has_own =
         std::ranges::any_of(files->second, [&](const DatasetRow& file) { return is_of_set(file, set); });
     std::vector<std::string> names;
@@ -90,13 +89,13 @@ std::string set_text(const Material& material, const Runs& runs, const std::stri
 }
 
 /// "2 layers (attention, feed_forward)": of the table `model` or `model.decoder`; as much of it as all share.
-std::string stack_text(const Material& material, const Runs& runs, const std::string& table) {
-  const nlohmann::json layers = common_value(material, runs, table + ".layers");
+std::string stack_text(const ReportData& data, const Runs& runs, const std::string& table) {
+  const nlohmann::json layers = common_value(data, runs, table + ".layers");
   if (!layers.is_number_integer() || layers.get<std::int64_t>() < 0) return "";
   std::string types;
-  if (const nlohmann::json block = common_value(material, runs, table + ".block"); block.is_array())
+  if (const nlohmann::json block = common_value(data, runs, table + ".block"); block.is_array())
     for (const nlohmann::json& name : block) {
-      const std::string type = common_text(material, runs, "model.layer." + setting_text(name) + ".type");
+      const std::string type = common_text(data, runs, "model.layer." + setting_text(name) + ".type");
       if (type.empty()) return counted(layers.get<std::size_t>(), "layer");
       types += (types.empty() ? "" : ", ") + type;
     }
@@ -104,11 +103,11 @@ std::string stack_text(const Material& material, const Runs& runs, const std::st
 }
 
 /// "an encoder of 2 layers (self_attention, feed_forward) and width 128 (343,000 parameters)"
-std::string model_text(const Material& material, const Runs& runs, const std::string& kind) {
+std::string model_text(const ReportData& data, const Runs& runs, const std::string& kind) {
   const bool has_decoder = kind.find(" with a decoder") != std::string::npos;
-  const std::string stack = stack_text(material, runs, "model"),
-                    decoder = has_decoder ? stack_text(material, runs, "model.decoder") : "",
-                    width = common_text(material, runs, "model.width");
+  const std::string stack = stack_text(data, runs, "model"),
+                    decoder = has_decoder ? stack_text(data, runs, "model.decoder") : "",
+                    width = common_text(data, runs, "model.width");
   std::string text = kind == "decoder" ? "a decoder" : "an encoder";
   if (!stack.empty()) text += " of " + stack;
   if (has_decoder) text += " with a decoder" + (decoder.empty() ? "" : " of " + decoder);
@@ -116,7 +115,7 @@ std::string model_text(const Material& material, const Runs& runs, const std::st
     text += (has_decoder ? ", both of width " : stack.empty() ? " of width " : " and width ") + width;
   std::set<std::int64_t> sizes;
   for (const RunRow* run : runs)
-    if (const Started* started = material.started(*run); started != nullptr && started->parameters)
+    if (const Started* started = data.started(*run); started != nullptr && started->parameters)
       sizes.insert(*started->parameters);
   if (!sizes.empty())
     text += " (" + thousands(*sizes.begin()) + (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") +
@@ -130,18 +129,16 @@ struct OriginGroup {
   Runs runs;
 };
 
-std::string group_text(const Material& material, const OriginGroup& group, bool is_all) {
+std::string group_text(const ReportData& data, const OriginGroup& group, bool is_all) {
   const ModelOrigin& origin = group.origins.front();
-  const std::string train = set_text(material, group.runs, "train"),
-                    test = set_text(material, group.runs, "test"),
-                    task = common_text(material, group.runs, "task.type");
+  const std::string train = set_text(data, group.runs, "train"), test = set_text(data, group.runs, "test"),
+                    task = common_text(data, group.runs, "task.type");
   const bool is_scored =
       std::ranges::all_of(group.runs, [](const RunRow* run) { return run->state == RunState::completed; });
   std::string text = origin.is_trained ? "Trained" : "Taken over without training";
   if (!is_all) text += " (" + counted(group.runs.size(), "run") + ")";
-  text += ": " + model_text(material, group.runs, origin.kind) +
-          (task.empty() ? "" : " for the task " + task) + (origin.is_trained ? ", from " : ", with ") +
-          start_text(group.origins);
+  text += ": " + model_text(data, group.runs, origin.kind) + (task.empty() ? "" : " for the task " + task) +
+          (origin.is_trained ? ", from " : ", with ") + start_text(group.origins);
   for (const std::string& more : further_texts(group.origins)) text += ", " + more;
   if (origin.is_trained && !train.empty()) text += ", on " + train;
   if (!test.empty()) text += (is_scored ? "; scored on " : "; the test set has ") + test;
@@ -150,13 +147,13 @@ std::string group_text(const Material& material, const OriginGroup& group, bool 
 
 /// What was trained, for readers who know nothing of it yet; a sentence for each way in which a model came
 /// about. Runs whose worker never reported a start are left out: nothing was trained yet.
-std::vector<std::string> trained_texts(const Material& material) {
+std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
-  for (const RunRow& run : material.runs) {
-    if (material.started(run) == nullptr) continue;
+  for (const RunRow& run : data.runs) {
+    if (data.started(run) == nullptr) continue;
     ModelOrigin origin =
-        model_origin(material.store, run, [&](const std::string& key) { return material.setting(run, key); });
+        model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
     auto group = std::ranges::find_if(
         groups, [&](const OriginGroup& one) { return one.origins.front().same_but_for_names(origin); });
     if (group == groups.end()) group = groups.insert(group, OriginGroup{});
@@ -167,20 +164,20 @@ std::vector<std::string> trained_texts(const Material& material) {
                            [](const OriginGroup& group) { return group.runs.size(); });
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(most, groups.size()); ++i)
-    texts.push_back(group_text(material, groups[i], groups.size() == 1));
+    texts.push_back(group_text(data, groups[i], groups.size() == 1));
   if (groups.size() > most)
     texts.push_back("Models of " + counted(groups.size() - most, "more kind") +
                     " were trained: exp show RUN describes each.");
   return texts;
 }
 
-std::string run_text(const Material& material) {
+std::string run_text(const ReportData& data) {
   std::map<std::string, std::size_t> states;
-  for (const RunRow& run : material.runs) ++states[name_of(run.state)];
+  for (const RunRow& run : data.runs) ++states[name_of(run.state)];
   std::vector<std::string> parts;
   for (const auto& [state, count] : states)
     parts.push_back(thousands(static_cast<std::int64_t>(count)) + " " + state);
-  const Compute compute = compute_of(material);
+  const Compute compute = compute_of(data);
   return "Run: " + listed(parts) + "; " + counted(compute.attempts, "attempt") + " in all, " +
          duration_text(compute.seconds) + " of computing" +
          (compute.untimed > 0
@@ -246,9 +243,9 @@ struct Verified {
   std::size_t claimed = 0;  ///< runs with verdicts of other databases only
 };
 
-Verified verified(const Material& material) {
+Verified verified(const ReportData& data) {
   Verified sums;
-  for (const auto& [run, verifications] : material.verifications) {
+  for (const auto& [run, verifications] : data.verifications) {
     const auto own = std::find_if(verifications.rbegin(), verifications.rend(),
                                   [](const VerificationRow& verification) { return !verification.origin; });
     if (own == verifications.rend())
@@ -261,8 +258,8 @@ Verified verified(const Material& material) {
   return sums;
 }
 
-std::string verified_text(const Material& material) {
-  const Verified sums = verified(material);
+std::string verified_text(const ReportData& data) {
+  const Verified sums = verified(data);
   const std::string claims =
       sums.claimed == 0 ? ""
                         : " The verdicts on " + counted(sums.claimed, "run") + " come from other databases.";
@@ -270,7 +267,7 @@ std::string verified_text(const Material& material) {
     return "Verified: none of these runs was trained again and compared" +
            std::string(claims.empty() ? "." : " here.") + claims;
   std::string text = "Verified: " + thousands(static_cast<std::int64_t>(sums.equal)) + " of " +
-                     counted(material.runs.size(), "run") + " trained again with equal bits";
+                     counted(data.runs.size(), "run") + " trained again with equal bits";
   if (sums.different > 0) text += ", " + std::to_string(sums.different) + " with other bits";
   if (sums.not_comparable > 0)
     text += ", " + std::to_string(sums.not_comparable) + " in another numeric environment and not comparable";
@@ -278,11 +275,11 @@ std::string verified_text(const Material& material) {
 }
 
 /// "examples (private data)": what a reader may miss, and why.
-std::string left_out_text(const Material& material) {
-  std::vector<std::string> parts = material.options.without;
-  const bool hides =
-      std::any_of(material.questions.begin(), material.questions.end(),
-                  [&](const Question& question) { return material.hides_texts(question, "examples"); });
+std::string left_out_text(const ReportData& data) {
+  std::vector<std::string> parts = data.options.without;
+  const bool hides = std::any_of(data.questions.begin(), data.questions.end(), [&](const Question& question) {
+    return data.hides_texts(question, "examples");
+  });
   if (hides && std::find(parts.begin(), parts.end(), "examples") == parts.end())
     parts.push_back("examples (private data)");
   return listed(parts);
@@ -290,14 +287,14 @@ std::string left_out_text(const Material& material) {
 
 }  // namespace
 
-std::vector<Block> abstract_blocks(const Material& material) {
-  std::vector<Block> blocks = {Paragraph{asked_text(material)}};
-  for (const std::string& trained : trained_texts(material)) blocks.push_back(Paragraph{trained});
-  blocks.push_back(Paragraph{run_text(material)});
-  for (const Question& question : material.questions) blocks.push_back(Paragraph{answer_text(question)});
-  blocks.push_back(Paragraph{verified_text(material)});
+std::vector<Block> abstract_blocks(const ReportData& data) {
+  std::vector<Block> blocks = {Paragraph{asked_text(data)}};
+  for (const std::string& trained : trained_texts(data)) blocks.push_back(Paragraph{trained});
+  blocks.push_back(Paragraph{run_text(data)});
+  for (const Question& question : data.questions) blocks.push_back(Paragraph{answer_text(question)});
+  blocks.push_back(Paragraph{verified_text(data)});
   std::set<std::string> dirty;
-  for (const auto& [run, attempts] : material.attempts)
+  for (const auto& [run, attempts] : data.attempts)
     for (const AttemptRow& attempt : attempts)
       if (!attempt.diff.empty() || (attempt.source && !attempt.source->diff.empty()))
         dirty.insert(attempt.commit_hash);
@@ -310,28 +307,27 @@ std::vector<Block> abstract_blocks(const Material& material) {
   return blocks;
 }
 
-std::vector<std::pair<std::string, std::string>> title_facts(const Material& material) {
+std::vector<std::pair<std::string, std::string>> title_facts(const ReportData& data) {
   std::set<std::string> backends, sources;
   double first = 0.0, last = 0.0;
-  for (const RunRow& run : material.runs) backends.insert(run.backend);
-  for (const auto& [run, attempts] : material.attempts)
+  for (const RunRow& run : data.runs) backends.insert(run.backend);
+  for (const auto& [run, attempts] : data.attempts)
     for (const AttemptRow& attempt : attempts) {
       if (attempt.finished) last = std::max(last, *attempt.finished);
       first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
       if (attempt.source) sources.insert(source_text(*attempt.source));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
-      {"runs",
-       std::to_string(completed(material)) + " of " + std::to_string(material.runs.size()) + " complete"},
-      {"verified", std::to_string(verified(material).equal) + " of " + std::to_string(material.runs.size()) +
-                       " with equal bits"},
+      {"runs", std::to_string(completed(data)) + " of " + std::to_string(data.runs.size()) + " complete"},
+      {"verified",
+       std::to_string(verified(data).equal) + " of " + std::to_string(data.runs.size()) + " with equal bits"},
       {"backend", listed({backends.begin(), backends.end()})}};
   if (first > 0.0) facts.emplace_back("first started", utc_text(first));
   if (last > 0.0) facts.emplace_back("last ended", utc_text(last));
   if (!sources.empty())
     facts.emplace_back("source of Encore",
                        sources.size() == 1 ? *sources.begin() : counted(sources.size(), "state"));
-  if (const std::string out = left_out_text(material); !out.empty()) facts.emplace_back("left out", out);
+  if (const std::string out = left_out_text(data); !out.empty()) facts.emplace_back("left out", out);
   return facts;
 }
 

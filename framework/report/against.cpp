@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "report/difference.hpp"
+#include "analysis/difference.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -16,22 +16,22 @@ namespace {
 /// All values that a fact has among the runs of a side.
 using ValueSets = std::map<std::string, std::set<std::string>>;
 
-ValueSets facts_of(const Material& material) {
+ValueSets facts_of(const ReportData& data) {
   ValueSets values;
   const auto add = [&](const std::string& section, const std::string& key, const std::string& value) {
     values[section + "\n" + key].insert(value);
   };
-  for (const RunRow& run : material.runs) {
+  for (const RunRow& run : data.runs) {
     add("configuration", "seed", std::to_string(run.seed));
     add("configuration", "backend", run.backend);
-    if (const auto params = material.params.find(run.number); params != material.params.end())
+    if (const auto params = data.params.find(run.number); params != data.params.end())
       for (const ParamRow& param : params->second)
         if (!param.value.is_string() || !param.value.get_ref<const std::string&>().starts_with('/'))
           add("configuration", param.key, setting_text(param.value));
-    if (const auto files = material.datasets.find(run.number); files != material.datasets.end())
+    if (const auto files = data.datasets.find(run.number); files != data.datasets.end())
       for (const DatasetRow& file : files->second)
         add("data", file.role, setting_text(file.path) + " " + file.sha256.substr(0, 12));
-    const AttemptRow* told = material.told(run);
+    const AttemptRow* told = data.told(run);
     if (told == nullptr) continue;
     for (const auto& [section, object] :
          {std::pair<const char*, const nlohmann::json*>{"environment", &told->environment},
@@ -62,8 +62,8 @@ TableCell values_cell(const ValueSets& values, const std::string& key) {
   return text;
 }
 
-TableBlock change_table(const Material& material, const Material& old) {
-  const ValueSets now = facts_of(material), before = facts_of(old);
+TableBlock change_table(const ReportData& data, const ReportData& old) {
+  const ValueSets now = facts_of(data), before = facts_of(old);
   std::set<std::string> keys;
   for (const auto* side : {&now, &before})
     for (const auto& [key, values] : *side) keys.insert(key);
@@ -93,9 +93,9 @@ struct Side {
   const Candidate& get() const { return question->comparison.candidates[candidate]; }
 };
 
-std::vector<Side> candidates_of(const Material& material) {
+std::vector<Side> candidates_of(const ReportData& data) {
   std::vector<Side> sides;
-  for (const Question& question : material.questions)
+  for (const Question& question : data.questions)
     for (const std::size_t index : question.order) sides.push_back({&question, index});
   return sides;
 }
@@ -142,10 +142,10 @@ std::string change_text(const Pair& pair) {
   return "no test: " + pair.reason;
 }
 
-TableBlock result_table(const Material& material, const Material& old) {
-  const std::vector<Side> news = candidates_of(material), olds = candidates_of(old);
+TableBlock result_table(const ReportData& data, const ReportData& old) {
+  const std::vector<Side> news = candidates_of(data), olds = candidates_of(old);
   Comparison comparison;
-  comparison.options.metric = material.metric;
+  comparison.options.metric = data.metric;
   comparison.options.examples = false;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<bool> met(olds.size(), false);
@@ -157,13 +157,13 @@ TableBlock result_table(const Material& material, const Material& old) {
     comparison.candidates.push_back(olds[*partners[i]].get());
     pairs.emplace_back(comparison.candidates.size() - 2, comparison.candidates.size() - 1);
   }
-  test_pairs(material.store, comparison, pairs);
+  test_pairs(data.store, comparison, pairs);
 
-  const std::string unit = unit_of(material.metric).name, points = unit_of_differences(material.metric);
+  const std::string unit = unit_of(data.metric).name, points = unit_of_differences(data.metric);
   TableBlock table;
   table.id = "against-result";
   table.caption =
-      material.metric.name +
+      data.metric.name +
       " of candidates that ask the same (or, where a setting changed, are named alike) on "
       "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
       "Holm's correction over these pairs.";
@@ -179,7 +179,7 @@ TableBlock result_table(const Material& material, const Material& old) {
   for (std::size_t i = 0; i < news.size(); ++i) {
     const Candidate& side = news[i].get();
     if (!partners[i]) {
-      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(material.metric, side.mean),
+      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(data.metric, side.mean),
                       TableCell(), TableCell(), TableCell(), TableCell(), "only new"});
       continue;
     }
@@ -187,19 +187,19 @@ TableBlock result_table(const Material& material, const Material& old) {
     const Candidate& before = olds[*partners[i]].get();
     const bool seeds = pair.seeds.has_value();
     rows.push_back({side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
-                    value_cell(material.metric, before.mean), n(side), value_cell(material.metric, side.mean),
-                    value_cell(material.metric, pair.difference),
-                    seeds ? value_cell(material.metric, pair.seeds->interval.low) : TableCell(),
-                    seeds ? value_cell(material.metric, pair.seeds->interval.high) : TableCell(),
+                    value_cell(data.metric, before.mean), n(side), value_cell(data.metric, side.mean),
+                    value_cell(data.metric, pair.difference),
+                    seeds ? value_cell(data.metric, pair.seeds->interval.low) : TableCell(),
+                    seeds ? value_cell(data.metric, pair.seeds->interval.high) : TableCell(),
                     seeds ? TableCell(p_value_text(pair.corrected), pair.corrected) : TableCell(),
                     change_text(pair)});
   }
   for (std::size_t i = 0; i < olds.size(); ++i)
     if (!met[i])
-      rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(material.metric, olds[i].get().mean),
+      rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(data.metric, olds[i].get().mean),
                       TableCell(), TableCell(), TableCell(), TableCell(), TableCell(), TableCell(),
                       "only old"});
-  const std::size_t shown = material.rows_of(rows.size());
+  const std::size_t shown = data.rows_of(rows.size());
   table.rows.assign(std::make_move_iterator(rows.begin()),
                     std::make_move_iterator(rows.begin() + static_cast<std::ptrdiff_t>(shown)));
   if (shown < rows.size())
@@ -208,13 +208,13 @@ TableBlock result_table(const Material& material, const Material& old) {
   return table;
 }
 
-void add_environment_notice(const Material& material, const Material& old, std::vector<Block>& blocks) {
-  const auto first = [](const Material& side) -> nlohmann::json {
+void add_environment_notice(const ReportData& data, const ReportData& old, std::vector<Block>& blocks) {
+  const auto first = [](const ReportData& side) -> nlohmann::json {
     for (const RunRow& run : side.runs)
       if (const AttemptRow* told = side.told(run); told != nullptr) return told->environment;
     return nullptr;
   };
-  const std::vector<std::string> found = environment_differences(first(old), first(material));
+  const std::vector<std::string> found = environment_differences(first(old), first(data));
   if (!found.empty())
     blocks.push_back(
         Notice{"The two sides were computed in different numeric environments, so that a difference of "
@@ -224,16 +224,16 @@ void add_environment_notice(const Material& material, const Material& old, std::
 
 }  // namespace
 
-Section against_section(const Material& material, const Material& old, const std::string& what) {
+Section against_section(const ReportData& data, const ReportData& old, const std::string& what) {
   Section section{"against", "Against " + what};
   section.blocks.push_back(Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
-                                     "); new: " + counted(material.runs.size(), "run") + " of this report."});
+                                     "); new: " + counted(data.runs.size(), "run") + " of this report."});
   if (std::none_of(old.questions.begin(), old.questions.end(),
                    [](const Question& question) { return question.first().has_value(); }))
-    section.blocks.push_back(Notice{"No old run has a " + material.metric.name + "."});
-  add_environment_notice(material, old, section.blocks);
-  section.blocks.push_back(result_table(material, old));
-  section.blocks.push_back(change_table(material, old));
+    section.blocks.push_back(Notice{"No old run has a " + data.metric.name + "."});
+  add_environment_notice(data, old, section.blocks);
+  section.blocks.push_back(result_table(data, old));
+  section.blocks.push_back(change_table(data, old));
   return section;
 }
 

@@ -109,13 +109,13 @@ Text caption_of(const Question& question, bool tested) {
   return text;
 }
 
-TableBlock key_table(const Material& material, const Question& question) {
+TableBlock key_table(const ReportData& data, const Question& question) {
   TableBlock table;
   table.id = "key-" + question.id;
   table.caption = "The candidates and what they differ in.";
   table.columns = {{"candidate", "", false}};
   add_options(question, table.columns);
-  const std::size_t shown = material.rows_of(question.order.size());
+  const std::size_t shown = data.rows_of(question.order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.rows.push_back({question.letter(question.order[i])});
     add_values(question, question.order[i], table.rows.back());
@@ -126,13 +126,13 @@ TableBlock key_table(const Material& material, const Question& question) {
 
 }  // namespace
 
-std::vector<TableBlock> answer_tables(const Material& material, const Question& question) {
+std::vector<TableBlock> answer_tables(const ReportData& data, const Question& question) {
   const CompareOptions& options = question.comparison.options;
   const std::string unit = unit_of(options.metric).name;
   const bool inline_key = question.key.options.size() <= most_options,
              tested = !question.comparison.pairs.empty();
   std::vector<TableBlock> tables;
-  if (!inline_key) tables.push_back(key_table(material, question));
+  if (!inline_key) tables.push_back(key_table(data, question));
   TableBlock table;
   table.id = "answer-" + question.id;
   table.caption = caption_of(question, tested);
@@ -146,7 +146,7 @@ std::vector<TableBlock> answer_tables(const Material& material, const Question& 
     table.columns.insert(
         table.columns.end(),
         {{"difference", unit_of_differences(options.metric), true}, {"p", "", true}, {"verdict", "", false}});
-  const std::size_t shown = material.rows_of(question.order.size());
+  const std::size_t shown = data.rows_of(question.order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t index = question.order[i];
     const Candidate& candidate = question.comparison.candidates[index];

@@ -1,4 +1,4 @@
-// See architecture.hpp.
+// Draws embedding, blocks and head as a flow chart, with the number of parameters of each.
 #include "report/architecture.hpp"
 
 #include "report/wording.hpp"
@@ -9,13 +9,12 @@ namespace {
 
 class Drawer {
  public:
-  Drawer(const Material& material, const RunRow& run)
-      : material_(material), run_(run), started_(material.started(run)) {
+  Drawer(const ReportData& data, const RunRow& run) : data_(data), run_(run), started_(data.started(run)) {
     if (started_ != nullptr) layers_ = started_->parameter_layers;
   }
 
   FlowChart draw(const nlohmann::json& block) {
-    const nlohmann::json decoder = material_.setting(run_, "model.decoder.block");
+    const nlohmann::json decoder = data_.setting(run_, "model.decoder.block");
     const bool has_decoder = decoder.is_array() && !decoder.empty();
     box(text("tokenizer.type"),
         started_ == nullptr || !started_->vocabulary_size
@@ -26,7 +25,7 @@ class Drawer {
         with_parameters("width " + text("model.width") + ", " + text("model.positions") + " positions",
                         "embedding"),
         Tone::first);
-    const bool alone = !has_decoder && material_.setting(run_, "model.causal") == nlohmann::json(true);
+    const bool alone = !has_decoder && data_.setting(run_, "model.causal") == nlohmann::json(true);
     stack(block, "model", "encoder", alone ? "decoder" : "encoder");
     if (has_decoder) stack(decoder, "model.decoder", "decoder", "decoder");
     box(text("model.head.type") + " head", with_parameters("", "head"), Tone::second);
@@ -37,7 +36,7 @@ class Drawer {
   }
 
  private:
-  std::string text(const std::string& key) const { return setting_text(material_.setting(run_, key)); }
+  std::string text(const std::string& key) const { return setting_text(data_.setting(run_, key)); }
 
   void box(std::string name, std::string detail, Tone tone) {
     chart_.boxes.push_back({std::move(name), std::move(detail), tone, {}});
@@ -53,8 +52,8 @@ class Drawer {
   std::string options(const std::string& name) const {
     const std::string prefix = "model.layer." + name + ".";
     std::string text;
-    const auto params = material_.params.find(run_.number);
-    if (params == material_.params.end()) return text;
+    const auto params = data_.params.find(run_.number);
+    if (params == data_.params.end()) return text;
     for (const ParamRow& param : params->second)
       if (param.key.starts_with(prefix) && param.key != prefix + "type" && param.source != "default")
         text += ", " + param.key.substr(prefix.size()) + " " + setting_text(param.value);
@@ -66,10 +65,10 @@ class Drawer {
              const std::string& title) {
     const std::size_t first = chart_.boxes.size();
     for (const nlohmann::json& name : block) sub_layer(setting_text(name), path);
-    const nlohmann::json layers = material_.setting(run_, table + ".layers");
+    const nlohmann::json layers = data_.setting(run_, table + ".layers");
     chart_.groups.push_back(
         {title, first, chart_.boxes.size() - 1, layers.is_number_integer() ? layers.get<std::size_t>() : 1});
-    const nlohmann::json final_norm = material_.setting(run_, "model.final_norm");
+    const nlohmann::json final_norm = data_.setting(run_, "model.final_norm");
     if (final_norm.is_boolean() ? final_norm.get<bool>() : text("model.norm_position") == "pre")
       box(text("model.norm"), with_parameters("", path + ".norm"), Tone::third);
   }
@@ -88,7 +87,7 @@ class Drawer {
     chart_.boxes.back().skip_from = trunk;
   }
 
-  const Material& material_;
+  const ReportData& data_;
   const RunRow& run_;
   const Started* started_;                      ///< null: no worker reported a start
   std::map<std::string, std::int64_t> layers_;  ///< parameters
@@ -97,10 +96,10 @@ class Drawer {
 
 }  // namespace
 
-std::optional<FlowChart> architecture_of(const Material& material, const RunRow& run) {
-  const nlohmann::json block = material.setting(run, "model.block");
+std::optional<FlowChart> architecture_of(const ReportData& data, const RunRow& run) {
+  const nlohmann::json block = data.setting(run, "model.block");
   if (!block.is_array() || block.empty()) return std::nullopt;
-  return Drawer(material, run).draw(block);
+  return Drawer(data, run).draw(block);
 }
 
 }  // namespace encore

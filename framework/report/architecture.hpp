@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "document/chart.hpp"
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 
 namespace encore {
 
 /// Nothing where the run has no model settings of the kind that is drawn (a list of sub-layers).
-std::optional<FlowChart> architecture_of(const Material& material, const RunRow& run);
+std::optional<FlowChart> architecture_of(const ReportData& data, const RunRow& run);
 
 }  // namespace encore

@@ -2,9 +2,9 @@
 // each head of the last layer of every stack.
 #include <algorithm>
 
-#include "data/file.hpp"
+#include "analysis/predictions.hpp"
+#include "base/load_file.hpp"
 #include "report/attention_charts.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -74,22 +74,22 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
                             " pieces; exp attention shows longer ones."});
 }
 
-bool has_kept(const Material& material, const RunRow& run) {
-  const auto artifacts = material.artifacts.find(run.number);
-  return artifacts != material.artifacts.end() &&
+bool has_kept(const ReportData& data, const RunRow& run) {
+  const auto artifacts = data.artifacts.find(run.number);
+  return artifacts != data.artifacts.end() &&
          std::ranges::find(artifacts->second, attention_artifact, &ArtifactRow::name) !=
              artifacts->second.end();
 }
 
 /// The first run of the best candidate that has kept some, or why they cannot be shown.
-void add_attention(const Material& material, const Question& question, std::vector<Block>& blocks) {
+void add_attention(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
   for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
-    if (!has_kept(material, replicate.run)) continue;
+    if (!has_kept(data, replicate.run)) continue;
     try {
       const AttentionTexts kept = AttentionTexts::parse(
-          load_file(recorded_artifact(material.store, replicate.run, attention_artifact), "kept attention"));
+          load_file(recorded_artifact(data.store, replicate.run, attention_artifact), "kept attention"));
       blocks.push_back(Paragraph{Text({{"What the attention of "},
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
@@ -107,10 +107,10 @@ void add_attention(const Material& material, const Question& question, std::vect
 
 }  // namespace
 
-Section attention_section(const Material& material) {
+Section attention_section(const ReportData& data) {
   Section section{"attention", "Attention"};
-  for (const Question& question : material.questions)
-    if (!material.hides_texts(question, section.id)) add_attention(material, question, section.blocks);
+  for (const Question& question : data.questions)
+    if (!data.hides_texts(question, section.id)) add_attention(data, question, section.blocks);
   return section;
 }
 

@@ -1,4 +1,4 @@
-// See candidate_key.hpp.
+// Finds the columns in which candidates differ, and gives each candidate its letter.
 #include "report/candidate_key.hpp"
 
 #include <algorithm>

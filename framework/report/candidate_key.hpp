@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "report/candidates.hpp"
-#include "report/factors.hpp"
+#include "analysis/candidates.hpp"
+#include "analysis/factors.hpp"
 
 namespace encore {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "report/checklist_items.hpp"
 #include "report/fill_checklist.hpp"
 #include "report/wording.hpp"
@@ -12,10 +12,10 @@ namespace encore {
 
 namespace {
 
-ChecklistItem filled(const ListedItem& listed, const Material& material) {
+ChecklistItem filled(const ListedItem& listed, const ReportData& data) {
   ChecklistItem item{.number = listed.number, .title = listed.title, .question = listed.question};
   for (const FactOf fact : listed.facts)
-    if (const std::optional<ChecklistFact> found = fact(material)) {
+    if (const std::optional<ChecklistFact> found = fact(data)) {
       item.answers.push_back(found->text);
       for (const std::string& place : found->where)
         if (std::ranges::find(item.where, place) == item.where.end()) item.where.push_back(place);
@@ -74,16 +74,13 @@ void require_checklist(const std::string& name) {
                 did_you_mean(name, names, "; there are " + quoted_list(names)));
 }
 
-Checklist fill_checklist(const Material& material, const std::string& name) {
+Checklist fill_checklist(const ReportData& data, const std::string& name) {
   require_checklist(name);
   const ListOfItems& list = *std::ranges::find(lists_of_items(), name,
                                                [](const ListOfItems& one) { return std::string(one.name); });
-  Checklist checklist{.name = list.name,
-                      .title = list.title,
-                      .source = list.source,
-                      .subject = material.subject,
-                      .items = {}};
-  for (const ListedItem& item : list.items) checklist.items.push_back(filled(item, material));
+  Checklist checklist{
+      .name = list.name, .title = list.title, .source = list.source, .subject = data.subject, .items = {}};
+  for (const ListedItem& item : list.items) checklist.items.push_back(filled(item, data));
   return checklist;
 }
 

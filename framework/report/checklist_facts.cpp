@@ -1,4 +1,4 @@
-// See checklist_facts.hpp.
+// One function for each fact: what it reads from the record, and the sentence that it makes.
 #include "report/checklist_facts.hpp"
 
 #include <algorithm>
@@ -30,19 +30,19 @@ std::string whole(std::size_t number) {
 }
 
 /// Every attempt of every run.
-std::vector<const AttemptRow*> all_attempts(const Material& material) {
+std::vector<const AttemptRow*> all_attempts(const ReportData& data) {
   std::vector<const AttemptRow*> all;
-  for (const RunRow& run : material.runs)
-    if (const auto own = material.attempts.find(run.number); own != material.attempts.end())
+  for (const RunRow& run : data.runs)
+    if (const auto own = data.attempts.find(run.number); own != data.attempts.end())
       for (const AttemptRow& attempt : own->second) all.push_back(&attempt);
   return all;
 }
 
 /// The different values of a setting, as people read them.
-std::vector<std::string> values_of(const Material& material, const std::string& key) {
+std::vector<std::string> values_of(const ReportData& data, const std::string& key) {
   std::set<std::string> values;
-  for (const RunRow& run : material.runs)
-    if (const nlohmann::json value = material.setting(run, key); !value.is_null())
+  for (const RunRow& run : data.runs)
+    if (const nlohmann::json value = data.setting(run, key); !value.is_null())
       values.insert(setting_text(value));
   return {values.begin(), values.end()};
 }
@@ -53,23 +53,23 @@ std::string member(const nlohmann::json& object, const std::string& name) {
 }
 
 /// The different texts of that member in what the attempts say.
-std::vector<std::string> members_of(const Material& material, nlohmann::json AttemptRow::*what,
+std::vector<std::string> members_of(const ReportData& data, nlohmann::json AttemptRow::*what,
                                     const std::string& name) {
   std::set<std::string> values;
-  for (const AttemptRow* attempt : all_attempts(material))
+  for (const AttemptRow* attempt : all_attempts(data))
     if (std::string text = member(attempt->*what, name); !text.empty()) values.insert(std::move(text));
   return {values.begin(), values.end()};
 }
 
 }  // namespace
 
-std::optional<ChecklistFact> data_fact(const Material& material) {
+std::optional<ChecklistFact> data_fact(const ReportData& data) {
   std::map<std::pair<std::string, std::string>, std::string> files;  // by role and digest
-  for (const RunRow& run : material.runs) {
-    const auto own = material.datasets.find(run.number);
-    if (own == material.datasets.end()) continue;
+  for (const RunRow& run : data.runs) {
+    const auto own = data.datasets.find(run.number);
+    if (own == data.datasets.end()) continue;
     for (const DatasetRow& row : own->second) {
-      const SetFacts* facts = material.facts(run, row.role);
+      const SetFacts* facts = data.facts(run, row.role);
       files[{row.role, row.sha256}] =
           row.role + ": " + setting_text(row.path) +
           (facts == nullptr ? "" : ", " + thousands(facts->examples) + " examples") + ", SHA-256 " +
@@ -84,9 +84,9 @@ std::optional<ChecklistFact> data_fact(const Material& material) {
   return ChecklistFact{"The runs read " + text + ".", {"section data", "table run_dataset"}};
 }
 
-std::optional<ChecklistFact> privacy_fact(const Material& material) {
-  const auto marked = std::ranges::count_if(material.runs, [&](const RunRow& run) {
-    return material.setting(run, "data.private") == nlohmann::json(true);
+std::optional<ChecklistFact> privacy_fact(const ReportData& data) {
+  const auto marked = std::ranges::count_if(data.runs, [&](const RunRow& run) {
+    return data.setting(run, "data.private") == nlohmann::json(true);
   });
   if (marked == 0) return std::nullopt;
   return ChecklistFact{"The data of " + counted(static_cast<std::size_t>(marked), "run") +
@@ -94,13 +94,13 @@ std::optional<ChecklistFact> privacy_fact(const Material& material) {
                        {"setting data.private"}};
 }
 
-std::optional<ChecklistFact> settings_fact(const Material& material) {
+std::optional<ChecklistFact> settings_fact(const ReportData& data) {
   std::set<std::string> keys;
-  for (const auto& [run, params] : material.params)
+  for (const auto& [run, params] : data.params)
     for (const ParamRow& param : params) keys.insert(param.key);
   if (keys.empty()) return std::nullopt;
   std::vector<std::string> differing;
-  for (const Factor& factor : material.factors) differing.push_back(factor.name);
+  for (const Factor& factor : data.factors) differing.push_back(factor.name);
   return ChecklistFact{
       whole(keys.size()) +
           " settings of every run are recorded with the place each was written, defaults too" +
@@ -109,36 +109,35 @@ std::optional<ChecklistFact> settings_fact(const Material& material) {
       {"section method", "table param", "specification.json in each run's folder"}};
 }
 
-std::optional<ChecklistFact> choice_fact(const Material& material) {
+std::optional<ChecklistFact> choice_fact(const ReportData& data) {
   std::map<std::string, std::size_t> states;
-  for (const RunRow& run : material.runs) ++states[name_of(run.state)];
+  for (const RunRow& run : data.runs) ++states[name_of(run.state)];
   std::vector<std::string> parts;
   for (const auto& [state, count] : states) parts.push_back(whole(count) + " " + state);
-  std::string text =
-      "Every run is counted, " + whole(material.runs.size()) + " in all: " + listed(parts) + ".";
-  if (!material.select.empty())
-    text += " Within a run the checkpoint is chosen by " + material.select +
+  std::string text = "Every run is counted, " + whole(data.runs.size()) + " in all: " + listed(parts) + ".";
+  if (!data.select.empty())
+    text += " Within a run the checkpoint is chosen by " + data.select +
             "; the test set is scored once, with that.";
   return ChecklistFact{text, {"section trials", "table run", "table search where a search proposed them"}};
 }
 
-std::optional<ChecklistFact> best_fact(const Material& material) {
-  for (const Question& question : material.questions) {
+std::optional<ChecklistFact> best_fact(const ReportData& data) {
+  for (const Question& question : data.questions) {
     const std::optional<std::size_t> first = question.first();
     if (!first) continue;
     const Candidate& candidate = question.comparison.candidates[*first];
-    return ChecklistFact{"The best mean " + material.metric.name + " is that of " + candidate.name + ": " +
-                             metric_text(material.metric, candidate.mean) + " over " +
+    return ChecklistFact{"The best mean " + data.metric.name + " is that of " + candidate.name + ": " +
+                             metric_text(data.metric, candidate.mean) + " over " +
                              counted(candidate.values.size(), "seed") + ".",
                          {"section results", "table param"}};
   }
   return std::nullopt;
 }
 
-std::optional<ChecklistFact> spread_fact(const Material& material) {
+std::optional<ChecklistFact> spread_fact(const ReportData& data) {
   std::size_t most = 0, fewest = 0, candidates = 0;
   bool tested = false;
-  for (const Question& question : material.questions) {
+  for (const Question& question : data.questions) {
     for (const Candidate& candidate : question.comparison.candidates) {
       if (candidate.values.empty()) continue;
       most = std::max(most, candidate.values.size());
@@ -161,9 +160,9 @@ std::optional<ChecklistFact> spread_fact(const Material& material) {
   return ChecklistFact{text, {"section results", "exp compare"}};
 }
 
-std::optional<ChecklistFact> seeds_fact(const Material& material) {
+std::optional<ChecklistFact> seeds_fact(const ReportData& data) {
   std::set<std::uint64_t> seeds;
-  for (const RunRow& run : material.runs) seeds.insert(run.seed);
+  for (const RunRow& run : data.runs) seeds.insert(run.seed);
   std::vector<std::string> texts;
   for (const std::uint64_t seed : seeds) texts.push_back(std::to_string(seed));
   return ChecklistFact{(texts.size() == 1 ? "The seed is " : "The seeds are ") + some_of(texts) +
@@ -171,12 +170,12 @@ std::optional<ChecklistFact> seeds_fact(const Material& material) {
                        {"table run", "setting seed"}};
 }
 
-std::optional<ChecklistFact> machine_fact(const Material& material) {
-  const std::vector<std::string> processors = members_of(material, &AttemptRow::host, "cpu");
-  const std::vector<std::string> devices = members_of(material, &AttemptRow::environment, "device");
+std::optional<ChecklistFact> machine_fact(const ReportData& data) {
+  const std::vector<std::string> processors = members_of(data, &AttemptRow::host, "cpu");
+  const std::vector<std::string> devices = members_of(data, &AttemptRow::environment, "device");
   if (processors.empty() && devices.empty()) return std::nullopt;
   std::set<std::int64_t> threads;
-  for (const AttemptRow* attempt : all_attempts(material))
+  for (const AttemptRow* attempt : all_attempts(data))
     if (attempt->started_event && attempt->started_event->threads)
       threads.insert(*attempt->started_event->threads);
   std::string text = "Trained on " + some_of(devices.empty() ? processors : devices);
@@ -187,8 +186,8 @@ std::optional<ChecklistFact> machine_fact(const Material& material) {
   return ChecklistFact{text + ".", {"section machines", "table host", "column attempt.environment"}};
 }
 
-std::optional<ChecklistFact> time_fact(const Material& material) {
-  const Compute compute = compute_of(material);
+std::optional<ChecklistFact> time_fact(const ReportData& data) {
+  const Compute compute = compute_of(data);
   if (compute.attempts == 0) return std::nullopt;
   std::string text = counted(compute.attempts, "attempt") + ", those that failed or were pruned too, took " +
                      duration_text(compute.seconds);
@@ -196,18 +195,18 @@ std::optional<ChecklistFact> time_fact(const Material& material) {
     text += " (" + duration_text(compute.thread_seconds) + " of threads)";
   if (compute.untimed > 0)
     text += "; of " + counted(compute.untimed, "attempt") + " the end was not recorded";
-  const JobsUsed used = jobs_used(material);
+  const JobsUsed used = jobs_used(data);
   text += used.joules > 0.0 ? ". Energy by the accounting of the scheduler, for " +
                                   counted(used.jobs, "job") + ": " + energy_text(used.joules) + "."
                             : ". Energy is not recorded.";
   return ChecklistFact{text, {"section compute", "table attempt"}};
 }
 
-std::optional<ChecklistFact> run_time_fact(const Material& material) {
+std::optional<ChecklistFact> run_time_fact(const ReportData& data) {
   std::vector<double> seconds;
-  for (const RunRow& run : material.runs) {
-    const auto own = material.attempts.find(run.number);
-    if (run.state != RunState::completed || own == material.attempts.end()) continue;
+  for (const RunRow& run : data.runs) {
+    const auto own = data.attempts.find(run.number);
+    if (run.state != RunState::completed || own == data.attempts.end()) continue;
     double sum = 0.0;
     for (const AttemptRow& attempt : own->second)
       sum += attempt.finished ? *attempt.finished - attempt.started : 0.0;
@@ -221,10 +220,10 @@ std::optional<ChecklistFact> run_time_fact(const Material& material) {
                        {"table attempt", "exp ls"}};
 }
 
-std::optional<ChecklistFact> size_fact(const Material& material) {
+std::optional<ChecklistFact> size_fact(const ReportData& data) {
   std::set<std::int64_t> sizes;
-  for (const RunRow& run : material.runs)
-    if (const Started* started = material.started(run); started != nullptr && started->parameters)
+  for (const RunRow& run : data.runs)
+    if (const Started* started = data.started(run); started != nullptr && started->parameters)
       sizes.insert(*started->parameters);
   if (sizes.empty()) return std::nullopt;
   return ChecklistFact{"The models have " + thousands(*sizes.begin()) +
@@ -232,10 +231,10 @@ std::optional<ChecklistFact> size_fact(const Material& material) {
                        {"section method", "exp plan --size"}};
 }
 
-std::optional<ChecklistFact> code_fact(const Material& material) {
+std::optional<ChecklistFact> code_fact(const ReportData& data) {
   std::set<std::string> sources, commits;
   std::size_t changed = 0, none = 0;
-  for (const AttemptRow* attempt : all_attempts(material)) {
+  for (const AttemptRow* attempt : all_attempts(data)) {
     if (attempt->source)
       sources.insert(source_text(*attempt->source));
     else
@@ -257,12 +256,12 @@ std::optional<ChecklistFact> code_fact(const Material& material) {
   return ChecklistFact{text + ".", {"section code", "tables source, code"}};
 }
 
-std::optional<ChecklistFact> software_fact(const Material& material) {
+std::optional<ChecklistFact> software_fact(const ReportData& data) {
   std::set<std::string> plugins;
-  for (const AttemptRow* attempt : all_attempts(material))
+  for (const AttemptRow* attempt : all_attempts(data))
     for (const PluginRow& plugin : attempt->plugins) plugins.insert(plugin.name + " " + plugin.version);
-  const std::vector<std::string> compilers = members_of(material, &AttemptRow::environment, "compiler");
-  const std::vector<std::string> libraries = members_of(material, &AttemptRow::environment, "gemm");
+  const std::vector<std::string> compilers = members_of(data, &AttemptRow::environment, "compiler");
+  const std::vector<std::string> libraries = members_of(data, &AttemptRow::environment, "gemm");
   if (plugins.empty() && compilers.empty()) return std::nullopt;
   std::string text = "Encore";
   if (!compilers.empty()) text += ", built with " + some_of(compilers);
@@ -271,25 +270,25 @@ std::optional<ChecklistFact> software_fact(const Material& material) {
   return ChecklistFact{text + ".", {"section machines", "table build", "table plugin"}};
 }
 
-std::optional<ChecklistFact> text_fact(const Material& material) {
-  const std::vector<std::string> tokenizers = values_of(material, "tokenizer.type");
+std::optional<ChecklistFact> text_fact(const ReportData& data) {
+  const std::vector<std::string> tokenizers = values_of(data, "tokenizer.type");
   if (tokenizers.empty()) return std::nullopt;
   std::set<std::int64_t> pieces;
-  for (const RunRow& run : material.runs)
-    if (const Started* started = material.started(run); started != nullptr && started->vocabulary_size)
+  for (const RunRow& run : data.runs)
+    if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       pieces.insert(*started->vocabulary_size);
   std::string text =
-      "Texts are read by " + listed(values_of(material, "data.type")) + " and cut by " + listed(tokenizers);
+      "Texts are read by " + listed(values_of(data, "data.type")) + " and cut by " + listed(tokenizers);
   if (!pieces.empty()) text += " into pieces of a vocabulary of " + thousands(*pieces.begin());
-  if (const auto lengths = values_of(material, "data.max_length"); !lengths.empty())
+  if (const auto lengths = values_of(data, "data.max_length"); !lengths.empty())
     text += "; at most " + listed(lengths) + " pieces of a text count, and how many were cut is counted";
   return ChecklistFact{text + ".", {"section data", "table param"}};
 }
 
-std::optional<ChecklistFact> evaluation_fact(const Material& material) {
-  if (material.select.empty()) return std::nullopt;
-  std::string text = "The development set is scored during training, by " + material.select;
-  const std::vector<std::string> every = values_of(material, "train.evaluate_every");
+std::optional<ChecklistFact> evaluation_fact(const ReportData& data) {
+  if (data.select.empty()) return std::nullopt;
+  std::string text = "The development set is scored during training, by " + data.select;
+  const std::vector<std::string> every = values_of(data, "train.evaluate_every");
   if (every == std::vector<std::string>{"0"})
     text += ", after each epoch";
   else if (!every.empty())
@@ -297,9 +296,9 @@ std::optional<ChecklistFact> evaluation_fact(const Material& material) {
   return ChecklistFact{text + "; every score is kept.", {"section curves", "table point"}};
 }
 
-std::optional<ChecklistFact> proof_fact(const Material& material) {
+std::optional<ChecklistFact> proof_fact(const ReportData& data) {
   std::size_t verified = 0, equal = 0;
-  for (const auto& [run, verdicts] : material.verifications) {
+  for (const auto& [run, verdicts] : data.verifications) {
     // What another database says is its claim.
     const auto own = std::find_if(verdicts.rbegin(), verdicts.rend(),
                                   [](const VerificationRow& verdict) { return !verdict.origin; });
@@ -316,11 +315,11 @@ std::optional<ChecklistFact> proof_fact(const Material& material) {
       {"section reproduction", "table digest", "table verification"}};
 }
 
-std::optional<ChecklistFact> start_fact(const Material& material) {
+std::optional<ChecklistFact> start_fact(const ReportData& data) {
   std::vector<std::vector<ModelOrigin>> groups;
-  for (const RunRow& run : material.runs) {
+  for (const RunRow& run : data.runs) {
     ModelOrigin origin =
-        model_origin(material.store, run, [&](const std::string& key) { return material.setting(run, key); });
+        model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
     auto group = std::ranges::find_if(
         groups, [&](const std::vector<ModelOrigin>& one) { return one.front().same_but_for_names(origin); });
     if (group == groups.end()) group = groups.insert(group, std::vector<ModelOrigin>());
@@ -345,8 +344,8 @@ std::optional<ChecklistFact> start_fact(const Material& material) {
                        {"setting model.from", "table run_dataset", "table event"}};
 }
 
-std::optional<ChecklistFact> log_fact(const Material& material) {
-  const std::vector<const AttemptRow*> attempts = all_attempts(material);
+std::optional<ChecklistFact> log_fact(const ReportData& data) {
+  const std::vector<const AttemptRow*> attempts = all_attempts(data);
   if (attempts.empty()) return std::nullopt;
   const auto damaged =
       std::ranges::count_if(attempts, [](const AttemptRow* one) { return !one->spool_problem.empty(); });

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 #include "store/metrics.hpp"
 
 namespace encore {
@@ -25,14 +25,14 @@ struct Families {
   std::set<std::string> keys;
 };
 
-Families families_of(const Material& material, const Question& question, const std::string& split) {
+Families families_of(const ReportData& data, const Question& question, const std::string& split) {
   Families families;
   std::set<std::string> seen;
   const auto has_value = [&](const Metric& metric) {
     return std::ranges::any_of(
         question.runs, [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
   };
-  const Metrics metrics = read_metrics(material.store.database(), question.runs);
+  const Metrics metrics = read_metrics(data.store.database(), question.runs);
   for (const Metric& metric : metrics.all()) {
     const std::optional<std::string> key = metric.key();
     if (!key || metric.split() != split || !has_value(metric)) continue;
@@ -40,7 +40,7 @@ Families families_of(const Material& material, const Question& question, const s
     if (seen.insert(metric.meaning.name).second) families.members.push_back(metric);
   }
   const std::string leading =
-      material.metric.key() ? family_name(material.metric.meaning) : material.metric.measure_name();
+      data.metric.key() ? family_name(data.metric.meaning) : data.metric.measure_name();
   std::stable_partition(families.members.begin(), families.members.end(),
                         [&](const Metric& member) { return family_name(member.meaning) != leading; });
   return families;
@@ -68,9 +68,9 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
   return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 
-TableBlock class_table(const Material& material, const Question& question, const std::string& split) {
+TableBlock class_table(const ReportData& data, const Question& question, const std::string& split) {
   TableBlock table;
-  const Families families = families_of(material, question, split);
+  const Families families = families_of(data, question, split);
   if (families.members.empty()) return table;
   const Metric& leading = families.members.back();
   table.id = "classes-" + question.id;
@@ -80,7 +80,7 @@ TableBlock class_table(const Material& material, const Question& question, const
   for (const Metric& member : families.members)
     table.columns.push_back({title_of_family(member), unit_of(member).name, true});
   table.columns.push_back({"SD of " + title_of_family(leading), unit_of(leading).name, true});
-  const std::size_t shown = material.options.most_rows == 0
+  const std::size_t shown = data.options.most_rows == 0
                                 ? question.order.size()
                                 : std::min(most_class_candidates, question.order.size());
   for (std::size_t i = 0; i < shown; ++i)
@@ -134,14 +134,14 @@ Figure confusion_figure(const Question& question, std::size_t candidate, const s
 }
 
 /// The tables of counts of a run's predictions, added to those of other runs.
-void add_counts(const Material& material, const RunRow& run, const std::string& split,
+void add_counts(const ReportData& data, const RunRow& run, const std::string& split,
                 std::vector<Counted>& tables) {
   const PredictedStatistics read =
-      read_statistics(recorded_artifact(material.store, run, predictions_name(split)));
+      read_statistics(recorded_artifact(data.store, run, predictions_name(split)));
   std::vector<Measure> measures;
-  for (const Metric& matrix : read_metrics(material.store.database(), {run}).matrices(split))
+  for (const Metric& matrix : read_metrics(data.store.database(), {run}).matrices(split))
     measures.push_back(matrix.meaning);
-  if (read.is_old) measures = {confusion_before_5()};
+  if (read.is_old) measures = {legacy_confusion()};
   for (const Measure& measure : measures) {
     auto table = std::find_if(tables.begin(), tables.end(),
                               [&](const Counted& one) { return one.measure.name == measure.name; });
@@ -150,7 +150,7 @@ void add_counts(const Material& material, const RunRow& run, const std::string& 
   }
 }
 
-void add_confusion(const Material& material, const Question& question, const std::string& split,
+void add_confusion(const ReportData& data, const Question& question, const std::string& split,
                    std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
@@ -161,7 +161,7 @@ void add_confusion(const Material& material, const Question& question, const std
   for (const Replicate& replicate : candidate.runs) {
     if (!replicate.value || runs == most_runs) continue;
     try {
-      add_counts(material, replicate.run, split, tables);
+      add_counts(data, replicate.run, split, tables);
       ++runs;
     } catch (const Error& error) {
       problems.push_back(error.what());
@@ -177,14 +177,14 @@ void add_confusion(const Material& material, const Question& question, const std
 
 }  // namespace
 
-Section classes_section(const Material& material) {
+Section classes_section(const ReportData& data) {
   Section section{"classes", "Classes"};
-  const std::string split = material.metric.split();
-  for (const Question& question : material.questions) {
-    TableBlock table = class_table(material, question, split);
-    if (table.rows.empty() && material.metrics.matrices(split).empty()) continue;
+  const std::string split = data.metric.split();
+  for (const Question& question : data.questions) {
+    TableBlock table = class_table(data, question, split);
+    if (table.rows.empty() && data.metrics.matrices(split).empty()) continue;
     if (!table.rows.empty()) section.blocks.push_back(std::move(table));
-    add_confusion(material, question, split, section.blocks);
+    add_confusion(data, question, split, section.blocks);
   }
   return section;
 }

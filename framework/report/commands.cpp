@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "analysis/retraining.hpp"
+#include "base/sha256.hpp"
 #include "base/shell_word.hpp"
-#include "data/hash.hpp"
-#include "report/retraining.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/lineage.hpp"
@@ -38,16 +38,15 @@ struct NeededRun {
 };
 
 /// What these runs need of others, each once.
-std::vector<NeededRun> needed_by(const Material& material) {
+std::vector<NeededRun> needed_by(const ReportData& data) {
   std::vector<NeededRun> needed;
   std::set<std::string> seen;
   for (const auto& [need, table] : {std::pair(Need::start, std::string("model.from.")),
                                     std::pair(Need::teacher, std::string("distil.teacher."))})
-    for (const RunRow& run : material.runs) {
-      if (material.setting(run, table + "run").is_null() &&
-          material.setting(run, table + "question").is_null())
+    for (const RunRow& run : data.runs) {
+      if (data.setting(run, table + "run").is_null() && data.setting(run, table + "question").is_null())
         continue;
-      std::optional<ParentRow> parent = material.store.read_parent(run, need);
+      std::optional<ParentRow> parent = data.store.read_parent(run, need);
       if (parent && parent->run && seen.insert(table + parent->run->id + parent->sha256).second)
         needed.push_back({run, need, std::move(*parent)});
     }
@@ -56,29 +55,29 @@ std::vector<NeededRun> needed_by(const Material& material) {
 
 /// The commands that train what these runs name by `{ run = }`, the first to be trained first. What they name
 /// by `{ experiment = }` their own command trains.
-std::string parent_commands(const Material& material) {
+std::string parent_commands(const ReportData& data) {
   std::string text;
   std::set<std::int64_t> seen;
   std::vector<RunRow> runs;
-  for (const NeededRun& needed : needed_by(material))
+  for (const NeededRun& needed : needed_by(data))
     if (needed.parent.experiment.empty()) runs.push_back(*needed.parent.run);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!seen.insert(runs[i].number).second) continue;
     std::string lines;
-    for (const SweepRow& sweep : RunBatch(material.store, {runs[i]}).sweeps())
+    for (const SweepRow& sweep : RunBatch(data.store, {runs[i]}).sweeps())
       if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
     if (text.find(lines) == std::string::npos) text = lines + text;
     for (const Need need : {Need::start, Need::teacher})
-      if (const auto parent = material.store.read_parent(runs[i], need);
+      if (const auto parent = data.store.read_parent(runs[i], need);
           parent && parent->run && parent->experiment.empty())
         runs.push_back(*parent->run);
   }
   return text;
 }
 
-std::optional<Block> starts_block(const Material& material) {
+std::optional<Block> starts_block(const ReportData& data) {
   constexpr std::size_t most = 10;
-  const std::vector<NeededRun> starts = needed_by(material);
+  const std::vector<NeededRun> starts = needed_by(data);
   if (starts.empty()) return std::nullopt;
   ItemList list;
   for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
@@ -97,17 +96,17 @@ std::optional<Block> starts_block(const Material& material) {
 }
 
 /// What each run that retrains another one was compared on, and whether it took its place.
-std::optional<Block> retraining_block(const Material& material) {
+std::optional<Block> retraining_block(const ReportData& data) {
   constexpr std::size_t most = 10;
   ItemList list;
-  for (const RunRow& run : material.runs) {
+  for (const RunRow& run : data.runs) {
     if (list.items.size() == most) break;
-    if (material.setting(run, "train.retrains").is_null()) continue;
-    const std::optional<RunRow> before = retrained_by(material.store, run);
+    if (data.setting(run, "train.retrains").is_null()) continue;
+    const std::optional<RunRow> before = retrained_by(data.store, run);
     std::string text = run.name + " retrains " +
                        (before ? before->name + " (" + before->id + ")"
-                               : material.setting(run, "train.retrains").get<std::string>());
-    const nlohmann::json recorded = read_retraining(material.store, run);
+                               : data.setting(run, "train.retrains").get<std::string>());
+    const nlohmann::json recorded = read_retraining(data.store, run);
     if (recorded.is_null())
       text += "; it was not compared with it yet";
     else
@@ -118,27 +117,27 @@ std::optional<Block> retraining_block(const Material& material) {
   return list;
 }
 
-Listing command_listing(const Material& material, std::size_t most_verified) {
+Listing command_listing(const ReportData& data, std::size_t most_verified) {
   std::set<std::string> commits, backends;
-  for (const auto& [run, attempts] : material.attempts)
+  for (const auto& [run, attempts] : data.attempts)
     for (const AttemptRow& attempt : attempts)
       if (attempt.source) commits.insert(attempt.source->commit);
-  for (const RunRow& run : material.runs) backends.insert(run.backend);
+  for (const RunRow& run : data.runs) backends.insert(run.backend);
   std::string text;
   if (commits.size() == 1 && is_commit_hash(*commits.begin()))
     text += shell_command({"git", "checkout", *commits.begin()}) + "  # in a clone of Encore\n";
-  text += parent_commands(material);
-  for (const SweepRow& sweep : material.sweeps) {
+  text += parent_commands(data);
+  for (const SweepRow& sweep : data.sweeps) {
     if (sweep.file.empty()) continue;
     for (const std::string& backend : backends) {
       const std::string line = run_command(sweep, backend);
       if (text.find(line) == std::string::npos) text += line;
     }
   }
-  for (std::size_t i = 0; i < std::min(most_verified, material.runs.size()); ++i)
-    text += shell_command({"exp", "verify", material.runs[i].name}) + "\n";
-  if (material.runs.size() > most_verified)
-    text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  for (std::size_t i = 0; i < std::min(most_verified, data.runs.size()); ++i)
+    text += shell_command({"exp", "verify", data.runs[i].name}) + "\n";
+  if (data.runs.size() > most_verified)
+    text += "# and so on, for each of " + std::to_string(data.runs.size()) + " runs\n";
   return {"sh", text, "Commands"};
 }
 
@@ -149,12 +148,12 @@ struct AttachedFile {
 };
 
 /// Each file once: experiment files, and behind them what they build on.
-std::vector<AttachedFile> files_of(const Material& material) {
+std::vector<AttachedFile> files_of(const ReportData& data) {
   std::vector<AttachedFile> files;
   std::set<std::pair<std::string, std::string>> seen;
   using Kind = AttachedFile::Kind;
   for (const Kind kind : {Kind::own, Kind::parent, Kind::base})
-    for (const SweepRow& sweep : material.sweeps) {
+    for (const SweepRow& sweep : data.sweeps) {
       const std::string when = utc_text(sweep.created);
       if (kind == Kind::own && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
         files.push_back({sweep.file, sweep.content, when});
@@ -166,8 +165,8 @@ std::vector<AttachedFile> files_of(const Material& material) {
 }
 
 /// Whether an experiment file builds on one that was not recorded, as versions before this one did not.
-bool lacks_base(const Material& material) {
-  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
+bool lacks_base(const ReportData& data) {
+  return std::any_of(data.sweeps.begin(), data.sweeps.end(), [](const SweepRow& sweep) {
     const std::string text = "\n" + sweep.content;
     return sweep.bases.empty() &&
            (text.find("\nbase ") != std::string::npos || text.find("\nbase=") != std::string::npos);
@@ -193,21 +192,21 @@ void add_hashed(const std::string& name, const std::string& sha256, std::vector<
 
 }  // namespace
 
-Section command_section(const Material& material) {
+Section command_section(const ReportData& data) {
   Section section{"commands", "Commands"};
   section.blocks.push_back(
       Paragraph{"What trains these runs, from the files below under their names and data with the same "
                 "SHA-256; and what "
                 "trains one again and compares every digest:"});
-  section.blocks.push_back(command_listing(material, 5));
-  for (std::optional<Block> block : {starts_block(material), retraining_block(material)})
+  section.blocks.push_back(command_listing(data, 5));
+  for (std::optional<Block> block : {starts_block(data), retraining_block(data)})
     if (block) section.blocks.push_back(std::move(*block));
-  const std::vector<AttachedFile> files = files_of(material);
+  const std::vector<AttachedFile> files = files_of(data);
   for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
   if (files.size() > most_files)
     section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
                                     " are in the database (table sweep)."});
-  if (lacks_base(material))
+  if (lacks_base(data))
     section.blocks.push_back(Paragraph{
         Text({{"A file that "},
               code("base"),
@@ -217,13 +216,13 @@ Section command_section(const Material& material) {
   return section;
 }
 
-Section brief_reproduction_section(const Material& material) {
+Section brief_reproduction_section(const ReportData& data) {
   constexpr std::ptrdiff_t most_lines = 40;
   Section section{"reproduction", "How to do it again"};
-  section.blocks.push_back(command_listing(material, 1));
+  section.blocks.push_back(command_listing(data, 1));
   constexpr std::size_t most_spans = 24;
-  std::vector<Span> bases, data;
-  for (const AttachedFile& file : files_of(material)) {
+  std::vector<Span> bases, files;
+  for (const AttachedFile& file : files_of(data)) {
     const bool first = section.blocks.size() == 1;
     if (first && file.kind == AttachedFile::Kind::own &&
         std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
@@ -232,20 +231,20 @@ Section brief_reproduction_section(const Material& material) {
       add_hashed(file.name, sha256(file.text), bases);
   }
   std::set<std::string> seen;
-  for (const RunRow& run : material.runs)
-    if (const auto own = material.datasets.find(run.number); own != material.datasets.end())
+  for (const RunRow& run : data.runs)
+    if (const auto own = data.datasets.find(run.number); own != data.datasets.end())
       for (const DatasetRow& file : own->second)
-        if (data.size() < most_spans && seen.insert(file.sha256).second)
-          add_hashed(setting_text(file.path), file.sha256, data);
+        if (files.size() < most_spans && seen.insert(file.sha256).second)
+          add_hashed(setting_text(file.path), file.sha256, files);
   if (!bases.empty()) {
     bases.insert(bases.begin(), {"It needs "});
     bases.push_back({", which the full report attaches."});
     section.blocks.push_back(Paragraph{Text(std::move(bases))});
   }
-  if (!data.empty()) {
-    data.insert(data.begin(), {"Data, with the first digits of their SHA-256: "});
-    data.push_back({"."});
-    section.blocks.push_back(Paragraph{Text(std::move(data))});
+  if (!files.empty()) {
+    files.insert(files.begin(), {"Data, with the first digits of their SHA-256: "});
+    files.push_back({"."});
+    section.blocks.push_back(Paragraph{Text(std::move(files))});
   }
   return section;
 }

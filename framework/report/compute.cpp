@@ -1,4 +1,4 @@
-// See compute.hpp.
+// Adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
 #include "report/compute.hpp"
 
 #include <algorithm>
@@ -25,34 +25,34 @@ void add(Compute& sum, const AttemptRow& attempt) {
 }
 
 template <class Visit>
-void for_each_attempt(const Material& material, const Visit& visit) {
+void for_each_attempt(const ReportData& data, const Visit& visit) {
   // In the order of the runs' names, so that sums do not depend on the order in which runs were added.
-  for (const RunRow& run : material.runs) {
-    const auto attempts = material.attempts.find(run.number);
-    if (attempts == material.attempts.end()) continue;
+  for (const RunRow& run : data.runs) {
+    const auto attempts = data.attempts.find(run.number);
+    if (attempts == data.attempts.end()) continue;
     for (const AttemptRow& attempt : attempts->second) visit(attempt);
   }
 }
 
 }  // namespace
 
-Compute compute_of(const Material& material) {
+Compute compute_of(const ReportData& data) {
   Compute sum;
-  for_each_attempt(material, [&](const AttemptRow& attempt) { add(sum, attempt); });
+  for_each_attempt(data, [&](const AttemptRow& attempt) { add(sum, attempt); });
   return sum;
 }
 
-JobsUsed jobs_used(const Material& material) {
+JobsUsed jobs_used(const ReportData& data) {
   JobsUsed sum;
   std::set<std::string> jobs;
-  for (const RunRow& run : material.runs) {
-    const auto attempts = material.attempts.find(run.number);
-    if (attempts == material.attempts.end() ||
+  for (const RunRow& run : data.runs) {
+    const auto attempts = data.attempts.find(run.number);
+    if (attempts == data.attempts.end() ||
         std::ranges::none_of(attempts->second, [](const AttemptRow& one) { return one.holder.is_job(); }))
       continue;
     std::map<int, std::string> holders;
     for (const AttemptRow& attempt : attempts->second) holders[attempt.ordinal] = attempt.holder.host;
-    for (const auto& [attempt, usage] : read_job_usage(material.store, run.number)) {
+    for (const auto& [attempt, usage] : read_job_usage(data.store, run.number)) {
       if (!jobs.insert(holders[attempt]).second) continue;
       sum.joules += usage.joules.value_or(0.0);
       sum.peak_bytes = std::max(sum.peak_bytes, usage.peak_bytes.value_or(0));
@@ -62,9 +62,9 @@ JobsUsed jobs_used(const Material& material) {
   return sum;
 }
 
-std::map<std::string, Compute> compute_by_state(const Material& material) {
+std::map<std::string, Compute> compute_by_state(const ReportData& data) {
   std::map<std::string, Compute> sums;
-  for_each_attempt(material, [&](const AttemptRow& attempt) { add(sums[name_of(attempt.state)], attempt); });
+  for_each_attempt(data, [&](const AttemptRow& attempt) { add(sums[name_of(attempt.state)], attempt); });
   return sums;
 }
 

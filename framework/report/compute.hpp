@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 
 namespace encore {
 
@@ -18,7 +18,7 @@ struct Compute {
   std::size_t unthreaded = 0;   ///< timed attempts that told no threads
 };
 
-Compute compute_of(const Material& material);
+Compute compute_of(const ReportData& data);
 /// What the accounting of a scheduler says of the jobs that held attempts. A job's figures are those of all
 /// that it has worked on.
 struct JobsUsed {
@@ -26,9 +26,9 @@ struct JobsUsed {
   double joules = 0.0;          ///< 0: of none
   std::int64_t peak_bytes = 0;  ///< of the task that had most; 0: of none
 };
-JobsUsed jobs_used(const Material& material);
+JobsUsed jobs_used(const ReportData& data);
 
 /// By how the attempts ended.
-std::map<std::string, Compute> compute_by_state(const Material& material);
+std::map<std::string, Compute> compute_by_state(const ReportData& data);
 
 }  // namespace encore

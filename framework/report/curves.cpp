@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -26,12 +26,12 @@ struct Line {
 };
 
 /// The candidates with the best means; of runs without a value too, while there is room.
-std::vector<Line> lines_of(const Material& material) {
+std::vector<Line> lines_of(const ReportData& data) {
   std::vector<Line> lines;
   // One of each question in turn, so that no set of data is left out.
   for (std::size_t place = 0; lines.size() < most_curve_lines; ++place) {
     bool more = false;
-    for (const Question& question : material.questions) {
+    for (const Question& question : data.questions) {
       if (place >= question.order.size() || lines.size() == most_curve_lines) continue;
       more = true;
       const Candidate& candidate = question.comparison.candidates[question.order[place]];
@@ -45,9 +45,9 @@ std::vector<Line> lines_of(const Material& material) {
 }
 
 /// The runs that the lines are of.
-std::vector<RunRow> runs_of(const Material& material, const std::vector<Line>& lines) {
+std::vector<RunRow> runs_of(const ReportData& data, const std::vector<Line>& lines) {
   std::vector<RunRow> runs;
-  for (const RunRow& run : material.runs)
+  for (const RunRow& run : data.runs)
     if (std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
           return std::find(line.runs.begin(), line.runs.end(), run.number) != line.runs.end();
         }))
@@ -130,17 +130,17 @@ struct Drawn {
   std::size_t left_out = 0;  ///< candidates
 };
 
-Drawn drawn_of(const Material& material) {
-  Drawn drawn{lines_of(material)};
-  for (const Question& question : material.questions) drawn.left_out += question.comparison.candidates.size();
+Drawn drawn_of(const ReportData& data) {
+  Drawn drawn{lines_of(data)};
+  for (const Question& question : data.questions) drawn.left_out += question.comparison.candidates.size();
   drawn.left_out -= drawn.lines.size();
   return drawn;
 }
 
 /// The metric by which checkpoints are chosen.
-std::string chooser_of(const Material& material) {
-  const std::string selected = selected_metric(material.select);
-  return selected.empty() ? "dev/" + material.metric.measure_name() : selected;
+std::string chooser_of(const ReportData& data) {
+  const std::string selected = selected_metric(data.select);
+  return selected.empty() ? "dev/" + data.metric.measure_name() : selected;
 }
 
 std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
@@ -172,18 +172,18 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
 
 }  // namespace
 
-std::optional<Figure> score_figure(const Material& material) {
-  const Drawn drawn = drawn_of(material);
-  RunBatch batch(material.store, runs_of(material, drawn.lines));
-  return figure_of(batch, drawn, {material.metrics.of(chooser_of(material)), score_title}, false);
+std::optional<Figure> score_figure(const ReportData& data) {
+  const Drawn drawn = drawn_of(data);
+  RunBatch batch(data.store, runs_of(data, drawn.lines));
+  return figure_of(batch, drawn, {data.metrics.of(chooser_of(data)), score_title}, false);
 }
 
-Section curves_section(const Material& material) {
+Section curves_section(const ReportData& data) {
   Section section{"curves", "Curves"};
-  const Drawn drawn = drawn_of(material);
-  RunBatch batch(material.store, runs_of(material, drawn.lines));
+  const Drawn drawn = drawn_of(data);
+  RunBatch batch(data.store, runs_of(data, drawn.lines));
   const std::vector<Metric> metrics = batch.metrics();
-  const std::string chooser = chooser_of(material);
+  const std::string chooser = chooser_of(data);
   const bool several = std::any_of(drawn.lines.begin(), drawn.lines.end(),
                                    [](const Line& line) { return line.runs.size() > 1; });
   const std::vector<std::pair<std::string, const char*>> shown = {

@@ -27,16 +27,16 @@ std::vector<DatasetRow> with_shares(std::vector<DatasetRow> files, const Started
   return files;
 }
 
-std::vector<Set> sets_of(const Material& material) {
+std::vector<Set> sets_of(const ReportData& data) {
   std::vector<Set> sets;
-  for (const RunRow& run : material.runs) {
-    const auto files = material.datasets.find(run.number);
-    if (files == material.datasets.end()) continue;
-    nlohmann::json max_length = material.setting(run, "data.max_length");
-    if (const Started* started = material.started(run); started != nullptr && started->max_length)
+  for (const RunRow& run : data.runs) {
+    const auto files = data.datasets.find(run.number);
+    if (files == data.datasets.end()) continue;
+    nlohmann::json max_length = data.setting(run, "data.max_length");
+    if (const Started* started = data.started(run); started != nullptr && started->max_length)
       max_length = *started->max_length;
-    for (const DatasetRow& file : with_shares(files->second, material.started(run))) {
-      const SetFacts* here = material.facts(run, file.role);
+    for (const DatasetRow& file : with_shares(files->second, data.started(run))) {
+      const SetFacts* here = data.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
         // Another tokenizer or limit makes other lengths of the same file.
         return set.role == file.role && set.sha256 == file.sha256 &&
@@ -190,9 +190,9 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
 
 }  // namespace
 
-Section data_section(const Material& material) {
+Section data_section(const ReportData& data) {
   Section section{"data", "Data"};
-  const std::vector<Set> sets = sets_of(material);
+  const std::vector<Set> sets = sets_of(data);
   if (sets.empty()) {
     section.blocks.push_back(Notice{"No data files were recorded."});
     return section;

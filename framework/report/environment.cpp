@@ -1,7 +1,7 @@
 // Where the numbers come from: code, build, machines, numeric environments, plugins, and what it cost.
 #include <algorithm>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"
@@ -21,11 +21,11 @@ struct Told {
 };
 
 template <class Take>
-std::vector<Told> distinct(const Material& material, const Take& take) {
+std::vector<Told> distinct(const ReportData& data, const Take& take) {
   std::vector<Told> found;
-  for (const RunRow& run : material.runs) {
-    const auto attempts = material.attempts.find(run.number);
-    if (attempts == material.attempts.end()) continue;
+  for (const RunRow& run : data.runs) {
+    const auto attempts = data.attempts.find(run.number);
+    if (attempts == data.attempts.end()) continue;
     for (const AttemptRow& attempt : attempts->second) {
       const nlohmann::json value = take(attempt);
       if (value.is_null()) continue;
@@ -143,9 +143,9 @@ void add_states(const std::vector<Told>& states, const std::string& what, const 
   }
 }
 
-Section code_section(const Material& material) {
+Section code_section(const ReportData& data) {
   Section section{"code", "Code"};
-  const auto sources = distinct(material, [](const AttemptRow& attempt) {
+  const auto sources = distinct(data, [](const AttemptRow& attempt) {
     if (!attempt.source) return nlohmann::json();
     const SourceVersion& source = *attempt.source;
     return nlohmann::json{
@@ -153,7 +153,7 @@ Section code_section(const Material& material) {
          source.commit.empty() ? "folder " + source.archive + ", SHA-256 " + source.sha256 : source.commit},
         {"diff", source.diff}};
   });
-  const auto repositories = distinct(material, [](const AttemptRow& attempt) {
+  const auto repositories = distinct(data, [](const AttemptRow& attempt) {
     return attempt.commit_hash.empty()
                ? nlohmann::json()
                : nlohmann::json{{"state", attempt.commit_hash}, {"diff", attempt.diff}};
@@ -173,14 +173,14 @@ Section code_section(const Material& material) {
 
 // --- plugins ---
 
-TableBlock plugin_table(const Material& material) {
+TableBlock plugin_table(const ReportData& data) {
   TableBlock table;
   table.id = "plugins";
   table.caption = "Plugin files that were loaded.";
   table.columns = {
       {"plugin", "", false}, {"version", "", false}, {"SHA-256", "", false}, {"attempts", "", true}};
   std::map<std::vector<std::string>, std::int64_t> used;
-  for (const auto& [run, attempts] : material.attempts)
+  for (const auto& [run, attempts] : data.attempts)
     for (const AttemptRow& attempt : attempts)
       for (const PluginRow& plugin : attempt.plugins) ++used[{plugin.name, plugin.version, plugin.sha256}];
   for (const auto& [plugin, count] : used)
@@ -190,7 +190,7 @@ TableBlock plugin_table(const Material& material) {
 
 // --- compute ---
 
-Section compute_section(const Material& material) {
+Section compute_section(const ReportData& data) {
   Section section{"compute", "Compute"};
   TableBlock table;
   table.id = "compute-table";
@@ -206,9 +206,9 @@ Section compute_section(const Material& material) {
                           count_cell(static_cast<std::int64_t>(sum.untimed)),
                           count_cell(static_cast<std::int64_t>(sum.unthreaded))});
   };
-  for (const auto& [state, sum] : compute_by_state(material)) row(state, sum);
-  row(Text({strong("all")}), compute_of(material));
-  const JobsUsed used = jobs_used(material);
+  for (const auto& [state, sum] : compute_by_state(data)) row(state, sum);
+  row(Text({strong("all")}), compute_of(data));
+  const JobsUsed used = jobs_used(data);
   if (used.joules > 0.0)
     table.notes.push_back("Energy by the accounting of the scheduler, for " + counted(used.jobs, "job") +
                           ": " + energy_text(used.joules) + ", with all that these jobs have worked on.");
@@ -223,11 +223,11 @@ Section compute_section(const Material& material) {
 
 }  // namespace
 
-Section environment_section(const Material& material) {
+Section environment_section(const ReportData& data) {
   Section section{"environment", "Environment"};
-  section.sections.push_back(code_section(material));
+  section.sections.push_back(code_section(data));
   Section machines{"machines", "Machines and builds"};
-  const auto environments = distinct(material, [](const AttemptRow& attempt) {
+  const auto environments = distinct(data, [](const AttemptRow& attempt) {
     nlohmann::json environment = object_or_null(attempt.environment);
     if (environment.is_object() && attempt.started_event && attempt.started_event->threads)
       environment["threads"] = *attempt.started_event->threads;
@@ -238,13 +238,13 @@ Section environment_section(const Material& material) {
              "stand here to be known).",
              "numeric environment", environments);
   add_fields(machines.blocks, "hosts", "Machines.", "host",
-             distinct(material, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));
+             distinct(data, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));
   add_fields(machines.blocks, "builds", "Builds of the worker.", "build",
-             distinct(material, [](const AttemptRow& attempt) { return object_or_null(attempt.build); }));
-  TableBlock plugins = plugin_table(material);
+             distinct(data, [](const AttemptRow& attempt) { return object_or_null(attempt.build); }));
+  TableBlock plugins = plugin_table(data);
   if (!plugins.rows.empty()) machines.blocks.push_back(std::move(plugins));
   section.sections.push_back(std::move(machines));
-  section.sections.push_back(compute_section(material));
+  section.sections.push_back(compute_section(data));
   return section;
 }
 

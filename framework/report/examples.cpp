@@ -2,8 +2,8 @@
 // rightly, found wrongly and missed; every other record as its input with the prediction.
 #include <algorithm>
 
+#include "analysis/predictions.hpp"
 #include "base/label_spans.hpp"
-#include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -190,7 +190,7 @@ void add_blocks(const std::vector<PredictedExample>& examples, const std::string
 }
 
 /// The first run of the best candidate whose predictions are there, or why there is none.
-void add_examples(const Material& material, const Question& question, const std::string& split,
+void add_examples(const ReportData& data, const Question& question, const std::string& split,
                   std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
@@ -198,7 +198,7 @@ void add_examples(const Material& material, const Question& question, const std:
   for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
     if (!replicate.value) continue;
     try {
-      return add_blocks(read_predictions(material.store, replicate.run, split), split, replicate.run, blocks);
+      return add_blocks(read_predictions(data.store, replicate.run, split), split, replicate.run, blocks);
     } catch (const Error& error) {
       if (problem.empty()) problem = error.what();
     }
@@ -208,17 +208,17 @@ void add_examples(const Material& material, const Question& question, const std:
 
 }  // namespace
 
-Section examples_section(const Material& material) {
+Section examples_section(const ReportData& data) {
   Section section{"examples", "Examples"};
-  const std::string split = material.metric.split() == "dev" ? "dev" : "test";
-  for (const Question& question : material.questions) {
-    if (material.hides_texts(question, section.id))
+  const std::string split = data.metric.split() == "dev" ? "dev" : "test";
+  for (const Question& question : data.questions) {
+    if (data.hides_texts(question, section.id))
       section.blocks.push_back(
           Notice{Text({{"Sentences are left out: "},
                        code("[data] private = true"),
                        {" marks the data of " + question.title + " as not to be shown."}})});
     else
-      add_examples(material, question, split, section.blocks);
+      add_examples(data, question, split, section.blocks);
   }
   return section;
 }

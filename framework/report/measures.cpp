@@ -12,8 +12,8 @@ namespace {
 const std::vector<std::string> splits = {"dev", "test"};
 
 /// The metrics that a run of the question has a result of, on that split; members of families aside.
-std::vector<Metric> metrics_of(const Material& material, const Question& question, const std::string& split) {
-  std::vector<Metric> metrics = material.metrics.in_order(material.metric.name, {split});
+std::vector<Metric> metrics_of(const ReportData& data, const Question& question, const std::string& split) {
+  std::vector<Metric> metrics = data.metrics.in_order(data.metric.name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
     return std::none_of(question.runs.begin(), question.runs.end(),
                         [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
@@ -29,7 +29,7 @@ TableCell mean_cell(const Metric& measure, const std::vector<double>& values) {
   return cell;
 }
 
-TableBlock split_table(const Material& material, const Question& question, const std::string& split,
+TableBlock split_table(const ReportData& data, const Question& question, const std::string& split,
                        const std::vector<Metric>& metrics) {
   TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
@@ -38,7 +38,7 @@ TableBlock split_table(const Material& material, const Question& question, const
       " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.";
   table.columns = {{"candidate", "", false}};
   for (const Metric& metric : metrics) table.columns.push_back({metric.title(), unit_of(metric).name, true});
-  const std::size_t shown = material.rows_of(question.scored());
+  const std::size_t shown = data.rows_of(question.scored());
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t index = question.order[i];
     std::vector<TableCell> row = {question.letter(index)};
@@ -53,7 +53,7 @@ TableBlock split_table(const Material& material, const Question& question, const
 }
 
 /// One number a cell, for programs.
-TableBlock long_table(const Material& material, const Question& question) {
+TableBlock long_table(const ReportData& data, const Question& question) {
   TableBlock table;
   table.id = "measures-" + question.id;
   table.caption =
@@ -62,7 +62,7 @@ TableBlock long_table(const Material& material, const Question& question) {
                    {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
   for (const std::size_t index : question.order)
     for (const std::string& split : splits)
-      for (const Metric& metric : metrics_of(material, question, split)) {
+      for (const Metric& metric : metrics_of(data, question, split)) {
         const std::vector<double> values = values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
         const double mean = mean_of(values), deviation = deviation_of(values);
@@ -76,17 +76,17 @@ TableBlock long_table(const Material& material, const Question& question) {
 
 }  // namespace
 
-Section measures_section(const Material& material) {
+Section measures_section(const ReportData& data) {
   Section section{"measures", "All measures"};
-  for (const Question& question : material.questions) {
+  for (const Question& question : data.questions) {
     for (const std::string& split : splits) {
-      const std::vector<Metric> metrics = metrics_of(material, question, split);
+      const std::vector<Metric> metrics = metrics_of(data, question, split);
       if (metrics.empty()) continue;
-      if (TableBlock table = split_table(material, question, split, metrics); !table.rows.empty())
+      if (TableBlock table = split_table(data, question, split, metrics); !table.rows.empty())
         section.blocks.push_back(std::move(table));
     }
-    if (!material.complete()) continue;
-    if (TableBlock table = long_table(material, question); !table.rows.empty())
+    if (!data.complete()) continue;
+    if (TableBlock table = long_table(data, question); !table.rows.empty())
       section.blocks.push_back(std::move(table));
   }
   return section;

@@ -11,26 +11,26 @@ namespace encore {
 namespace {
 
 /// The run whose model is described: of the candidate with the best mean, else the first.
-const RunRow& shown_run(const Material& material) {
-  for (const Question& question : material.questions)
+const RunRow& shown_run(const ReportData& data) {
+  for (const Question& question : data.questions)
     if (const auto first = question.first())
       for (const Replicate& replicate : question.comparison.candidates[*first].runs)
         if (replicate.value) return replicate.run;
-  return material.runs.front();
+  return data.runs.front();
 }
 
 // --- model ---
 
 /// Candidates whose models have the same parts, one beside the other: the best mean first.
-TableBlock size_table(const Material& material) {
+TableBlock size_table(const ReportData& data) {
   struct Size {
     const Started* reported;
     std::vector<std::string> names;
   };
   std::vector<Size> sizes;
-  for (const Question& question : material.questions)
+  for (const Question& question : data.questions)
     for (const std::size_t index : question.order) {
-      const Started* started = material.started(question.comparison.candidates[index].runs.front().run);
+      const Started* started = data.started(question.comparison.candidates[index].runs.front().run);
       if (started == nullptr || !started->parameters) continue;
       auto known = std::ranges::find_if(sizes, [&](const Size& one) {
         return one.reported->parameters == started->parameters &&
@@ -44,7 +44,7 @@ TableBlock size_table(const Material& material) {
   table.caption = "Parameters of the models, as the worker counted them.";
   table.columns = {{"candidates", "", false}, {"part", "", false}, {"parameters", "", true}};
   constexpr std::size_t most = 6;
-  const std::size_t shown = material.options.most_rows == 0 ? sizes.size() : std::min(most, sizes.size());
+  const std::size_t shown = data.options.most_rows == 0 ? sizes.size() : std::min(most, sizes.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [reported, names] = sizes[i];
     const std::string who = sizes.size() == 1 && names.size() > 1 ? "all"
@@ -60,16 +60,16 @@ TableBlock size_table(const Material& material) {
   return table;
 }
 
-Section model_section(const Material& material) {
+Section model_section(const ReportData& data) {
   Section section{"model", "Model"};
-  const RunRow& run = shown_run(material);
-  if (auto chart = architecture_of(material, run)) {
+  const RunRow& run = shown_run(data);
+  if (auto chart = architecture_of(data, run)) {
     Figure figure;
     figure.id = "architecture";
     figure.caption =
         "The model of " + run.name +
-        (material.runs.size() > 1 ? ", the candidate with the best mean; others differ as the settings say."
-                                  : ".");
+        (data.runs.size() > 1 ? ", the candidate with the best mean; others differ as the settings say."
+                              : ".");
     figure.alternative = "From bottom to top: ";
     for (std::size_t i = 0; i < chart->boxes.size(); ++i)
       figure.alternative += (i == 0 ? "" : ", then ") + chart->boxes[i].name;
@@ -79,7 +79,7 @@ Section model_section(const Material& material) {
     figure.chart = std::move(*chart);
     section.blocks.push_back(std::move(figure));
   }
-  TableBlock sizes = size_table(material);
+  TableBlock sizes = size_table(data);
   if (!sizes.rows.empty())
     section.blocks.push_back(std::move(sizes));
   else
@@ -89,10 +89,10 @@ Section model_section(const Material& material) {
 
 // --- training ---
 
-std::string levels_text(const Factor& factor, const std::string& key, const Material& material) {
+std::string levels_text(const Factor& factor, const std::string& key, const ReportData& data) {
   std::vector<std::string> seen;
-  for (const RunRow& run : material.runs) {
-    const nlohmann::json value = material.setting(run, key);
+  for (const RunRow& run : data.runs) {
+    const nlohmann::json value = data.setting(run, key);
     const std::string text = value.is_null() ? "absent" : setting_text(value);
     if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
     if (seen.size() > 12) return std::to_string(factor.levels.size()) + " values";
@@ -104,28 +104,28 @@ std::string levels_text(const Factor& factor, const std::string& key, const Mate
 }
 
 /// "; 600 pieces in the vocabulary": what the workers told.
-std::string vocabulary_text(const Material& material) {
+std::string vocabulary_text(const ReportData& data) {
   std::set<std::int64_t> sizes;
-  for (const RunRow& run : material.runs)
-    if (const Started* started = material.started(run); started != nullptr && started->vocabulary_size)
+  for (const RunRow& run : data.runs)
+    if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       sizes.insert(*started->vocabulary_size);
   std::vector<std::string> texts;
   for (const std::int64_t size : sizes) texts.push_back(thousands(size));
   return texts.empty() ? "" : "; " + listed(texts) + " pieces in the vocabulary";
 }
 
-Section training_section(const Material& material) {
+Section training_section(const ReportData& data) {
   Section section{"training", "Training"};
   const auto text = [&](const std::string& key) {
-    for (const Factor& factor : material.factors)
+    for (const Factor& factor : data.factors)
       if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end())
-        return levels_text(factor, key, material);
-    return setting_text(material.setting(material.runs.front(), key));
+        return levels_text(factor, key, data);
+    return setting_text(data.setting(data.runs.front(), key));
   };
   const auto options = [&](const std::string& table) {
     std::string list;
-    const auto params = material.params.find(material.runs.front().number);
-    if (params == material.params.end()) return list;
+    const auto params = data.params.find(data.runs.front().number);
+    if (params == data.params.end()) return list;
     for (const ParamRow& param : params->second)
       if (param.key.starts_with(table + ".") && param.key != table + ".type")
         list += (list.empty() ? "" : ", ") + param.key.substr(table.size() + 1) + " " + text(param.key);
@@ -136,8 +136,8 @@ Section training_section(const Material& material) {
     return text(table + ".type") + (list.empty() ? "" : " (" + list + ")");
   };
   const auto is_set = [&](const std::string& key) {
-    const auto params = material.params.find(material.runs.front().number);
-    return params != material.params.end() &&
+    const auto params = data.params.find(data.runs.front().number);
+    return params != data.params.end() &&
            std::ranges::find(params->second, key, &ParamRow::key) != params->second.end();
   };
   const std::string batch = is_set("train.batch_tokens") ? text("train.batch_tokens") + " tokens with padding"
@@ -149,7 +149,7 @@ Section training_section(const Material& material) {
                                                             : "";
   ItemList list;
   list.items = {
-      Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(material) + "."}}),
+      Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(data) + "."}}),
       Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
       Text({strong("Schedule: "),
             {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
@@ -182,14 +182,14 @@ std::string line_of(const std::string& at) {
   return numbers ? at.substr(0, column) : at;
 }
 
-Section settings_section(const Material& material) {
+Section settings_section(const ReportData& data) {
   Section section{"settings", "Settings"};
   std::map<std::string, const Factor*> varied;
-  for (const Factor& factor : material.factors)
+  for (const Factor& factor : data.factors)
     for (const std::string& key : factor.keys) varied[key] = &factor;
   std::map<std::string, const ParamRow*> all;
-  for (const RunRow& run : material.runs)
-    if (const auto params = material.params.find(run.number); params != material.params.end())
+  for (const RunRow& run : data.runs)
+    if (const auto params = data.params.find(run.number); params != data.params.end())
       for (const ParamRow& param : params->second) all.try_emplace(param.key, &param);
   TableBlock table;
   table.id = "settings-table";
@@ -203,7 +203,7 @@ Section settings_section(const Material& material) {
         param->source == "default" || param->at.empty() ? param->source : line_of(setting_text(param->at));
     table.rows.push_back(
         {code_cell(key),
-         factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),
+         factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, data),
          factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
   }
   if (table.rows.empty())
@@ -215,11 +215,11 @@ Section settings_section(const Material& material) {
 
 }  // namespace
 
-Section method_section(const Material& material) {
+Section method_section(const ReportData& data) {
   Section section{"method", "Method"};
-  section.sections = {model_section(material), training_section(material)};
-  add_section(section.sections, data_section(material));
-  section.sections.push_back(settings_section(material));
+  section.sections = {model_section(data), training_section(data)};
+  add_section(section.sections, data_section(data));
+  section.sections.push_back(settings_section(data));
   return section;
 }
 

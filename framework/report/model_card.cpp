@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <set>
 
+#include "analysis/comparison.hpp"
+#include "analysis/pooling.hpp"
+#include "analysis/statistics.hpp"
 #include "base/shell_word.hpp"
 #include "document/escape.hpp"
-#include "report/comparison.hpp"
 #include "report/model_origin.hpp"
-#include "report/pooling.hpp"
-#include "report/statistics.hpp"
 #include "report/wording.hpp"
 #include "store/run_score.hpp"
 

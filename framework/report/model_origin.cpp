@@ -1,4 +1,4 @@
-// See model_origin.hpp.
+// Reads the settings of model.from, of frozen and tied parts and of the teacher, and words what they mean.
 #include "report/model_origin.hpp"
 
 #include <algorithm>

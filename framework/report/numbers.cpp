@@ -7,7 +7,7 @@ namespace encore {
 
 namespace {
 
-std::vector<TableCell> candidate_row(const Material& material, const Question& question, std::size_t index) {
+std::vector<TableCell> candidate_row(const ReportData& data, const Question& question, std::size_t index) {
   const Candidate& candidate = question.comparison.candidates[index];
   const Metric& metric = question.comparison.options.metric;
   const MeanDigits digits(metric, candidate.mean, candidate.deviation);
@@ -27,7 +27,7 @@ std::vector<TableCell> candidate_row(const Material& material, const Question& q
                                 low(candidate.bootstrap),
                                 high(candidate.bootstrap)};
   row[3].best = question.best(index);
-  if (material.complete()) row.emplace_back(candidate.name);
+  if (data.complete()) row.emplace_back(candidate.name);
   return row;
 }
 
@@ -66,7 +66,7 @@ std::vector<TableCell> pair_row(const Question& question, const Pair& pair) {
 
 }  // namespace
 
-TableBlock candidate_table(const Material& material, const Question& question) {
+TableBlock candidate_table(const ReportData& data, const Question& question) {
   const CompareOptions& options = question.comparison.options;
   const std::string unit = unit_of(options.metric).name;
   TableBlock table;
@@ -84,10 +84,10 @@ TableBlock candidate_table(const Material& material, const Question& question) {
                    {"t high", unit, true},
                    {"bootstrap low", unit, true},
                    {"bootstrap high", unit, true}};
-  if (material.complete()) table.columns.push_back({"name", "", false});
-  const std::size_t shown = material.rows_of(question.order.size());
+  if (data.complete()) table.columns.push_back({"name", "", false});
+  const std::size_t shown = data.rows_of(question.order.size());
   for (std::size_t i = 0; i < shown; ++i)
-    table.rows.push_back(candidate_row(material, question, question.order[i]));
+    table.rows.push_back(candidate_row(data, question, question.order[i]));
   bool few = false;
   for (const Candidate& candidate : question.comparison.candidates)
     few = few || (candidate.bootstrap && candidate.values.size() < 10);
@@ -97,7 +97,7 @@ TableBlock candidate_table(const Material& material, const Question& question) {
   return table;
 }
 
-TableBlock pair_table(const Material& material, const Question& question) {
+TableBlock pair_table(const ReportData& data, const Question& question) {
   const Comparison& comparison = question.comparison;
   const std::string unit = unit_of_differences(comparison.options.metric);
   const bool all = comparison.family == comparison.pairs.size();
@@ -115,7 +115,7 @@ TableBlock pair_table(const Material& material, const Question& question) {
                    {"low", unit, true},         {"high", unit, true},       {"p corrected", "", true},
                    {"verdict", "", false},      {"test", "", false},        {"shared seeds", "", true},
                    {"p uncorrected", "", true}, {"p on examples", "", true}};
-  const std::size_t shown = material.rows_of(comparison.pairs.size());
+  const std::size_t shown = data.rows_of(comparison.pairs.size());
   for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(pair_row(question, comparison.pairs[i]));
   if (shown < comparison.pairs.size())
     table.notes.push_back(counted(comparison.pairs.size() - shown, "more pair") +

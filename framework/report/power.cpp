@@ -1,10 +1,10 @@
-// See power.hpp.
+// Finds the pairs that need more seeds, and words the smallest and the largest number.
 #include "report/power.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "report/wording.hpp"
 
 namespace encore {

@@ -1,12 +1,12 @@
 // What can be compared with what: runs by the data they were scored on, their candidates with short names,
-// and the tests between them. Place in the flow: gather() of material.cpp asks once.
+// and the tests between them. Place in the flow: read_report_data() of report_data.cpp asks once.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -25,9 +25,9 @@ std::string question_id(const std::string& text) {
 }
 
 /// The data that a run was scored on.
-const DatasetRow* set_of(const Material& material, const RunRow& run, const std::string& role) {
-  const auto files = material.datasets.find(run.number);
-  if (files == material.datasets.end()) return nullptr;
+const DatasetRow* set_of(const ReportData& data, const RunRow& run, const std::string& role) {
+  const auto files = data.datasets.find(run.number);
+  if (files == data.datasets.end()) return nullptr;
   for (const DatasetRow& file : files->second)
     if (file.role == role) return &file;
   return nullptr;
@@ -112,18 +112,18 @@ void test(Store& store, Question& question) {
 
 }  // namespace
 
-std::vector<Question> questions_of(const Material& material) {
-  const std::string role = material.metric.split();
+std::vector<Question> questions_of(const ReportData& data) {
+  const std::string role = data.metric.split();
   std::map<std::pair<std::string, std::string>, Question> by_set;  // name of the file, its content
-  for (const RunRow& run : material.runs) {
-    const DatasetRow* file = set_of(material, run, role);
+  for (const RunRow& run : data.runs) {
+    const DatasetRow* file = set_of(data, run, role);
     const std::string name = file == nullptr ? "" : setting_text(file->path);
     by_set[{name, file == nullptr ? "" : file->sha256}].runs.push_back(run);
   }
   CompareOptions options;
-  options.metric = material.metric;
-  options.pool = material.options.pool;
-  options.examples = material.runs.size() <= most_runs_for_examples;
+  options.metric = data.metric;
+  options.pool = data.options.pool;
+  options.examples = data.runs.size() <= most_runs_for_examples;
   std::vector<Question> questions;
   std::size_t lettered = 0;  // letters go on from question to question
   for (auto& [set, question] : by_set) {
@@ -131,19 +131,19 @@ std::vector<Question> questions_of(const Material& material) {
     // Two files of one name are told apart by their content.
     const bool shared = std::count_if(by_set.begin(), by_set.end(),
                                       [&](const auto& other) { return other.first.first == set.first; }) > 1;
-    question.id = question_id(material.metric.name) +
-                  (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
-    question.title = material.metric.name + (name.empty() ? "" : " on " + name) +
+    question.id =
+        question_id(data.metric.name) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+    question.title = data.metric.name + (name.empty() ? "" : " on " + name) +
                      (shared ? " (" + content.substr(0, 8) + ")" : "");
-    question.comparison = collect_candidates(material.store, question.runs, options);
+    question.comparison = collect_candidates(data.store, question.runs, options);
     question.order = best_first(question.comparison);
     question.names = short_names(question);
-    question.key = make_key(question.comparison.candidates, question.order, question.names, material.runs,
-                            material.factors, lettered);
+    question.key = make_key(question.comparison.candidates, question.order, question.names, data.runs,
+                            data.factors, lettered);
     if (question.key.options.empty() || question.key.options.front() != "name")
       question.before = question.behind = "";
     lettered += question.comparison.candidates.size();
-    test(material.store, question);
+    test(data.store, question);
     questions.push_back(std::move(question));
   }
   return questions;

@@ -1,11 +1,11 @@
-// See report.hpp.
+// Selects the runs, asks each section in turn, and joins them to one document.
 #include "report/report.hpp"
 
 #include <algorithm>
 
+#include "analysis/foreign_values.hpp"
 #include "report/fill_checklist.hpp"
-#include "report/foreign_values.hpp"
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 #include "report/section_choice.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -41,10 +41,10 @@ Chosen choose(Store& store, const RunSelection& selection) {
 }
 
 /// Makes only what is wanted: examples and classes read every prediction.
-std::vector<Section> sections_of(const Material& material, const SectionChoice& choice) {
+std::vector<Section> sections_of(const ReportData& data, const SectionChoice& choice) {
   struct Part {
     const char* id;
-    Section (*make)(const Material&);
+    Section (*make)(const ReportData&);
   };
   static const std::vector<Part> full = {
       {"results", results_section},         {"curves", curves_section},
@@ -56,9 +56,9 @@ std::vector<Section> sections_of(const Material& material, const SectionChoice& 
                                           {"searches", brief_searches_section},
                                           {"reproduction", brief_reproduction_section}};
   std::vector<Section> sections;
-  for (const Part& part : material.options.brief ? brief : full) {
+  for (const Part& part : data.options.brief ? brief : full) {
     if (!choice.wants(part.id)) continue;
-    Section section = part.make(material);
+    Section section = part.make(data);
     choice.apply(section);
     add_section(sections, std::move(section));
   }
@@ -99,18 +99,18 @@ Document report_of(Store& store, const ReportOptions& options) {
   }
   if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
   const SectionChoice choice(options);
-  const Material material = gather(store, chosen.runs, chosen.subject, options);
+  const ReportData data = read_report_data(store, chosen.runs, chosen.subject, options);
   Document document;
   document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
-  document.subtitle = material.metric.name + ", " + counted(material.runs.size(), "run");
-  document.facts = title_facts(material);
-  if (choice.has_abstract()) document.abstract = abstract_blocks(material);
-  document.sections = sections_of(material, choice);
+  document.subtitle = data.metric.name + ", " + counted(data.runs.size(), "run");
+  document.facts = title_facts(data);
+  if (choice.has_abstract()) document.abstract = abstract_blocks(data);
+  document.sections = sections_of(data, choice);
   if (sides && choice.wants("against") && !options.brief) {
     ReportOptions same = options;
-    same.metric = material.metric.name;
-    const Material old = gather(store, sides->old, sides->what, same);
-    add_against(document, against_section(material, old, sides->what));
+    same.metric = data.metric.name;
+    const ReportData old = read_report_data(store, sides->old, sides->what, same);
+    add_against(document, against_section(data, old, sides->what));
   }
   if (document.abstract.empty() && document.sections.empty())
     throw Error("nothing is left of the report: every section that it would have was left out");
@@ -130,7 +130,7 @@ Checklist make_checklist(Store& store, const ReportOptions& options, const std::
     const Snapshot snapshot(store.database());
     const Chosen chosen = choose(store, options.runs);
     if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
-    return fill_checklist(gather(store, chosen.runs, chosen.subject, options), name);
+    return fill_checklist(read_report_data(store, chosen.runs, chosen.subject, options), name);
   });
 }
 

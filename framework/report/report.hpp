@@ -1,7 +1,7 @@
 // A report: what the database knows of a run, a sweep or everything, as a Document. Nothing in it is typed by
 // hand, and equal databases give equal documents: times are those that were recorded, in UTC. Place in the
-// flow: `exp report` asks here and hands the document to a writer (document/). Read next: material.hpp (what
-// is read), then one file per section.
+// flow: `exp report` asks here and hands the document to a writer (document/). Read next: report_data.hpp
+// (what is read), then one file per section.
 #pragma once
 
 #include <cstddef>

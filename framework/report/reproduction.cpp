@@ -27,9 +27,9 @@ std::string verdict(const VerificationRow& verification) {
   return text + (verification.scope.empty() ? "" : " in " + verification.scope) + from;
 }
 
-Section digest_section(const Material& material) {
+Section digest_section(const ReportData& data) {
   Section section{"digests", "Digests and verdicts"};
-  RunBatch batch(material.store, material.runs);
+  RunBatch batch(data.store, data.runs);
   const auto digests = batch.last_digests();
   const auto counts = batch.digest_counts();
   TableBlock table;
@@ -42,7 +42,7 @@ Section digest_section(const Material& material) {
                    {"SHA-256 of the parameters", "", false},
                    {"digests", "", true}};
   // A page shows enough to compare by eye, and no columns that are empty.
-  const bool whole = material.complete(), with_verdicts = whole || !material.verifications.empty();
+  const bool whole = data.complete(), with_verdicts = whole || !data.verifications.empty();
   if (with_verdicts)
     table.columns.insert(table.columns.end(),
                          {{"verdict", "", false}, {"verified", "", false}, {"agreeing", "", true}});
@@ -50,13 +50,13 @@ Section digest_section(const Material& material) {
     table.notes.push_back("None of these runs was verified.");
   const std::size_t digits = whole ? std::string::npos : 16;
   if (!whole) table.notes.push_back("The first 16 digits; the CSV and JSON of this report have all 64.");
-  const std::size_t shown = material.rows_of(material.runs.size());
+  const std::size_t shown = data.rows_of(data.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const RunRow& run = material.runs[i];
+    const RunRow& run = data.runs[i];
     const DigestRow* digest = parameters_of(digests, run.number);
     const auto count = counts.find(run.number);
-    const auto own = material.verifications.find(run.number);
-    const VerificationRow* last = own == material.verifications.end() ? nullptr : &own->second.back();
+    const auto own = data.verifications.find(run.number);
+    const VerificationRow* last = own == data.verifications.end() ? nullptr : &own->second.back();
     const nlohmann::json compared = last != nullptr && last->details.is_object()
                                         ? last->details.value("compared", nlohmann::json::object())
                                         : nlohmann::json::object();
@@ -71,8 +71,8 @@ Section digest_section(const Material& material) {
     row.push_back(last == nullptr ? TableCell() : TableCell(utc_text(last->time)));
     row.push_back(agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell());
   }
-  if (shown < material.runs.size())
-    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+  if (shown < data.runs.size())
+    table.notes.push_back(counted(data.runs.size() - shown, "more run") +
                           " are in the CSV and JSON of this report.");
   section.blocks.push_back(std::move(table));
   return section;
@@ -81,9 +81,9 @@ Section digest_section(const Material& material) {
 // --- what is not there ---
 
 /// How many of the runs that were begun fulfil a condition; empty text where none does.
-std::string lacking(const Material& material, const std::string& what, const auto& lacks) {
+std::string lacking(const ReportData& data, const std::string& what, const auto& lacks) {
   std::size_t count = 0, begun = 0;
-  for (const RunRow& run : material.runs) {
+  for (const RunRow& run : data.runs) {
     if (run.attempts == 0) continue;
     ++begun;
     if (lacks(run)) ++count;
@@ -93,58 +93,58 @@ std::string lacking(const Material& material, const std::string& what, const aut
          counted(begun, "run") + " that were begun.";
 }
 
-Section missing_section(const Material& material) {
+Section missing_section(const ReportData& data) {
   Section section{"not-recorded", "What was not recorded"};
   const auto attempts = [&](const RunRow& run) -> const std::vector<AttemptRow>& {
     static const std::vector<AttemptRow> none;
-    const auto own = material.attempts.find(run.number);
-    return own == material.attempts.end() ? none : own->second;
+    const auto own = data.attempts.find(run.number);
+    return own == data.attempts.end() ? none : own->second;
   };
   const auto any = [&](const RunRow& run, const auto& holds) {
     return std::any_of(attempts(run).begin(), attempts(run).end(), holds);
   };
   const auto lacks = [&](const RunRow& run, auto member) {
-    const Started* started = material.started(run);
+    const Started* started = data.started(run);
     return started == nullptr || !(started->*member).has_value();
   };
   ItemList list;
   for (const std::string& text :
-       {lacking(material, "The source of Encore",
+       {lacking(data, "The source of Encore",
                 [&](const RunRow& run) {
                   return any(run, [](const AttemptRow& attempt) { return !attempt.source; });
                 }),
-        lacking(material, "The numeric environment",
+        lacking(data, "The numeric environment",
                 [&](const RunRow& run) {
                   return any(run, [](const AttemptRow& attempt) { return !attempt.environment.is_object(); });
                 }),
-        lacking(material, "When an attempt ended",
+        lacking(data, "When an attempt ended",
                 [&](const RunRow& run) {
                   return run.state != RunState::running &&
                          any(run, [](const AttemptRow& attempt) { return !attempt.finished; });
                 }),
-        lacking(material, "The number of parameters",
+        lacking(data, "The number of parameters",
                 [&](const RunRow& run) { return lacks(run, &Started::parameters); }),
-        lacking(material, "The size of the vocabulary",
+        lacking(data, "The size of the vocabulary",
                 [&](const RunRow& run) { return lacks(run, &Started::vocabulary_size); }),
-        lacking(material, "Lengths and labels of the data",
+        lacking(data, "Lengths and labels of the data",
                 [&](const RunRow& run) {
-                  const SetFacts* train = material.facts(run, "train");
+                  const SetFacts* train = data.facts(run, "train");
                   return train == nullptr || train->lengths.counts.empty();
                 }),
-        lacking(material, "Predictions",
+        lacking(data, "Predictions",
                 [&](const RunRow& run) {
-                  const auto own = material.artifacts.find(run.number);
+                  const auto own = data.artifacts.find(run.number);
                   return run.state == RunState::completed &&
-                         (own == material.artifacts.end() ||
+                         (own == data.artifacts.end() ||
                           std::none_of(own->second.begin(), own->second.end(), [](const ArtifactRow& file) {
                             return file.name.starts_with("predictions/");
                           }));
                 }),
-        lacking(material, "A spool that could be read to its end", [&](const RunRow& run) {
+        lacking(data, "A spool that could be read to its end", [&](const RunRow& run) {
           return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); });
         })})
     if (!text.empty()) list.items.push_back(text);
-  list.items.push_back(jobs_used(material).joules > 0.0
+  list.items.push_back(jobs_used(data).joules > 0.0
                            ? "Licences of the data: no run records them."
                            : "Licences of the data, and the energy that was used: no run records them.");
   section.blocks.push_back(std::move(list));
@@ -153,9 +153,9 @@ Section missing_section(const Material& material) {
 
 }  // namespace
 
-Section reproduction_section(const Material& material) {
+Section reproduction_section(const ReportData& data) {
   Section section{"reproduction", "Reproduction"};
-  section.sections = {command_section(material), digest_section(material), missing_section(material)};
+  section.sections = {command_section(data), digest_section(data), missing_section(data)};
   return section;
 }
 

@@ -18,55 +18,55 @@ void add_notices(const Question& question, std::vector<Block>& blocks) {
                             " of this kind; exp compare shows all."});
 }
 
-std::vector<Block> question_blocks(const Material& material, const Question& question) {
-  std::vector<Block> blocks = answer_blocks(material, question);
-  if (!question.comparison.pairs.empty()) blocks.push_back(pair_table(material, question));
-  blocks.push_back(candidate_table(material, question));
+std::vector<Block> question_blocks(const ReportData& data, const Question& question) {
+  std::vector<Block> blocks = answer_blocks(data, question);
+  if (!question.comparison.pairs.empty()) blocks.push_back(pair_table(data, question));
+  blocks.push_back(candidate_table(data, question));
   return blocks;
 }
 
 }  // namespace
 
-std::vector<Block> answer_blocks(const Material& material, const Question& question) {
+std::vector<Block> answer_blocks(const ReportData& data, const Question& question) {
   std::vector<Block> blocks;
   add_notices(question, blocks);
-  for (TableBlock& table : answer_tables(material, question)) blocks.push_back(std::move(table));
+  for (TableBlock& table : answer_tables(data, question)) blocks.push_back(std::move(table));
   if (has_picture(question)) blocks.push_back(answer_figure(question));
   return blocks;
 }
 
-Section brief_results_section(const Material& material) {
+Section brief_results_section(const ReportData& data) {
   constexpr std::size_t most_questions = 3;
   Section section{"results", "Results"};
   bool drawn = false;
-  for (std::size_t i = 0; i < std::min(most_questions, material.questions.size()); ++i)
-    for (Block& block : answer_blocks(material, material.questions[i])) {
+  for (std::size_t i = 0; i < std::min(most_questions, data.questions.size()); ++i)
+    for (Block& block : answer_blocks(data, data.questions[i])) {
       const bool figure = std::holds_alternative<Figure>(block);
       if (!figure || !drawn) section.blocks.push_back(std::move(block));
       drawn = drawn || figure;
     }
-  if (material.questions.size() > most_questions)
-    section.blocks.push_back(Paragraph{counted(material.questions.size() - most_questions, "more set") +
+  if (data.questions.size() > most_questions)
+    section.blocks.push_back(Paragraph{counted(data.questions.size() - most_questions, "more set") +
                                        " of data are in the full report."});
   // Of a lone value there is nothing to compare: what it came from is drawn.
   if (!drawn)
-    if (auto figure = score_figure(material)) section.blocks.push_back(std::move(*figure));
+    if (auto figure = score_figure(data)) section.blocks.push_back(std::move(*figure));
   return section;
 }
 
-Section results_section(const Material& material) {
+Section results_section(const ReportData& data) {
   Section section{"results", "Results"};
-  if (material.questions.size() > 1)
+  if (data.questions.size() > 1)
     section.blocks.push_back(Paragraph{
-        "The runs were scored on " + std::to_string(material.questions.size()) +
+        "The runs were scored on " + std::to_string(data.questions.size()) +
         " sets of data. Scores on different sets are not compared: each set has its own table and its "
         "own tests."});
-  for (const Question& question : material.questions)
+  for (const Question& question : data.questions)
     section.sections.push_back(
-        {"results-of-" + question.id, question.title, question_blocks(material, question), {}});
-  add_section(section.sections, measures_section(material));
-  add_section(section.sections, classes_section(material));
-  add_section(section.sections, trials_section(material));
+        {"results-of-" + question.id, question.title, question_blocks(data, question), {}});
+  add_section(section.sections, measures_section(data));
+  add_section(section.sections, classes_section(data));
+  add_section(section.sections, trials_section(data));
   return section;
 }
 

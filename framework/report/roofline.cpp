@@ -1,4 +1,4 @@
-// See roofline.hpp.
+// Places the axes, the roofs, the points and their key so that no label covers another.
 #include "report/roofline.hpp"
 
 #include <algorithm>

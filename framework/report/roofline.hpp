@@ -3,8 +3,8 @@
 // below them, and a key under the plot says what each number is.
 #pragma once
 
+#include "analysis/bench_summary.hpp"
 #include "document/drawing.hpp"
-#include "report/bench_summary.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See search_budget.hpp.
+// Draws the best score so far, and the expected best of independent random draws beside it.
 #include "report/search_budget.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "analysis/sweep_statistics.hpp"
 #include "config/core_schema.hpp"
-#include "report/sweep_statistics.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -20,11 +20,11 @@ constexpr std::size_t most_draws = 200;
 constexpr std::size_t fewest_draws = 4;
 
 /// What no variable of the space sets, as the first run of the search has it.
-std::map<std::string, nlohmann::json> constants_of(const Material& material, const SearchView& view) {
+std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const SearchView& view) {
   std::map<std::string, nlohmann::json> constants;
   for (const TrialRow& trial : view.record.trials) {
-    const auto params = trial.runs.empty() ? material.params.end() : material.params.find(trial.runs.front());
-    if (params == material.params.end()) continue;
+    const auto params = trial.runs.empty() ? data.params.end() : data.params.find(trial.runs.front());
+    if (params == data.params.end()) continue;
     for (const ParamRow& param : params->second) {
       const bool varied = std::ranges::any_of(view.space, [&](const RandomVariable& variable) {
         return param.key == variable.key || param.key.starts_with(variable.key + ".");
@@ -38,13 +38,13 @@ std::map<std::string, nlohmann::json> constants_of(const Material& material, con
 
 /// Whether draws of the one are draws of the other too. Options that only one of the two runs has belong to a
 /// choice that they made differently.
-bool asks_the_same(const Material& material, const SearchView& a, const SearchView& b) {
+bool asks_the_same(const ReportData& data, const SearchView& a, const SearchView& b) {
   if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
       a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
       a.options.objectives.front().metric != b.options.objectives.front().metric)
     return false;
   if (&a == &b) return true;
-  const auto of_a = constants_of(material, a), of_b = constants_of(material, b);
+  const auto of_a = constants_of(data, a), of_b = constants_of(data, b);
   return !of_a.empty() && !of_b.empty() && std::ranges::all_of(of_a, [&](const auto& constant) {
     const auto other = of_b.find(constant.first);
     return other == of_b.end() || other->second == constant.second;
@@ -59,18 +59,18 @@ struct Draws {
   bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
 };
 
-Draws random_draws(const Material& material, const SearchView& view, const std::deque<SearchView>& searches) {
+Draws random_draws(const ReportData& data, const SearchView& view, const std::deque<SearchView>& searches) {
   Draws draws;
   std::set<std::int64_t> seen;  // two searches with one seed draw the same runs
   for (const SearchView& other : searches) {
-    if (!asks_the_same(material, view, other)) continue;
+    if (!asks_the_same(data, view, other)) continue;
     const std::vector<std::size_t> trials = random_trials(other);
     if (other.options.pruning != search::Pruning::none) {
       draws.pruned = draws.pruned || !trials.empty();
       continue;
     }
     for (const std::size_t trial : trials) {
-      const search::TrialState& state = other.standing.states[trial];
+      const search::TrialState& state = other.leaderboard.states[trial];
       const std::vector<std::int64_t>& runs = other.record.trials[trial].runs;
       if (!state.last || state.last == search::Outcome::repeated) continue;
       if (!runs.empty() && !seen.insert(runs.front()).second) continue;
@@ -170,13 +170,13 @@ std::string explanation(const SearchView& view, const Draws& draws) {
 
 }  // namespace
 
-std::vector<Block> budget_blocks(const Material& material, const SearchView& view,
+std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
                                  const std::deque<SearchView>& searches, const std::string& id) {
   if (view.options.objectives.size() != 1) return {};
   const std::vector<BudgetPoint> points = best_so_far(view);
   if (points.size() < 2) return {};
   const search::Objective& objective = view.options.objectives.front();
-  const Metric metric = material.metrics.of(objective.metric);
+  const Metric metric = data.metrics.of(objective.metric);
   const Unit unit = unit_of(metric);
   LineChart chart{{"trainings", ""}, {metric.name, unit.name}, {observed_series(points, unit)}};
   Figure figure;
@@ -185,7 +185,7 @@ std::vector<Block> budget_blocks(const Material& material, const SearchView& vie
                        number_text(points.back().trainings) + " trainings. ";
   std::vector<Block> tables;
   tables.push_back(budget_table(view, metric, points, id));
-  const Draws draws = random_draws(material, view, searches);
+  const Draws draws = random_draws(data, view, searches);
   if (draws.values.size() >= fewest_draws) {
     const std::size_t most = std::min(most_draws, draws.values.size());
     const std::vector<double> best = expected_best(draws.values, objective.maximize, most);

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "report/material.hpp"
-#include "report/search_view.hpp"
+#include "analysis/search_view.hpp"
+#include "report/report_data.hpp"
 
 namespace encore {
 
 /// Of a search with one objective; nothing otherwise. Random draws are taken from all `searches` of the same
 /// space and experiment.
-std::vector<Block> budget_blocks(const Material& material, const SearchView& view,
+std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
                                  const std::deque<SearchView>& searches, const std::string& id);
 
 }  // namespace encore

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 
 namespace encore {
 
@@ -51,17 +51,17 @@ double place_among(const RandomVariable& variable, const MapSide& side, double v
 
 std::vector<HeatMapChart::Mark> marks_of(const SearchSubject& subject, std::size_t across, std::size_t down,
                                          const MapSide& columns, const MapSide& rows) {
-  const std::vector<std::size_t>& winners = subject.view.standing.winners;
+  const std::vector<std::size_t>& winners = subject.view.leaderboard.winners;
   std::vector<HeatMapChart::Mark> marks;
-  for (std::size_t trial = 0; trial < subject.view.standing.states.size(); ++trial) {
+  for (std::size_t trial = 0; trial < subject.view.leaderboard.states.size(); ++trial) {
     const search::Trial& one = subject.trial(trial);
-    if (!subject.view.standing.states[trial].has_values() || !one.active[across] || !one.active[down])
+    if (!subject.view.leaderboard.states[trial].has_values() || !one.active[across] || !one.active[down])
       continue;
     marks.push_back({.column = place_among(subject.view.space[across], columns, one.point[across]),
                      .row = static_cast<double>(rows.places.size()) -
                             place_among(subject.view.space[down], rows, one.point[down]),
-                     .name = "trial " + std::to_string(trial + 1) + ", " + standing_text(subject, trial) +
-                             ": " + metric_text(subject.metric, subject.value(trial)),
+                     .name = "trial " + std::to_string(trial + 1) + ", " + state_text(subject, trial) + ": " +
+                             metric_text(subject.metric, subject.value(trial)),
                      .strong = std::ranges::find(winners, trial) != winners.end()});
   }
   return marks;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/search_maps.hpp"
@@ -97,13 +97,14 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
   chart.categories = names_of_values(axis);
   std::map<std::int64_t, ScatterChart::Group> groups;  // by how far trials came
   std::size_t count = 0;
-  for (std::size_t trial = 0; trial < subject.view.standing.states.size(); ++trial) {
-    if (!subject.view.standing.states[trial].has_values() || !subject.trial(trial).active[variable]) continue;
+  for (std::size_t trial = 0; trial < subject.view.leaderboard.states.size(); ++trial) {
+    if (!subject.view.leaderboard.states[trial].has_values() || !subject.trial(trial).active[variable])
+      continue;
     const std::int64_t epochs = subject.is_complete(trial)
                                     ? std::numeric_limits<std::int64_t>::max()
-                                    : subject.view.standing.states[trial].measured.back()->epochs;
+                                    : subject.view.leaderboard.states[trial].measured.back()->epochs;
     ScatterChart::Group& group = groups[epochs];
-    group.name = standing_text(subject, trial);
+    group.name = state_text(subject, trial);
     group.points.push_back({subject.coordinate(trial, variable),
                             subject.unit.factor * subject.value(trial),
                             {},
@@ -138,9 +139,9 @@ Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size
       {subject.metric.name + (subject.unit.name.empty() ? "" : " (" + subject.unit.name + ")"), {}, false});
   chart.lowest_is_best = !view.options.objectives[subject.objective].maximize;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  for (std::size_t trial = 0; trial < view.standing.states.size() && chart.lines.size() < most_trials_drawn;
-       ++trial) {
-    const search::TrialState& state = view.standing.states[trial];
+  for (std::size_t trial = 0;
+       trial < view.leaderboard.states.size() && chart.lines.size() < most_trials_drawn; ++trial) {
+    const search::TrialState& state = view.leaderboard.states[trial];
     if (!state.has_values()) continue;
     ParallelChart::Line line{"trial " + std::to_string(trial + 1), {}};
     for (const std::size_t variable : variables)
@@ -188,11 +189,11 @@ void add_pictures(const SearchSubject& subject, std::vector<Block>& blocks) {
 
 }  // namespace
 
-std::vector<Block> search_pictures(const Material& material, const SearchView& view, const std::string& id) {
+std::vector<Block> search_pictures(const ReportData& data, const SearchView& view, const std::string& id) {
   std::vector<Block> blocks;
-  if (view.standing.order.size() < 2) return blocks;
+  if (view.leaderboard.order.size() < 2) return blocks;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
-    const Metric metric = material.metrics.of(view.options.objectives[objective].metric);
+    const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
     const SearchSubject subject{
         view,          objective,
         metric,        unit_of(metric),

@@ -30,7 +30,7 @@ std::vector<std::string> names_of_values(const RandomVariable& variable) {
 }
 
 double SearchSubject::value(std::size_t number) const {
-  const search::TrialState& state = view.standing.states[number];
+  const search::TrialState& state = view.leaderboard.states[number];
   return state.has_values() ? state.measured.back()->values.at(objective)
                             : std::numeric_limits<double>::quiet_NaN();
 }
@@ -40,9 +40,9 @@ double SearchSubject::coordinate(std::size_t number, std::size_t variable) const
   return trial(number).point[variable] - (has_few_values(one) ? one.low : 0.0);
 }
 
-std::string standing_text(const SearchSubject& subject, std::size_t trial) {
+std::string state_text(const SearchSubject& subject, std::size_t trial) {
   if (subject.is_complete(trial)) return "complete";
-  const std::int64_t epochs = subject.view.standing.states[trial].measured.back()->epochs;
+  const std::int64_t epochs = subject.view.leaderboard.states[trial].measured.back()->epochs;
   return "after " + length_text(subject.view.options.unit, epochs);
 }
 

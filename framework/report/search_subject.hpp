@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/search_view.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/material.hpp"
-#include "report/search_view.hpp"
+#include "report/report_data.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -38,11 +38,11 @@ struct SearchSubject {
   /// Of a variable with few values the number of the value, counted from 0.
   double coordinate(std::size_t number, std::size_t variable) const;
   bool is_complete(std::size_t number) const {
-    return view.standing.states[number].last == search::Outcome::complete;
+    return view.leaderboard.states[number].last == search::Outcome::complete;
   }
 };
 
 /// "complete", "after 3 epochs": how far a trial with a score came.
-std::string standing_text(const SearchSubject& subject, std::size_t trial);
+std::string state_text(const SearchSubject& subject, std::size_t trial);
 
 }  // namespace encore

@@ -17,9 +17,9 @@ using Searches = std::deque<SearchView>;
 /// Best trials in a table for people.
 constexpr std::size_t most_best_trials = 10;
 
-bool has_run_of(const SearchRecord& record, const Material& material) {
+bool has_run_of(const SearchRecord& record, const ReportData& data) {
   const auto is_reported = [&](std::int64_t number) {
-    return std::ranges::any_of(material.runs, [&](const RunRow& run) { return run.number == number; });
+    return std::ranges::any_of(data.runs, [&](const RunRow& run) { return run.number == number; });
   };
   return std::ranges::any_of(record.trials, [&](const TrialRow& trial) {
     return std::ranges::any_of(trial.runs, is_reported) ||
@@ -28,12 +28,12 @@ bool has_run_of(const SearchRecord& record, const Material& material) {
 }
 
 /// Oldest first, so that ids stay when another search follows.
-Searches searches_of(const Material& material) {
+Searches searches_of(const ReportData& data) {
   Searches searches;
-  std::vector<SearchRow> rows = list_searches(material.store);
+  std::vector<SearchRow> rows = list_searches(data.store);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    SearchRecord record = read_search(material.store, *row);
-    if (has_run_of(record, material)) searches.emplace_back(std::move(*row), std::move(record));
+    SearchRecord record = read_search(data.store, *row);
+    if (has_run_of(record, data)) searches.emplace_back(std::move(*row), std::move(record));
   }
   return searches;
 }
@@ -46,13 +46,14 @@ std::string objectives_text(const search::SearchOptions& options) {
 }
 
 /// By one objective; of several there is a front and no best value.
-TableCell best_cell(const Material& material, const SearchView& view) {
-  if (view.options.objectives.size() != 1 || view.standing.winners.empty()) return {};
-  const double best = view.standing.states[view.standing.winners.front()].measured.back()->values.front();
-  return value_cell(material.metrics.of(view.options.objectives.front().metric), best);
+TableCell best_cell(const ReportData& data, const SearchView& view) {
+  if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
+  const double best =
+      view.leaderboard.states[view.leaderboard.winners.front()].measured.back()->values.front();
+  return value_cell(data.metrics.of(view.options.objectives.front().metric), best);
 }
 
-TableBlock cost_table(const Material& material, const Searches& searches) {
+TableBlock cost_table(const ReportData& data, const Searches& searches) {
   TableBlock table;
   table.id = "search-costs";
   table.caption =
@@ -66,41 +67,41 @@ TableBlock cost_table(const Material& material, const Searches& searches) {
                    {"best", "", true}};
   for (const SearchView& view : searches) {
     const auto count = [&](const char* state) {
-      return count_cell(static_cast<std::int64_t>(view.standing.count(state)));
+      return count_cell(static_cast<std::int64_t>(view.leaderboard.count(state)));
     };
     const double confirming = search::seconds_of_confirmations(view.history());
     table.rows.push_back({view.row.name, search::name_of(view.options.method),
                           search::name_of(view.options.pruning), objectives_text(view.options),
-                          count_cell(static_cast<std::int64_t>(view.standing.states.size())),
+                          count_cell(static_cast<std::int64_t>(view.leaderboard.states.size())),
                           count("complete"), count("pruned"), count("failed"), count("repeated"),
                           count("excluded"), seconds_cell(search::seconds_in(view.history()) - confirming),
-                          seconds_cell(confirming), best_cell(material, view)});
+                          seconds_cell(confirming), best_cell(data, view)});
   }
   return table;
 }
 
-TableBlock best_table(const Material& material, const SearchView& view, const std::string& id) {
+TableBlock best_table(const ReportData& data, const SearchView& view, const std::string& id) {
   TableBlock table;
   table.id = "best-trials-" + id;
   table.caption = "Search " + view.row.name +
                   ": the best trials as the search saw them, those that were trained longest first.";
   table.columns = {{"trial", "", true}, {"state", "", false}, {name_of(view.options.unit), "", true}};
   for (const search::Objective& objective : view.options.objectives)
-    table.columns.push_back({objective.metric, unit_of(material.metrics.of(objective.metric)).name, true});
+    table.columns.push_back({objective.metric, unit_of(data.metrics.of(objective.metric)).name, true});
   const std::vector<std::string> labels = view.labels();
   for (std::size_t i = 0; i < labels.size(); ++i)
     table.columns.push_back({labels[i], "", view.space[i].law != RandomVariable::Law::choice});
-  const std::vector<std::size_t>& order = view.standing.order;
-  const std::size_t shown = material.complete() ? order.size() : std::min(order.size(), most_best_trials);
+  const std::vector<std::size_t>& order = view.leaderboard.order;
+  const std::size_t shown = data.complete() ? order.size() : std::min(order.size(), most_best_trials);
   for (std::size_t place = 0; place < shown; ++place) {
     const std::size_t trial = order[place];
-    const search::Observation& last = *view.standing.states[trial].measured.back();
+    const search::Observation& last = *view.leaderboard.states[trial].measured.back();
     std::vector<TableCell>& row = table.rows.emplace_back();
     row.push_back(count_cell(static_cast<std::int64_t>(trial) + 1));
-    row.emplace_back(view.standing.state(trial));
+    row.emplace_back(view.leaderboard.state(trial));
     row.push_back(count_cell(last.epochs));
     for (std::size_t j = 0; j < last.values.size(); ++j)
-      row.push_back(value_cell(material.metrics.of(view.options.objectives[j].metric), last.values[j]));
+      row.push_back(value_cell(data.metrics.of(view.options.objectives[j].metric), last.values[j]));
     const search::Trial& point = view.history().trials[trial];
     for (std::size_t i = 0; i < view.space.size(); ++i) {
       if (!point.active[i])
@@ -120,11 +121,11 @@ TableBlock best_table(const Material& material, const SearchView& view, const st
 
 // --- fresh seeds ---
 
-TableBlock confirmation_table(const Material& material, const SearchView& view, std::size_t objective,
+TableBlock confirmation_table(const ReportData& data, const SearchView& view, std::size_t objective,
                               const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
   const std::string& name = view.options.objectives[objective].metric;
-  const Metric metric = material.metrics.of(name);
-  const Metric on_test = material.metrics.of("test/" + name.substr(name.find('/') + 1));
+  const Metric metric = data.metrics.of(name);
+  const Metric on_test = data.metrics.of("test/" + name.substr(name.find('/') + 1));
   const Unit unit = unit_of(metric);
   TableBlock table;
   table.id = "confirmed-" + id;
@@ -158,9 +159,9 @@ TableBlock confirmation_table(const Material& material, const SearchView& view, 
 }
 
 /// Score at selection beside every fresh seed.
-Figure confirmation_figure(const Material& material, const SearchView& view, std::size_t objective,
+Figure confirmation_figure(const ReportData& data, const SearchView& view, std::size_t objective,
                            const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
-  const Metric metric = material.metrics.of(view.options.objectives[objective].metric);
+  const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
   const Unit unit = unit_of(metric);
   ScatterChart chart;
   chart.x = {"trial", ""};
@@ -206,7 +207,7 @@ std::string best_text(const Metric& metric, const ConfirmedTrial& best) {
   return text + "; it was chosen with " + metric_text(metric, best.selected) + ".";
 }
 
-Paragraph curse_text(const Material& material, const SearchView& view,
+Paragraph curse_text(const ReportData& data, const SearchView& view,
                      const std::vector<ConfirmedTrial>& confirmed) {
   std::string text =
       "A later trial depends on the scores of earlier ones, and the best of many trials has been lucky too: "
@@ -219,7 +220,7 @@ Paragraph curse_text(const Material& material, const SearchView& view,
         "how much of a lead was luck: confirm = 3 in [search] trains the best three again, with seeds that "
         "no "
         "trial had."};
-  text += best_text(material.metrics.of(view.options.objectives.front().metric), confirmed.front());
+  text += best_text(data.metrics.of(view.options.objectives.front().metric), confirmed.front());
   text +=
       " Fresh seeds take away the luck of the seed by which a trial was chosen. They do not take away that "
       "the "
@@ -233,19 +234,19 @@ Paragraph curse_text(const Material& material, const SearchView& view,
   return {text};
 }
 
-void add_confirmations(const Material& material, const SearchView& view, const std::string& id,
+void add_confirmations(const ReportData& data, const SearchView& view, const std::string& id,
                        bool with_figure, std::vector<Block>& blocks) {
   std::vector<ConfirmedTrial> first;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
-    const std::vector<ConfirmedTrial> confirmed = confirmed_trials(material.store, view, objective);
+    const std::vector<ConfirmedTrial> confirmed = confirmed_trials(data.store, view, objective);
     if (objective == 0) {
       first = confirmed;
-      blocks.push_back(curse_text(material, view, confirmed));
+      blocks.push_back(curse_text(data, view, confirmed));
     }
     if (confirmed.empty()) return;
     const std::string own = objective == 0 ? id : id + "-" + std::to_string(objective + 1);
-    if (with_figure) blocks.push_back(confirmation_figure(material, view, objective, confirmed, own));
-    blocks.push_back(confirmation_table(material, view, objective, confirmed, own));
+    if (with_figure) blocks.push_back(confirmation_figure(data, view, objective, confirmed, own));
+    blocks.push_back(confirmation_table(data, view, objective, confirmed, own));
   }
 }
 
@@ -256,32 +257,32 @@ std::string id_of(std::size_t number) {
 
 }  // namespace
 
-Section searches_section(const Material& material) {
+Section searches_section(const ReportData& data) {
   Section section{"searches", "Searches"};
-  const Searches searches = searches_of(material);
+  const Searches searches = searches_of(data);
   if (searches.empty()) return section;
-  section.blocks.push_back(cost_table(material, searches));
+  section.blocks.push_back(cost_table(data, searches));
   for (std::size_t i = 0; i < searches.size(); ++i) {
     const SearchView& view = searches[i];
     std::vector<Block>& blocks =
         searches.size() == 1
             ? section.blocks
             : section.sections.emplace_back(Section{id_of(i), "Search " + view.row.name}).blocks;
-    blocks.push_back(best_table(material, view, id_of(i)));
-    add_confirmations(material, view, id_of(i), true, blocks);
-    for (Block& block : budget_blocks(material, view, searches, id_of(i))) blocks.push_back(std::move(block));
-    for (Block& block : search_pictures(material, view, id_of(i))) blocks.push_back(std::move(block));
+    blocks.push_back(best_table(data, view, id_of(i)));
+    add_confirmations(data, view, id_of(i), true, blocks);
+    for (Block& block : budget_blocks(data, view, searches, id_of(i))) blocks.push_back(std::move(block));
+    for (Block& block : search_pictures(data, view, id_of(i))) blocks.push_back(std::move(block));
   }
   return section;
 }
 
-Section brief_searches_section(const Material& material) {
+Section brief_searches_section(const ReportData& data) {
   Section section{"searches", "Searches"};
-  const Searches searches = searches_of(material);
+  const Searches searches = searches_of(data);
   if (searches.empty()) return section;
-  section.blocks.push_back(cost_table(material, searches));
+  section.blocks.push_back(cost_table(data, searches));
   for (std::size_t i = 0; i < searches.size(); ++i)
-    add_confirmations(material, searches[i], id_of(i), false, section.blocks);
+    add_confirmations(data, searches[i], id_of(i), false, section.blocks);
   return section;
 }
 

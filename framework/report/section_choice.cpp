@@ -1,10 +1,10 @@
-// See section_choice.hpp.
+// Finds sections by name, also nested ones, and removes links to those that were left out.
 #include "report/section_choice.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace encore {
 

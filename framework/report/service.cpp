@@ -77,14 +77,14 @@ TableBlock measure_table(const RunRow& run, const Monitoring& said, const std::s
   return table;
 }
 
-TableBlock label_table(const Material& material, const RunRow& run, const Monitoring& said,
+TableBlock label_table(const ReportData& data, const RunRow& run, const Monitoring& said,
                        const std::string& id) {
   TableBlock table;
   table.id = id;
   table.caption =
       Text({{"How often the answers of "}, code(run.name), {" had a label, as a share of all labels."}});
   table.columns = {{"label"}, {"reference", "%", true}, {"live", "%", true}};
-  const std::size_t shown = material.rows_of(said.labels.size());
+  const std::size_t shown = data.rows_of(said.labels.size());
   for (std::size_t i = 0; i < shown; ++i)
     table.rows.push_back(
         {said.labels[i].label, percent_cell(said.labels[i].reference), percent_cell(said.labels[i].live)});
@@ -117,13 +117,13 @@ Figure evidence_figure(const RunRow& run, const Monitoring& said, const std::str
               .series = {std::move(evidence), {.name = "alert", .x = {1.0, texts}, .y = {limit, limit}}}}};
 }
 
-void add_service(const Material& material, const RunRow& run, const std::string& number,
+void add_service(const ReportData& data, const RunRow& run, const std::string& number,
                  std::vector<Block>& blocks) {
-  const std::vector<ServedText> texts = read_served(material.store, run.number);
+  const std::vector<ServedText> texts = read_served(data.store, run.number);
   if (texts.empty()) return;
   std::optional<TextReference> reference;
   try {
-    reference = find_reference(material.store.run_folder(run.id));
+    reference = find_reference(data.store.run_folder(run.id));
   } catch (const Error& error) {
     blocks.push_back(Notice{"The reference of run " + run.name + " cannot be read: " + error.what() + "."});
     return;
@@ -137,22 +137,21 @@ void add_service(const Material& material, const RunRow& run, const std::string&
   const MonitorOptions options;
   const Monitoring said =
       monitor(*reference, texts,
-              read_verdicts(material.store, run.number, static_cast<std::int64_t>(options.window)), options);
+              read_verdicts(data.store, run.number, static_cast<std::int64_t>(options.window)), options);
   blocks.push_back(what_was_kept(run, said));
   blocks.push_back(verdict_on_change(said));
   blocks.push_back(verdict_on_answers(said));
   blocks.push_back(measure_table(run, said, "service-" + number));
   blocks.push_back(evidence_figure(run, said, "service-evidence-" + number));
-  if (!said.labels.empty()) blocks.push_back(label_table(material, run, said, "service-labels-" + number));
+  if (!said.labels.empty()) blocks.push_back(label_table(data, run, said, "service-labels-" + number));
 }
 
 }  // namespace
 
-Section service_section(const Material& material) {
+Section service_section(const ReportData& data) {
   Section section{"service", "In service"};
   std::size_t number = 0;
-  for (const RunRow& run : material.runs)
-    add_service(material, run, std::to_string(++number), section.blocks);
+  for (const RunRow& run : data.runs) add_service(data, run, std::to_string(++number), section.blocks);
   return section;
 }
 

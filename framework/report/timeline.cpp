@@ -1,4 +1,4 @@
-// See timeline.hpp.
+// Assigns each attempt to the first free lane of its host.
 #include "report/timeline.hpp"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ struct Entry {
   Tone tone;
 };
 
-std::vector<Entry> entries_of(const Material& material, std::size_t& untimed) {
+std::vector<Entry> entries_of(const ReportData& data, std::size_t& untimed) {
   std::vector<Entry> entries;
   untimed = 0;
-  for (const RunRow& run : material.runs) {
-    const auto attempts = material.attempts.find(run.number);
-    if (attempts == material.attempts.end()) continue;
+  for (const RunRow& run : data.runs) {
+    const auto attempts = data.attempts.find(run.number);
+    if (attempts == data.attempts.end()) continue;
     for (const AttemptRow& attempt : attempts->second) {
       if (!attempt.finished) {
         ++untimed;
@@ -51,9 +51,9 @@ std::vector<Entry> entries_of(const Material& material, std::size_t& untimed) {
 
 }  // namespace
 
-TimelineChart timeline_of(const Material& material, std::size_t& untimed) {
+TimelineChart timeline_of(const ReportData& data, std::size_t& untimed) {
   TimelineChart chart;
-  const std::vector<Entry> entries = entries_of(material, untimed);
+  const std::vector<Entry> entries = entries_of(data, untimed);
   double first = 0.0;
   for (const Entry& entry : entries) first = first == 0.0 ? entry.begin : std::min(first, entry.begin);
   std::string host;

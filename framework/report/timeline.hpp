@@ -3,11 +3,11 @@
 #pragma once
 
 #include "document/chart.hpp"
-#include "report/material.hpp"
+#include "report/report_data.hpp"
 
 namespace encore {
 
 /// Attempts whose end nobody recorded have no bar; `untimed` counts them.
-TimelineChart timeline_of(const Material& material, std::size_t& untimed);
+TimelineChart timeline_of(const ReportData& data, std::size_t& untimed);
 
 }  // namespace encore

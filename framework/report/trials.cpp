@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/selection_notice.hpp"
+#include "analysis/sweep_statistics.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"
-#include "report/selection_notice.hpp"
-#include "report/sweep_statistics.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
 
 namespace {
 
-TableBlock state_table(const Material& material) {
+TableBlock state_table(const ReportData& data) {
   std::map<std::string, std::size_t> runs;
-  for (const RunRow& run : material.runs) ++runs[name_of(run.state)];
-  const std::map<std::string, Compute> compute = compute_by_state(material);
+  for (const RunRow& run : data.runs) ++runs[name_of(run.state)];
+  const std::map<std::string, Compute> compute = compute_by_state(data);
   TableBlock table;
   table.id = "trials";
   table.caption =
@@ -35,23 +35,23 @@ TableBlock state_table(const Material& material) {
   for (const RunState state : {RunState::completed, RunState::failed, RunState::pruned, RunState::stopped,
                                RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
     const auto sum = compute.find(name_of(state));
-    if (runs[name_of(state)] == 0 && sum == compute.end() && !material.complete()) continue;
+    if (runs[name_of(state)] == 0 && sum == compute.end() && !data.complete()) continue;
     row(name_of(state), runs[name_of(state)], sum == compute.end() ? Compute() : sum->second);
   }
-  row("all", material.runs.size(), compute_of(material));
+  row("all", data.runs.size(), compute_of(data));
   return table;
 }
 
-TableBlock unfinished_table(const Material& material) {
+TableBlock unfinished_table(const ReportData& data) {
   TableBlock table;
   table.id = "unfinished";
   table.caption = "Runs that are not complete, and why.";
   table.columns = {{"run", "", false}, {"state", "", false}, {"attempts", "", true}, {"reason", "", false}};
   std::size_t count = 0;
-  for (const RunRow& run : material.runs) {
+  for (const RunRow& run : data.runs) {
     if (run.state == RunState::completed) continue;
     ++count;
-    if (material.options.most_rows == 0 || count <= material.options.most_rows)
+    if (data.options.most_rows == 0 || count <= data.options.most_rows)
       table.rows.push_back({run.name, name_of(run.state), count_cell(run.attempts), run.reason});
   }
   if (count > table.rows.size())
@@ -61,39 +61,39 @@ TableBlock unfinished_table(const Material& material) {
 }
 
 /// Of its last attempt, where somebody recorded it.
-TableCell end_of(const Material& material, const RunRow& run) {
-  const auto attempts = material.attempts.find(run.number);
-  if (attempts == material.attempts.end() || attempts->second.empty()) return {};
+TableCell end_of(const ReportData& data, const RunRow& run) {
+  const auto attempts = data.attempts.find(run.number);
+  if (attempts == data.attempts.end() || attempts->second.empty()) return {};
   const std::optional<double>& finished = attempts->second.back().finished;
   return finished ? TableCell(utc_text(*finished)) : TableCell();
 }
 
-TableBlock run_table(const Material& material) {
+TableBlock run_table(const ReportData& data) {
   TableBlock table;
   table.id = "runs";
-  const Unit unit = unit_of(material.metric);
-  table.caption = "Every run with its " + material.metric.name + " at the chosen checkpoint.";
+  const Unit unit = unit_of(data.metric);
+  table.caption = "Every run with its " + data.metric.name + " at the chosen checkpoint.";
   table.columns = {{"candidate", "", false}, {"seed", "", true},      {"id", "", false},
-                   {"state", "", false},     {"best step", "", true}, {material.metric.name, unit.name, true},
+                   {"state", "", false},     {"best step", "", true}, {data.metric.name, unit.name, true},
                    {"attempts", "", true},   {"ended", "", false}};
-  if (material.complete()) table.columns.push_back({"run", "", false});
+  if (data.complete()) table.columns.push_back({"run", "", false});
   std::map<std::int64_t, const Replicate*> replicates;
   std::map<std::int64_t, std::string> letters;
-  for (const Question& question : material.questions)
+  for (const Question& question : data.questions)
     for (std::size_t i = 0; i < question.comparison.candidates.size(); ++i)
       for (const Replicate& replicate : question.comparison.candidates[i].runs) {
         replicates[replicate.run.number] = &replicate;
         letters[replicate.run.number] = question.letter(i);
       }
-  const std::size_t shown = material.rows_of(material.runs.size());
+  const std::size_t shown = data.rows_of(data.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const RunRow& run = material.runs[i];
+    const RunRow& run = data.runs[i];
     const auto replicate = replicates.find(run.number);
     TableCell value;
     if (replicate == replicates.end())
       value = "a repeat that does not count";
     else if (replicate->second->value)
-      value = value_cell(material.metric, replicate->second->value);
+      value = value_cell(data.metric, replicate->second->value);
     else if (replicate->second->is_chosen)
       value = "does not count: a search chose by it";
     else
@@ -107,27 +107,27 @@ TableBlock run_table(const Material& material) {
                           step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
                           std::move(value),
                           count_cell(run.attempts),
-                          end_of(material, run)});
-    if (material.complete()) table.rows.back().emplace_back(run.name);
+                          end_of(data, run)});
+    if (data.complete()) table.rows.back().emplace_back(run.name);
   }
-  if (!material.complete())
+  if (!data.complete())
     table.notes.push_back("Names of runs stand with their digests, and in the CSV and JSON of this report.");
-  if (shown < material.runs.size())
-    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+  if (shown < data.runs.size())
+    table.notes.push_back(counted(data.runs.size() - shown, "more run") +
                           " are in the CSV and JSON of this report.");
   return table;
 }
 
-Paragraph rule(const Material& material) {
+Paragraph rule(const ReportData& data) {
   std::string text = "Within a run ";
-  const std::size_t blank = material.select.find(' ');
-  if (material.select.empty()) {
+  const std::size_t blank = data.select.find(' ');
+  if (data.select.empty()) {
     text += "the checkpoint was chosen by a rule (train.select) that is not the same in all runs";
   } else {
     text += std::string("the checkpoint with the ") +
-            (material.select.starts_with("max") ? "highest" : "lowest") + " " +
-            material.select.substr(blank == std::string::npos ? 0 : blank + 1) + " was chosen, " +
-            ties_text(material.runs) + " (train.select = \"" + material.select + "\")";
+            (data.select.starts_with("max") ? "highest" : "lowest") + " " +
+            data.select.substr(blank == std::string::npos ? 0 : blank + 1) + " was chosen, " +
+            ties_text(data.runs) + " (train.select = \"" + data.select + "\")";
   }
   return {text +
           "; the test set was scored once, with that checkpoint. Among the runs of a candidate nothing was "
@@ -158,11 +158,11 @@ Scores scores_of(const Question& question, const std::string& metric) {
   return scores;
 }
 
-void add_expected_best(const Material& material, const Question& question, std::vector<Block>& blocks) {
-  const std::string& select = material.select;
+void add_expected_best(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+  const std::string& select = data.select;
   // What a search proposed is no draw at random: section "searches" has its budget.
-  if (selected_metric(select).empty() || material.any_searched(question)) return;
-  const Metric metric = material.metrics.of(selected_metric(select));
+  if (selected_metric(select).empty() || data.any_searched(question)) return;
+  const Metric metric = data.metrics.of(selected_metric(select));
   const bool maximize = select.starts_with("max");
   Scores scores = scores_of(question, metric.name);
   if (scores.values.size() < 2 || question.comparison.candidates.size() < 2) return;
@@ -204,14 +204,14 @@ void add_expected_best(const Material& material, const Question& question, std::
 
 }  // namespace
 
-Section trials_section(const Material& material) {
+Section trials_section(const ReportData& data) {
   Section section{"trials-section", "Trials and how one is chosen"};
-  section.blocks.push_back(rule(material));
-  section.blocks.push_back(state_table(material));
-  TableBlock unfinished = unfinished_table(material);
+  section.blocks.push_back(rule(data));
+  section.blocks.push_back(state_table(data));
+  TableBlock unfinished = unfinished_table(data);
   if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));
-  section.blocks.push_back(run_table(material));
-  for (const Question& question : material.questions) add_expected_best(material, question, section.blocks);
+  section.blocks.push_back(run_table(data));
+  for (const Question& question : data.questions) add_expected_best(data, question, section.blocks);
   return section;
 }
 

@@ -1,4 +1,4 @@
-// See wording.hpp.
+// Formats of times, values, intervals and table cells, for all sections.
 #include "report/wording.hpp"
 
 #include <algorithm>
@@ -6,11 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include <nlohmann/json.hpp>
-
-#include "config/value.hpp"
-#include "document/number.hpp"
-#include "report/comparison.hpp"
+#include "analysis/comparison.hpp"
+#include "base/number_text.hpp"
 
 namespace encore {
 
@@ -39,46 +36,6 @@ std::optional<double> utc_from(const std::string& text) {
   if (parts.tm_mon != asked.tm_mon || parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour)
     return std::nullopt;
   return static_cast<double>(time);
-}
-
-std::string counted(std::size_t count, const std::string& one, const std::string& many) {
-  return thousands(static_cast<std::int64_t>(count)) + " " +
-         (count == 1     ? one
-          : many.empty() ? one + "s"
-                         : many);
-}
-
-std::string listed(const std::vector<std::string>& parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  return text;
-}
-
-namespace {
-
-std::string written(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-}  // namespace
-
-std::string setting_text(const nlohmann::json& value) {
-  if (value.is_null()) return "";
-  if (value.is_number_float()) return shortest(value.get<double>());
-  if (value.is_array()) {
-    std::string list;
-    for (const nlohmann::json& one : value)
-      list +=
-          (list.empty() ? "" : ",") + (one.is_number_float() ? shortest(one.get<double>()) : written(one));
-    return "[" + list + "]";
-  }
-  if (!value.is_string()) return written(value);
-  const std::string& text = value.get_ref<const std::string&>();
-  if (!text.starts_with('/')) return text;
-  const std::size_t last = text.rfind('/');
-  const std::size_t before = last == 0 ? std::string::npos : text.rfind('/', last - 1);
-  return before == std::string::npos ? text : text.substr(before + 1);
 }
 
 std::string p_value_text(double p) {
@@ -145,39 +102,6 @@ Span strong(std::string text) {
 
 Span reference(std::string text, std::string target) {
   return {std::move(text), Span::Kind::reference, std::move(target)};
-}
-
-std::string thousands(std::int64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t at = text.size(); at > (count < 0 ? 4u : 3u);) {
-    at -= 3;
-    text.insert(at, ",");
-  }
-  return text;
-}
-
-bool natural_less(const std::string& a, const std::string& b) {
-  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
-      ++i;
-      ++j;
-      continue;
-    }
-    const auto number = [&](const std::string& text, std::size_t& at) {
-      while (at < text.size() && text[at] == '0') ++at;
-      const std::size_t begin = at;
-      while (at < text.size() && is_digit(text[at])) ++at;
-      return text.substr(begin, at - begin);
-    };
-    const std::string left = number(a, i), right = number(b, j);
-    if (left.size() != right.size()) return left.size() < right.size();
-    if (left != right) return left < right;
-  }
-  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;
 }
 
 }  // namespace encore

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "analysis/statistics.hpp"
 #include "base/metric.hpp"
+#include "base/readable_text.hpp"
+#include "config/setting_text.hpp"
 #include "document/document.hpp"
 #include "document/quantity.hpp"
-#include "report/statistics.hpp"
 
 namespace encore {
 
@@ -22,14 +22,6 @@ std::string utc_text(double time);
 /// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other
 /// text.
 std::optional<double> utc_from(const std::string& text);
-/// "1 run", "3 runs"
-std::string counted(std::size_t count, const std::string& one, const std::string& many = {});
-/// "a", "a and b", "a, b and c"
-std::string listed(const std::vector<std::string>& parts);
-/// Names in the order in which people expect them: "layers=2" before "layers=10".
-bool natural_less(const std::string& a, const std::string& b);
-/// A setting as the experiment file writes it, but without quotes; paths by their last two parts.
-std::string setting_text(const nlohmann::json& value);
 /// "0.034", "1.2e-05"
 std::string p_value_text(double p);
 /// What an interval covers: "95 %" for 0.05.
@@ -58,8 +50,5 @@ TableCell code_cell(const std::string& text);  ///< empty for empty text
 Span code(std::string text);
 Span strong(std::string text);
 Span reference(std::string text, std::string target);
-
-/// "12,345,678"
-std::string thousands(std::int64_t count);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See attempt.hpp.
+// The states of an attempt, from the start of its worker to the final row, advanced by the runner's loop.
 #include "runner/attempt.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void Attempt::work() {
     return;
   }
   look_at_requests();
-  look_at_silence();
+  check_inactivity();
   if (kill_at_ && Clock::now() > *kill_at_) worker_->kill();
   recorder_.merge_when_due();
 }
@@ -93,9 +93,9 @@ void Attempt::look_at_requests() {
   }
 }
 
-void Attempt::look_at_silence() {
-  const Silence silence = follower_.silence();
-  if (silence.noticeable()) observer_.silent(silence);
+void Attempt::check_inactivity() {
+  const Inactivity inactivity = follower_.inactivity();
+  if (inactivity.noticeable()) observer_.silent(inactivity);
   const auto passed = passed_limit(follower_.stage(), follower_.unheard(), step_timeout_);
   if (!passed || kill_at_) return;
   silent_ = *passed;

@@ -67,7 +67,7 @@ class Attempt {
   void work();
   void follow();
   void look_at_requests();
-  void look_at_silence();
+  void check_inactivity();
   void end_worker();
   void judge(WorkerEnd end);
   void record();

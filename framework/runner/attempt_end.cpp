@@ -1,4 +1,4 @@
-// See attempt_end.hpp.
+// Decides between completed, stopped, interrupted and failed, and words the reason.
 #include "runner/attempt_end.hpp"
 
 #include <fstream>

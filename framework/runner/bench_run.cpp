@@ -1,4 +1,4 @@
-// See bench_run.hpp.
+// Starts a worker for each backend and number of threads, and asks them for rounds in turn.
 #include "runner/bench_run.hpp"
 
 #include <unistd.h>

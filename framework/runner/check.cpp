@@ -1,11 +1,11 @@
-// See check.hpp.
+// Sends one request to `encore-worker check` and places its answers in the experiment file.
 #include "runner/check.hpp"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/check_request.hpp"
 #include "runner/worker_process.hpp"
 

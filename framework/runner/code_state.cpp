@@ -1,4 +1,4 @@
-// See code_state.hpp.
+// Asks git for the commit and the changes of the folder, and limits what is kept of them.
 #include "runner/code_state.hpp"
 
 #include <encore/error.hpp>

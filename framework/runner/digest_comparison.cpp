@@ -1,4 +1,4 @@
-// See digest_comparison.hpp.
+// Matches the digests of two trainings by step, and names the first tensor that differs.
 #include "runner/digest_comparison.hpp"
 
 #include <algorithm>

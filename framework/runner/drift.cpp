@@ -1,4 +1,4 @@
-// See drift.hpp.
+// Reads checkpoints and points of both trainings, and summarises their distances.
 #include "runner/drift.hpp"
 
 #include <algorithm>

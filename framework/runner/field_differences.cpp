@@ -1,4 +1,4 @@
-// See field_differences.hpp.
+// Flattens both objects to dotted keys and compares the values.
 #include "runner/field_differences.hpp"
 
 #include <map>

@@ -1,15 +1,15 @@
-// See job_files.hpp.
+// Names, content and atomic writing of the files between a keeper and the control programs.
 #include "runner/job_files.hpp"
 
 #include <system_error>
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

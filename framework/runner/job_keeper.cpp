@@ -1,18 +1,18 @@
-// See job_keeper.hpp.
+// The loop of `exp job`: start the orders, pass on requests, report a heartbeat, and hand on to the next run.
 #include "runner/job_keeper.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <thread>
 
-#include "config/input_file.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/stop_request.hpp"
-#include "store/lease_clock.hpp"
 #include "store/lease_file.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -67,7 +67,7 @@ class JobKeeper {
   }
 
  private:
-  /// What its worker appends to the spool is read for its silence alone.
+  /// What its worker appends to the spool is read for its inactivity alone.
   class SilentObserver final : public RunObserver {
     void happened(const Event&) override {}
     void noticed(const std::string&) override {}
@@ -156,7 +156,7 @@ class JobKeeper {
     const StopWish wish = requested_stop(order_.run_folder, order_.attempt);
     if (wish != StopWish::none || signals_.stop > 0 || signals_.yield > 0) ask_to_stop();
     if (wish == StopWish::kill) end_worker();
-    look_at_silence();
+    check_inactivity();
     // A scheduler may send its signal more than once, and kills by itself.
     if (signals_.stop > 1 && order_.job.empty()) worker_->kill();
     if (kill_at_ && KeeperClock::now() > *kill_at_) worker_->kill();
@@ -166,7 +166,7 @@ class JobKeeper {
     if (!kill_at_) kill_at_ = KeeperClock::now() + patience_without_lease;
   }
 
-  void look_at_silence() {
+  void check_inactivity() {
     if (order_.step_timeout.count() == 0 || kill_at_) return;
     try {
       follower_->poll();

@@ -132,51 +132,50 @@ class LaunchedRun {
 
   bool look_at_job(const JobReport* report) {
     const std::optional<Seen> before = seen_from(store_.read_note(lease_, job_note));
-    const JobStanding standing = queue_.look(*job_);
-    const bool unsubmitted = standing.standing == Standing::unsubmitted;
-    Seen now{.beats = report != nullptr                    ? report->beats
-                      : unsubmitted && standing.submission ? standing.submission->beats
-                                                           : 0,
+    const JobStatus status = queue_.look(*job_);
+    const bool unsubmitted = status.stage == JobStage::unsubmitted;
+    Seen now{.beats = report != nullptr                  ? report->beats
+                      : unsubmitted && status.submission ? status.submission->beats
+                                                         : 0,
              .time = now_seconds(),
              .by = this_process().host,
              .behind = before ? before->behind : 0.0,
              .over_since = before ? before->over_since : 0.0};
     const bool again = before && before->beats == now.beats && before->by == now.by;
     if (again) now.time = before->time;
-    if (unsubmitted && is_abandoned(standing, again ? now_seconds() - now.time : 0.0))
-      return abandon(standing);
+    if (unsubmitted && is_abandoned(status, again ? now_seconds() - now.time : 0.0)) return abandon(status);
     const bool begun = report != nullptr && !report->end;
-    now.scheduler = {{"job", standing.job.id},
-                     {"state", standing.job.state},
-                     {"text", standing_text(standing, begun)},
+    now.scheduler = {{"job", status.job.id},
+                     {"state", status.job.state},
+                     {"text", status_text(status, begun)},
                      {"begun", begun}};
-    const bool over = standing.standing == Standing::over || standing.standing == Standing::vanished;
+    const bool over = status.stage == JobStage::over || status.stage == JobStage::vanished;
     if (!over)
       now.over_since = 0.0;
     else if (now.over_since == 0.0)
       now.over_since = now_seconds();
     // A job that was never started anywhere, and a worker whose end is known, have nothing more to tell.
-    const bool all_told = (standing.standing == Standing::over && standing.job.nodes.empty()) ||
-                          (report != nullptr && report->end);
+    const bool all_told =
+        (status.stage == JobStage::over && status.job.nodes.empty()) || (report != nullptr && report->end);
     if (over && (all_told || now_seconds() - now.over_since > late_report_seconds))
-      return finish_with_job(standing, report);
+      return finish_with_job(status, report);
     if (now != before) note(before, now, report);
     return false;
   }
 
   /// Its submitter is gone, or has given no sign of life for long, and Slurm has never heard of it; or Slurm
   /// has refused it.
-  bool is_abandoned(const JobStanding& standing, double silence) const {
-    if (!standing.submission || standing.submission->stage == SubmissionStage::refused) return true;
-    const Liveness liveness = liveness_of(standing.submission->submitter);
+  bool is_abandoned(const JobStatus& status, double silence) const {
+    if (!status.submission || status.submission->stage == SubmissionStage::refused) return true;
+    const Liveness liveness = liveness_of(status.submission->submitter);
     return liveness == Liveness::gone ||
            (liveness == Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
   }
 
   /// A call of sbatch may still be on its way: what comes of it finds that it was asked to stop.
-  bool abandon(const JobStanding& standing) {
-    if (standing.submission && standing.submission->stage == SubmissionStage::refused)
-      return finish({.instead = standing.submission->waits_for, .launched = false});
+  bool abandon(const JobStatus& status) {
+    if (status.submission && status.submission->stage == SubmissionStage::refused)
+      return finish({.instead = status.submission->waits_for, .launched = false});
     const JudgedEnd end{.state = RunState::interrupted,
                         .reason = "its job was never submitted: the exp run that packed it is gone"};
     cancel_by_name(job_->submission);
@@ -185,22 +184,22 @@ class LaunchedRun {
     return true;
   }
 
-  bool finish_with_job(const JobStanding& standing, const JobReport* report) {
-    const bool vanished = standing.standing == Standing::vanished;
-    std::string why = vanished ? "Slurm knows nothing of its job " + standing.job.id +
+  bool finish_with_job(const JobStatus& status, const JobReport* report) {
+    const bool vanished = status.stage == JobStage::vanished;
+    std::string why = vanished ? "Slurm knows nothing of its job " + status.job.id +
                                      " any more, which was cancelled in the queue or ended long ago,"
-                               : job_end_text(standing.job);
+                               : job_end_text(status.job);
     if (report == nullptr)
-      return finish({.instead = why + " before the run began" + unheard_text(standing), .launched = false});
-    if (report->end && (vanished || standing.job.state == "COMPLETED")) why = report->yielded;
+      return finish({.instead = why + " before the run began" + unheard_text(status), .launched = false});
+    if (report->end && (vanished || status.job.state == "COMPLETED")) why = report->yielded;
     if (report->end) return finish(end_of(*report), why);
     return finish({.instead = why});
   }
 
   /// Of a job that was started on a node and has ended by itself, without a word in the run's folder.
-  std::string unheard_text(const JobStanding& standing) const {
-    const QueuedJob& job = standing.job;
-    if (standing.standing != Standing::over || job.nodes.empty() ||
+  std::string unheard_text(const JobStatus& status) const {
+    const QueuedJob& job = status.job;
+    if (status.stage != JobStage::over || job.nodes.empty() ||
         (job.state != "FAILED" && job.state != "COMPLETED"))
       return "";
     const std::filesystem::path output = output_file(store_.runs_folder(), job_->submission, job_->element);

@@ -1,4 +1,4 @@
-// See launched_worker.hpp.
+// Fills in the launcher's command, starts it, and follows the keeper's files.
 #include "runner/launched_worker.hpp"
 
 #include <algorithm>

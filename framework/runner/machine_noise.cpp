@@ -1,4 +1,4 @@
-// See machine_noise.hpp.
+// Reads counters of the machine and of processes in /proc before and after a measurement.
 #include "runner/machine_noise.hpp"
 
 #include <unistd.h>

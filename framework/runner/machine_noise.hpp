@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "record/cpu_ticks.hpp"
+#include "world/cpu_ticks.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See parent_weights.hpp.
+// Finds the parent by its row or its question, checks its state, and names the file with its weights.
 #include "runner/parent_weights.hpp"
 
 #include "record/checkpoint.hpp"

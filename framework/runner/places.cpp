@@ -1,4 +1,4 @@
-// See places.hpp.
+// Divides the cores, numbers the GPUs, and sets the environment variables of each worker.
 #include "runner/places.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "record/cores.hpp"
 #include "runner/worker_process.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See prepare_work.hpp.
+// Makes the run's folder and its specification, and chooses the checkpoint from which the worker resumes.
 #include "runner/prepare_work.hpp"
 
 #include <encore/error.hpp>

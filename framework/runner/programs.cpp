@@ -1,4 +1,4 @@
-// See programs.hpp.
+// Finds worker, plugins, templates and reports from the path of the running program.
 #include "runner/programs.hpp"
 
 #include <unistd.h>
@@ -9,9 +9,9 @@
 
 #include <encore/error.hpp>
 
+#include "base/nearest.hpp"
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
-#include "config/nearest.hpp"
 
 namespace encore {
 

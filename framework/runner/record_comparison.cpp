@@ -1,13 +1,13 @@
-// See record_comparison.hpp.
+// Compares points, meanings, facts, results and files, and lists each difference by name.
 #include "runner/record_comparison.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "base/measure_json.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/spool_reader.hpp"
 #include "runner/drift.hpp"
 #include "runner/score_comparison.hpp"

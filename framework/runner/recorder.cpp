@@ -1,4 +1,4 @@
-// See recorder.hpp.
+// Merges when time or size demand it, waits shortly for a lock, and reports a lasting problem once.
 #include "runner/recorder.hpp"
 
 namespace encore {

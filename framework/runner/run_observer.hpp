@@ -7,7 +7,7 @@
 
 #include "base/metric.hpp"
 #include "record/events.hpp"
-#include "runner/silence.hpp"
+#include "runner/inactivity.hpp"
 
 namespace encore {
 
@@ -18,7 +18,7 @@ class RunObserver : public EventObserver {
   /// One optimizer step; `loss` is the mean over its batch.
   virtual void stepped(std::int64_t /*step*/, double /*loss*/) {}
   /// The worker has reported no step for much longer than usual; again and again, until it does.
-  virtual void silent(const Silence&) {}
+  virtual void silent(const Inactivity&) {}
   /// Something about the keeping of the record itself: the database is locked, the spool is damaged.
   virtual void noticed(const std::string& text) = 0;
 };

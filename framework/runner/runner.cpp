@@ -1,4 +1,4 @@
-// See runner.hpp.
+// The loop of `exp run`: fill free places, advance attempts, wait, and count the results.
 #include "runner/runner.hpp"
 
 #include <poll.h>

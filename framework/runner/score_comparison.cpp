@@ -1,4 +1,4 @@
-// See score_comparison.hpp.
+// Compares each value of dev and test by its bits.
 #include "runner/score_comparison.hpp"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// See session_file.hpp.
+// Writes and removes the file of a session, and reads those of others with the liveness of their process.
 #include "runner/session_file.hpp"
 
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
-#include "record/file_descriptor.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "world/atomic_file.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

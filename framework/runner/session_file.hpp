@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "record/process.hpp"
 #include "runner/stop_request.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

@@ -33,7 +33,7 @@ void SpoolFollower::poll() {
   }
 }
 
-Silence SpoolFollower::silence() const {
+Inactivity SpoolFollower::inactivity() const {
   return {.seconds = since_step_,
           .usual_step = progress_.step_seconds,
           .longest_pause = progress_.longest_pause,

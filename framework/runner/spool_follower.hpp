@@ -25,7 +25,7 @@ class SpoolFollower {
   /// The last one that was trained.
   std::int64_t step() const { return step_; }
   /// Since the last step was reported.
-  Silence silence() const;
+  Inactivity inactivity() const;
   /// Seconds since the last record of any kind, or since this object was made.
   double unheard() const { return since_record_; }
   WorkerStage stage() const {

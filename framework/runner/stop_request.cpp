@@ -1,4 +1,4 @@
-// See stop_request.hpp.
+// Reads and writes the file that names the attempt to be stopped.
 #include "runner/stop_request.hpp"
 
 #include <unistd.h>
@@ -10,8 +10,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See tensor_distance.hpp.
+// Reads both files tensor by tensor, and computes the largest and the relative distance.
 #include "runner/tensor_distance.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See verification_folder.hpp.
+// Makes the folder, copies what the worker needs, and removes it unless it is kept.
 #include "runner/verification_folder.hpp"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "data/hash.hpp"
-#include "record/file_descriptor.hpp"
+#include "base/sha256.hpp"
 #include "record/run_paths.hpp"
 #include "store/garbage.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "record/process.hpp"
 #include "runner/worker_process.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 
@@ -49,7 +49,7 @@ struct WorkOrder {
   std::string token;     ///< of the lease
   std::string job = {};  ///< "encore-0123456789ab_3" (slurm/job_name.hpp); empty where no scheduler starts it
   /// A worker that writes nothing for so long is killed by whoever started it: the attempt here, the keeper
-  /// of a launched one (silence.hpp); 0: it may take for ever.
+  /// of a launched one (inactivity.hpp); 0: it may take for ever.
   std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 

@@ -8,7 +8,7 @@
 #include <encore/base64.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "serve/refusal.hpp"
 
 namespace encore {

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <utility>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 namespace {

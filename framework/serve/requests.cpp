@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
-#include "config/nearest.hpp"
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
 #include "record/generate_request.hpp"
 #include "serve/refusal.hpp"
 

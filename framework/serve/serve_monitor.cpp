@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
-#include "config/nearest.hpp"
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
 #include "record/text_hash.hpp"
 #include "serve/refusal.hpp"
-#include "store/lease_clock.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 namespace {

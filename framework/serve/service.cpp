@@ -8,11 +8,11 @@
 #include <boost/beast/core/string.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
 #include "base/random_digits.hpp"
-#include "config/nearest.hpp"
-#include "record/cores.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 namespace {

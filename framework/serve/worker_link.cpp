@@ -17,7 +17,7 @@
 #include <boost/asio/write.hpp>
 #include <encore/error.hpp>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

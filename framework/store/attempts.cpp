@@ -1,12 +1,12 @@
 // Attempts: who works on a run, how it ended, and what is done about those that died. See store.hpp.
 #include <system_error>
 
+#include "base/json_text.hpp"
 #include "base/random_digits.hpp"
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
 #include "record/spool.hpp"
 #include "store/lease_file.hpp"
 #include "store/store.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/run_paths.hpp"
 #include "record/spool.hpp"
 #include "record/spool_reader.hpp"

@@ -1,4 +1,4 @@
-// See bench_result.hpp.
+// Reads and writes a measurement as JSON, and refuses formats of other versions.
 #include "store/bench_result.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 #include <encore/error.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "config/value.hpp"
 
 namespace encore {

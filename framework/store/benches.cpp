@@ -1,10 +1,10 @@
-// See benches.hpp.
+// Inserts a measurement case by case in one transaction, and reads it again.
 #include "store/benches.hpp"
 
 #include <algorithm>
 
-#include "config/json_text.hpp"
-#include "config/nearest.hpp"
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
 #include "store/source_rows.hpp"
 
 namespace encore {

@@ -1,13 +1,13 @@
-// See database.hpp.
+// Opens files with the flags that every connection needs, and binds, steps and finishes statements.
 #include "store/database.hpp"
 
 #include <sqlite3.h>
 
 #include <utility>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 #include "store/foreign_schema.hpp"
-#include "store/lock_holders.hpp"
+#include "world/lock_holders.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See encore_database.hpp.
+// Checks application id, version and tables before anything is read, and makes the tables of a new file.
 #include "store/encore_database.hpp"
 
 #include <sqlite3.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <system_error>
 
-#include "record/file_descriptor.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/step_budget.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -1,14 +1,14 @@
-// See garbage.hpp.
+// Compares the files of each run folder with its rows, and removes what no row needs.
 #include "store/garbage.hpp"
 
 #include <algorithm>
 #include <set>
 #include <system_error>
 
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
+#include "base/json_text.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See job_usage.hpp.
+// Writes the accounting of a job to its attempts, and adds up each job once.
 #include "store/job_usage.hpp"
 
 #include "store/merge.hpp"

@@ -26,7 +26,7 @@ RunRow promoted_of(Store& store, const RunRow& run);
 /// The same of each, each once.
 std::vector<RunRow> promoted_of(Store& store, const std::vector<RunRow>& runs);
 
-/// What retraining came to (report/retraining.hpp); null where nothing is recorded.
+/// What retraining came to (analysis/retraining.hpp); null where nothing is recorded.
 nlohmann::json read_retraining(Store& store, const RunRow& run);
 /// Records it in place of what was, and puts the tag where it belongs, in one transaction: on the run where
 /// it is `promoted`; else a tag that the run has goes back to the run that it retrains. Throws Error where

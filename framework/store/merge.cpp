@@ -1,4 +1,4 @@
-// See merge.hpp.
+// Reads the records behind the last merged one, and writes their rows in one transaction.
 #include "store/merge.hpp"
 
 #include <cmath>
@@ -10,10 +10,10 @@
 
 #include "record/spool_reader.hpp"
 #include "store/connection_flag.hpp"
-#include "store/lease_clock.hpp"
 #include "store/metrics.hpp"
 #include "store/newest.hpp"
 #include "store/source_rows.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/measure_json.hpp"
-#include "config/json_text.hpp"
-#include "store/before_5.hpp"
+#include "store/legacy_metrics.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -68,7 +68,7 @@ Metric metric_row(const std::string& name, std::string_view description) {
 Metric metric_from(const std::string& name, const std::string& unit, std::string_view meaning) {
   Metric metric{
       .name = name,
-      .meaning = meaning.empty() ? meaning_before_5(name) : measure_or_unknown(json_or_null(meaning))};
+      .meaning = meaning.empty() ? legacy_meaning(name) : measure_or_unknown(json_or_null(meaning))};
   if (!unit.empty()) metric.meaning.unit = unit;
   return metric;
 }

@@ -1,4 +1,4 @@
-// See newest.hpp.
+// One query makes the rows from all points; a cached statement updates them point by point.
 #include "store/newest.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/run_paths.hpp"
 #include "store/metrics.hpp"
 #include "store/rows.hpp"

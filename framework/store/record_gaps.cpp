@@ -1,9 +1,9 @@
-// See record_gaps.hpp.
+// Reads the damages that merges have noted, and looks for steps without a loss.
 #include "store/record_gaps.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "store/merge.hpp"
 
 namespace encore {

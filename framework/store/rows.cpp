@@ -1,7 +1,7 @@
-// See rows.hpp.
+// Reads the columns of a statement into the structs of store.hpp, in the order of the queries.
 #include "store/rows.hpp"
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 

@@ -1,11 +1,11 @@
-// See run_batch.hpp.
+// Passes the numbers of all runs as one JSON array, and sorts the rows by run.
 #include "store/run_batch.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "store/metrics.hpp"
 #include "store/rows.hpp"
 

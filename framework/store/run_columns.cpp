@@ -1,4 +1,4 @@
-// See run_columns.hpp.
+// Maps names to SQL expressions, and quotes names and values that come from users.
 #include "store/run_columns.hpp"
 
 #include <sqlite3.h>

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <memory>
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 #include "store/run_columns.hpp"
 
 namespace encore {

@@ -10,9 +10,9 @@
 
 #include <encore/error.hpp>
 
-#include "record/atomic_file.hpp"
 #include "record/run_paths.hpp"
 #include "store/served.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

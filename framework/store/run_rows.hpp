@@ -12,8 +12,8 @@
 
 #include "base/metric.hpp"
 #include "record/events.hpp"
-#include "record/process.hpp"
 #include "record/source_record.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See run_score.hpp.
+// Reads the selection metric of each run, and its best and newest values, by queries over many runs.
 #include "store/run_score.hpp"
 
 #include <algorithm>

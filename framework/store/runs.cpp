@@ -2,11 +2,11 @@
 // finds them by what people write.
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "base/shell_word.hpp"
-#include "config/json_text.hpp"
-#include "record/file_descriptor.hpp"
 #include "store/rows.hpp"
 #include "store/store.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See searches.hpp.
+// Writes and reads the tables search, search_trial, search_decision and search_observation.
 #include "store/searches.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/host_measures.hpp"
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/best_checkpoint.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See selection.hpp.
+// Narrows all runs by the words of the user, one condition after the other, and words what was selected.
 #include "store/selection.hpp"
 
 #include <fnmatch.h>
@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "base/shell_word.hpp"
-#include "config/nearest.hpp"
 #include "store/lineage.hpp"
 #include "store/rows.hpp"
 #include "store/run_columns.hpp"

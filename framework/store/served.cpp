@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/spool_reader.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// See source_rows.hpp.
+// Inserts a row where no equal one exists, and removes the rows that nothing refers to.
 #include "store/source_rows.hpp"
 
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "record/source_record.hpp"
 
 namespace encore {

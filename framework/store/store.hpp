@@ -14,12 +14,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "record/process.hpp"
 #include "record/specification.hpp"
 #include "store/encore_database.hpp"
-#include "store/lease_clock.hpp"
 #include "store/merge.hpp"
 #include "store/run_rows.hpp"
+#include "world/lease_clock.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

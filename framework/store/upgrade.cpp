@@ -1,4 +1,5 @@
-// See upgrade.hpp.
+// The numbered steps from schema version 1 to the newest, and the copy that is made before them. A step of a
+// released version never changes.
 #include "store/upgrade.hpp"
 
 #include <fcntl.h>
@@ -9,12 +10,12 @@
 #include <cerrno>
 
 #include "base/shell_word.hpp"
-#include "record/atomic_file.hpp"
-#include "store/before_10.hpp"
-#include "store/before_5.hpp"
 #include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
+#include "store/legacy_metrics.hpp"
+#include "store/newest.hpp"
 #include "store/step_budget.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 
@@ -67,6 +68,14 @@ void allow_pruned_runs(Database& database) {
 void allow_confirmations(Database& database) {
   allow(database, "search_decision", "prune", "confirm");
   allow(database, "search_observation", "repeated", "confirmed");
+}
+
+/// Fills the table newest, and search_trial.excluded from what the problem of a trial says.
+void fill_version_10(Database& database) {
+  // The sentence by which versions 6 to 9 knew such a trial.
+  database.execute(
+      "UPDATE search_trial SET excluded = 1 WHERE problem = 'excluded by \"exclude\" of [search]'");
+  refresh_newest(database);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <variant>
 
-#include "config/nearest.hpp"
-#include "data/hash.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 namespace {

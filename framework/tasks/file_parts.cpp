@@ -6,7 +6,7 @@
 
 #include <encore/lines.hpp>
 
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 
 namespace encore {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <encore/reader.hpp>
 
-#include "config/input_file.hpp"
-#include "data/hash.hpp"
+#include "base/input_file.hpp"
+#include "base/sha256.hpp"
 
 namespace encore {
 

@@ -1,9 +1,9 @@
 // Every file is hashed as it was read, so that a run knows what it learned from.
 #include "tasks/read_set.hpp"
 
-#include "config/nearest.hpp"
-#include "data/file.hpp"
-#include "data/hash.hpp"
+#include "base/load_file.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
 #include "tasks/all_errors.hpp"
 
 namespace encore {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "record/specification.hpp"
-#include "tasks/added_examples.hpp"
 #include "tasks/data_split.hpp"
+#include "tasks/new_examples.hpp"
 
 namespace encore {
 
@@ -117,7 +117,7 @@ void SetFiles::read_into(Split split, RecordSets& to) const {
 }
 
 void SetFiles::add_more(Records& train, const RecordSets& held) const {
-  AddedExamples examples(fields_, data_.held_out);
+  NewExamples examples(fields_, data_.held_out);
   for (const Split split : held_out_splits)
     if (held[index_of(split)]) examples.score(*held[index_of(split)]);
   ReadSet added = read_set(*reader_, data_.more, added_title);
@@ -138,7 +138,7 @@ void SetFiles::add_more(Records& train, const RecordSets& held) const {
 }
 
 void SetFiles::visit_more(const RecordSets& held, const VisitRecords& visit) const {
-  AddedExamples examples(fields_, data_.held_out);
+  NewExamples examples(fields_, data_.held_out);
   for (const Split split : held_out_splits)
     if (held[index_of(split)]) examples.score(*held[index_of(split)]);
   FileParts parts(data_.more, reader_->cut(), limits_.part_bytes, added_title);

@@ -1,4 +1,4 @@
-// See token_cache.hpp.
+// Names files by their key, checks the digest of what is read, and removes the oldest files over the limit.
 #include "tasks/token_cache.hpp"
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/cache_folder.hpp"
 
 namespace encore {

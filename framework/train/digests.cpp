@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
-#include "data/hash.hpp"
-#include "data/parallel.hpp"
+#include "base/parallel.hpp"
+#include "base/sha256.hpp"
 #include "train/host_block.hpp"
 #include "train/ranks.hpp"
 

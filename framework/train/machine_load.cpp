@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "record/control_groups.hpp"
+#include "world/control_groups.hpp"
 
 namespace encore {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "record/cpu_ticks.hpp"
 #include "train/thread_choice.hpp"
+#include "world/cpu_ticks.hpp"
 
 namespace encore {
 

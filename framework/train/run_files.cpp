@@ -2,9 +2,9 @@
 
 #include "infer/setup.hpp"
 #include "pretrained/content_hash.hpp"
-#include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "train/observer.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

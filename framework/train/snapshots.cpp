@@ -6,16 +6,16 @@
 #include <encore/error.hpp>
 #include <encore/kernels.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
-#include "record/atomic_file.hpp"
 #include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 #include "train/host_block.hpp"
 #include "train/ranks.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

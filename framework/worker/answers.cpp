@@ -14,7 +14,7 @@
 #include <encore/error.hpp>
 
 #include "base/terminal_filter.hpp"
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 namespace {

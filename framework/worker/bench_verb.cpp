@@ -15,7 +15,7 @@
 
 #include "bench/step_case.hpp"
 #include "distributed/mpi_communicator.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "record/control_pipe.hpp"
 #include "record/spool.hpp"
 #include "worker/environment.hpp"

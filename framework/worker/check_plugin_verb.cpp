@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/load_file.hpp"
 #include "contract/suite.hpp"
-#include "data/file.hpp"
 #include "plugin_host/registry.hpp"
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"

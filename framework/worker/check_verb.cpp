@@ -19,7 +19,7 @@
 #include "infer/teacher.hpp"
 #include "model/model.hpp"
 #include "record/check_request.hpp"
-#include "train/adoption.hpp"
+#include "train/pretrained_run.hpp"
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
@@ -169,7 +169,7 @@ class Checker {
   void check_adopted(const Specification& specification, const Experiment& experiment,
                      const Registry& registry) {
     TaskParts parts = make_task_parts(experiment, registry);
-    adopt(*parts.task, specification);
+    adopt_classes(*parts.task, specification);
     const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
   }
 

@@ -8,7 +8,7 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/json_text.hpp"
+#include "base/json_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/word_vectors.hpp"
 #include "record/embed_request.hpp"

@@ -16,13 +16,13 @@
 #include <encore/kernels.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "config/fingerprint.hpp"
-#include "data/hash.hpp"
-#include "kernels/amx_tiles.hpp"
-#include "kernels/gemm.hpp"
-#include "record/cores.hpp"
+#include "kernels/products/amx_tiles.hpp"
+#include "kernels/products/gemm.hpp"
 #include "record/source_record.hpp"
 #include "record/thread_adaptation.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 namespace {

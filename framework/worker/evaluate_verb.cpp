@@ -8,11 +8,11 @@
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
-#include "record/atomic_file.hpp"
-#include "tasks/added_examples.hpp"
+#include "tasks/new_examples.hpp"
 #include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

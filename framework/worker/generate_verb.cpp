@@ -11,8 +11,8 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
+#include "infer/text_streamer.hpp"
 #include "record/generate_request.hpp"
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
@@ -43,7 +43,7 @@ class Stream {
  public:
   Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), text_(stops) {}
 
-  void grow(std::string_view said) { write_characters(out_, text_.more_of(said)); }
+  void grow(std::string_view said) { write_characters(out_, text_.next_of(said)); }
   void end(std::string_view said) {
     write_characters(out_, text_.rest_of(said));
     out_ << std::endl;
@@ -51,7 +51,7 @@ class Stream {
 
  private:
   std::ostream& out_;
-  CertainText text_;
+  TextStreamer text_;
 };
 
 /// On one line: line ends and backslashes are written as in C.

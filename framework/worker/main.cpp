@@ -11,11 +11,11 @@
 
 #include "base/terminal_filter.hpp"
 #include "distributed/mpi_communicator.hpp"
-#include "record/cores.hpp"
 #include "record/crash_line.hpp"
 #include "worker/answers.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
+#include "world/cores.hpp"
 
 namespace encore {
 namespace {

@@ -8,7 +8,7 @@
 #include <encore/device.hpp>
 #include <encore/lines.hpp>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/answers.hpp"

@@ -11,8 +11,8 @@
 
 #include "base/example_bootstrap.hpp"
 #include "base/host_measures.hpp"
+#include "base/load_file.hpp"
 #include "base/measure_json.hpp"
-#include "data/file.hpp"
 #include "infer/engine.hpp"
 #include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"

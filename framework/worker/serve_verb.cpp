@@ -15,16 +15,16 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
-#include "record/cores.hpp"
-#include "record/file_descriptor.hpp"
+#include "infer/text_streamer.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/verbs.hpp"
 #include "worker/written_texts.hpp"
+#include "world/cores.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore {
 namespace {
@@ -213,16 +213,16 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
   const EncodedSet set = engine.encode(engine.task().from_text(request.prompts));
   require_whole_prompts(engine, set.set, 0);
-  CertainText certain(decoding.stop);
+  TextStreamer streamer(decoding.stop);
   const auto send_part = [&](std::string_view part) {
     if (!part.empty()) socket.send({.id = item.id, .outcome = ServeOutcome::part, .text = std::string(part)});
   };
   const Generator::Seen seen = [&](std::size_t, std::size_t, std::string_view said) {
     socket.require_wanted(item.id);
-    if (item.allowed) send_part(certain.more_of(said));
+    if (item.allowed) send_part(streamer.next_of(said));
   };
   const auto texts = engine.generate(set, decoding, seen);
-  if (item.allowed) send_part(certain.rest_of(texts[0][0].text));
+  if (item.allowed) send_part(streamer.rest_of(texts[0][0].text));
   ServeAnswer answer = {.id = item.id};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < texts.size(); ++i) {

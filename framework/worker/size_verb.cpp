@@ -12,8 +12,8 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "config/error.hpp"
-#include "config/json_text.hpp"
 #include "data/vocabulary.hpp"
 #include "infer/setup.hpp"
 #include "model/model_cost.hpp"

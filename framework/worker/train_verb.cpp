@@ -15,7 +15,7 @@
 #include "record/run_paths.hpp"
 #include "record/thread_adaptation.hpp"
 #include "train/adaptive_threads.hpp"
-#include "train/adoption.hpp"
+#include "train/pretrained_run.hpp"
 #include "train/ranks.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
@@ -128,17 +128,14 @@ void report_start(const RunParts& parts, std::span<const Measure> measures, int 
                 std::to_string(parts.model.parameters().owned().size()) + " elements of each state"});
 }
 
-Ending adopt(Specification specification, const TrainArguments& arguments, const Device& device,
-             Control& control, Observer& observer) {
-  Adoption adoption(std::move(specification), arguments.run_folder, arguments.attempt, device);
-  report_start({.registry = adoption.registry(),
-                .model = adoption.model(),
-                .tokenizer = adoption.tokenizer(),
-                .task = adoption.task()},
-               adoption.measures(), arguments.threads, only_rank(), observer);
+Ending conclude_pretrained(Specification specification, const TrainArguments& arguments, const Device& device,
+                           Control& control, Observer& observer) {
+  PretrainedRun run(std::move(specification), arguments.run_folder, arguments.attempt, device);
+  report_start(
+      {.registry = run.registry(), .model = run.model(), .tokenizer = run.tokenizer(), .task = run.task()},
+      run.measures(), arguments.threads, only_rank(), observer);
   return reported(
-      only_rank(), observer, [&] { return adoption.conclude(observer, control); },
-      [] { return std::int64_t{0}; });
+      only_rank(), observer, [&] { return run.conclude(observer, control); }, [] { return std::int64_t{0}; });
 }
 
 /// Rank 0 comes first: it writes the vocabulary and fills the cache that the others then find.
@@ -165,7 +162,7 @@ Ending train(const TrainArguments& arguments, Communicator& ranks, Control& cont
   Specification specification = Specification::load(arguments.run_folder);
   if (trains_nothing(specification)) {
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
-    return adopt(std::move(specification), arguments, device, control, observer);
+    return conclude_pretrained(std::move(specification), arguments, device, control, observer);
   }
   const std::unique_ptr<Session> session = make_session(std::move(specification), arguments, device, ranks);
   TrainerParts parts = session->parts(observer, control,

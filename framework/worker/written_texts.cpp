@@ -1,4 +1,4 @@
-// See written_texts.hpp.
+// The refusal of prompts that are too long, and the JSON of generated outputs.
 #include "worker/written_texts.hpp"
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 //   max_distance,
 // kr and qr being products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
 // both products share the table; each layer has its own (with model.groups those of a group share it). The
-// kernels stand in kernels/disentangled_attention.cpp.
+// kernels stand in kernels/attention/disentangled_attention.cpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_disentangled_attention {

@@ -1,4 +1,4 @@
-// See bert_text.hpp.
+// ASCII is split by a shorter path of its own, everything else by the properties of its code points.
 #include "bert_text.hpp"
 
 #include <utf8proc.h>

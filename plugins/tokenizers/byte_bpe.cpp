@@ -1,4 +1,4 @@
-// See byte_bpe.hpp.
+// Cuts text into words and merges neighbours in the order of the merges' ranks.
 #include "byte_bpe.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See byte_bpe_trainer.hpp.
+// Counts words, and merges the most frequent pair until the vocabulary has its size.
 #include "byte_bpe_trainer.hpp"
 
 #include <set>

@@ -1,4 +1,4 @@
-// See byte_text.hpp.
+// The alphabet as two tables, and a hand-written matcher of GPT-2's regular expression.
 #include "byte_text.hpp"
 
 #include <algorithm>

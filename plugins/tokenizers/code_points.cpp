@@ -1,4 +1,4 @@
-// See code_points.hpp.
+// Reads code points and their categories with utf8proc.
 #include "code_points.hpp"
 
 #include <utf8proc.h>

@@ -1,4 +1,4 @@
-// See piece_trie.hpp.
+// An open hash table of edges, which grows by doubling.
 #include "piece_trie.hpp"
 
 #include <encore/error.hpp>

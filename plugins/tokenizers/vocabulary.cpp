@@ -1,4 +1,4 @@
-// See vocabulary.hpp.
+// The options of a vocabulary, the names of special tokens, and the checks of a list.
 #include "vocabulary.hpp"
 
 #include <algorithm>

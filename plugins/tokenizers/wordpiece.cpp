@@ -1,4 +1,4 @@
-// See wordpiece.hpp.
+// Finds special and added tokens, splits the rest into words, and takes the longest token from the left.
 #include "wordpiece.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See wordpiece_trainer.hpp.
+// Chooses the alphabet by frequency, then merges the most frequent pairs.
 #include "wordpiece_trainer.hpp"
 
 #include <algorithm>

@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/crc32.hpp"
+#include "base/json_text.hpp"
+#include "base/json_values.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
-#include "config/json_text.hpp"
-#include "config/json_values.hpp"
 #include "config/manifest.hpp"
-#include "record/crc32.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "record/text_facts.hpp"

@@ -1,9 +1,9 @@
 // Data files, by each reader that ships.
+#include "base/load_file.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "bounds/options.hpp"
 #include "conll.hpp"
-#include "data/file.hpp"
 #include "jsonl.hpp"
 #include "parallel.hpp"
 #include "squad.hpp"

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "runner/worker_process.hpp"
 #include "support/places.hpp"
 

@@ -3,7 +3,7 @@
 #include "archive/tar.hpp"
 #include "archive/unpack_bundle.hpp"
 #include "archive/zstd_file.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 

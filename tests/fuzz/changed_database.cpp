@@ -1,4 +1,4 @@
-// See changed_database.hpp.
+// Reads the columns of the schema and writes values of other types into them.
 #include "fuzz/changed_database.hpp"
 
 #include <sqlite3.h>

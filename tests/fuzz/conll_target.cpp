@@ -1,8 +1,8 @@
 // CoNLL files: sentences, schemes, entities.
 #include <stdexcept>
 
+#include "base/utf8.hpp"
 #include "conll.hpp"
-#include "data/utf8.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {
@@ -51,7 +51,7 @@ class ConllTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    if (find_invalid_utf8(input)) return;  // refused before the reader sees it (data/file.hpp)
+    if (find_invalid_utf8(input)) return;  // refused before the reader sees it (base/load_file.hpp)
     const conll::Dataset set = conll::parse(input, "fuzz.conll", "training set");
     for (const conll::Sentence& sentence : set.sentences) {
       if (sentence.words.empty() || sentence.words.size() != sentence.tags.size())

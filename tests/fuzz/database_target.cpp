@@ -1,5 +1,7 @@
 // Databases of others: everything that the store reads of each run, comparisons, and a report in one of its
 // formats. What exp prints of them is verbs_target.cpp's.
+#include "analysis/comparison.hpp"
+#include "analysis/difference.hpp"
 #include "document/csv.hpp"
 #include "document/html.hpp"
 #include "document/json.hpp"
@@ -7,8 +9,6 @@
 #include "document/markdown.hpp"
 #include "fuzz/changed_database.hpp"
 #include "fuzz/target.hpp"
-#include "report/comparison.hpp"
-#include "report/difference.hpp"
 #include "report/report.hpp"
 #include "store/store.hpp"
 #include "support/places.hpp"

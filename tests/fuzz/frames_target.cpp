@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/crc32.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
-#include "record/crc32.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "serve/answers.hpp"

@@ -1,4 +1,4 @@
-// See mutator.hpp.
+// The list of changes to bytes, words, numbers and trees of JSON, drawn by the seed.
 #include "fuzz/mutator.hpp"
 
 #include <algorithm>

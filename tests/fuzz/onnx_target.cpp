@@ -2,7 +2,7 @@
 // is written in both forms and read back by a reader of protocol buffers that knows nothing of the writer.
 #include <cstring>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 #include "onnx/onnx_file.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "report/statistics.hpp"
+#include "analysis/statistics.hpp"
 
 namespace encore::fuzz {
 

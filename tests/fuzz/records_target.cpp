@@ -3,8 +3,11 @@
 // a file is compared with the hash of another one, that file is written to fit.
 #include <nlohmann/json.hpp>
 
+#include "analysis/bench_comparison.hpp"
+#include "analysis/bench_summary.hpp"
+#include "analysis/predictions.hpp"
+#include "base/sha256.hpp"
 #include "config/experiment.hpp"
-#include "data/hash.hpp"
 #include "document/templates.hpp"
 #include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
@@ -15,9 +18,6 @@
 #include "record/source_record.hpp"
 #include "record/specification.hpp"
 #include "record/text_reference.hpp"
-#include "report/bench_comparison.hpp"
-#include "report/bench_summary.hpp"
-#include "report/predictions.hpp"
 #include "runner/job_files.hpp"
 #include "runner/session_file.hpp"
 #include "runner/slurm/submission.hpp"

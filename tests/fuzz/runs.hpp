@@ -1,7 +1,7 @@
 // Runs in a database of their own, made as the tests of reports make theirs.
 #pragma once
 
-#include "unit/report/replicates.hpp"
+#include "unit/analysis/replicates.hpp"
 
 namespace encore::fuzz {
 

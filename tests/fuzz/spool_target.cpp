@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/crc32.hpp"
 #include "fuzz/runs.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
-#include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
 #include "support/raw_event.hpp"
 

@@ -1,7 +1,7 @@
 // SQuAD files: every answer stands where it says, every question has a text of its own.
 #include <stdexcept>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 #include "fuzz/target.hpp"
 #include "squad.hpp"
 
@@ -32,7 +32,7 @@ class SquadTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    if (find_invalid_utf8(input)) return;  // refused before the reader sees it (data/file.hpp)
+    if (find_invalid_utf8(input)) return;  // refused before the reader sees it (base/load_file.hpp)
     const InputText file{"fuzz.json", input};
     for (const char* bad_rows : {"skip", "error"}) {
       Options options;

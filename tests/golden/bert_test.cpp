@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "golden/golden_folder.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/hugging_face_folder.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "support/places.hpp"
 #include "support/tiny_model.hpp"
 

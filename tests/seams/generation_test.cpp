@@ -2,7 +2,7 @@
 // values of both attentions gives the logits that the whole text is scored with, in equal bits.
 #include <cmath>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "seams/copying.hpp"
 #include "support/child_threads.hpp"
 #include "support/growing_texts.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "infer/next_piece.hpp"
 #include "infer/setup.hpp"
 #include "seams/copying.hpp"

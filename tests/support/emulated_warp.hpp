@@ -1,5 +1,6 @@
-// A warp of the host, with what kernels ask of a TensorCore (kernels/tensor_core.hpp), computed from that
-// header's table of who holds what. Its lanes take turns on one thread, each until it waits for the others.
+// A warp of the host, with what kernels ask of a TensorCore (kernels/attention/tensor_core.hpp), computed
+// from that header's table of who holds what. Its lanes take turns on one thread, each until it waits for the
+// others.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 #include <ucontext.h>
 
-#include "kernels/tensor_core.hpp"
+#include "kernels/attention/tensor_core.hpp"
 
 namespace encore::test {
 

@@ -26,9 +26,9 @@ using Names = std::vector<std::string>;
 
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
-const Names shared_folders = {"base", "config", "data", "record", "pretrained", "archive"};
-const Names control_folders = {"plan",   "store",  "monitor", "runner", "document",
-                               "report", "bundle", "serve",   "cli"};
+const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
+const Names control_folders = {"plan",     "store",  "monitor", "runner", "analysis",
+                               "document", "report", "bundle",  "serve",  "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
                               "tasks",       "distributed", "infer",   "library",  "onnx",
                               "train",       "bench",       "worker"};
@@ -66,7 +66,7 @@ const std::map<std::string, std::set<std::string>> owners = {
     {"sentencepiece", {}},  // a tokenizer that is a plugin
     {"oneapi/dnnl/", {"kernels"}},   {"KokkosBlas", {"kernels"}},
     {"mpi.h", {"distributed"}},      {"boost/program_options", {"cli", "worker"}},
-    {"boost/math/", {"report"}},     {"zstd.h", {"archive"}},
+    {"boost/math/", {"analysis"}},   {"zstd.h", {"archive"}},
     {"boost/asio/", {"serve"}},      {"boost/beast/", {"serve"}},
 };
 
@@ -279,7 +279,7 @@ TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
   // These read without a tree of values, and check the depth first; safetensors_header.cpp also refuses
   // repeated names.
   EXPECT_EQ(files_with("json::parse("), std::set<std::string>());
-  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
+  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"base/json_text.cpp"}));
   EXPECT_EQ(files_with("json::sax_parse("),
             (std::set<std::string>{"archive/bundle_index.cpp", "record/safetensors_header.cpp"}));
   for (const char* file : {"archive/bundle_index.cpp", "record/safetensors_header.cpp"})
@@ -311,35 +311,35 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
        {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_scores.cpp",
-        "record/progress.cpp", "report/selection_notice.cpp", "report/trials.cpp", "store/garbage.cpp",
+        "record/progress.cpp", "analysis/selection_notice.cpp", "report/trials.cpp", "store/garbage.cpp",
         "store/run_rows.hpp"}},
-      {"artifact", {"bundle/standing.cpp", "store/merged_rows.cpp"}},
+      {"artifact", {"bundle/evidence.cpp", "store/merged_rows.cpp"}},
       {"checkpoint",
-       {"bundle/standing.cpp", "record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp",
+       {"bundle/evidence.cpp", "record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp",
         "store/merged_rows.cpp"}},
       {"digest",
-       {"bundle/standing.cpp", "cli/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
+       {"bundle/evidence.cpp", "cli/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
         "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
         "worker/check_plugin_verb.cpp"}},
       {"finished",
-       {"bundle/standing.cpp", "cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp",
+       {"bundle/evidence.cpp", "cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp",
         "store/run_columns.cpp", "worker/check_plugin_verb.cpp"}},
       {"learning_rate",
        {"base/host_measures.cpp", "contract/optimizer_checks.cpp", "report/candidate_key.hpp"}},
       {"measured",
-       {"cli/search_text.cpp", "plan/search/history.cpp", "plan/search/standing.cpp",
-        "plan/search/standing.hpp"}},
+       {"cli/search_text.cpp", "plan/search/history.cpp", "plan/search/leaderboard.cpp",
+        "plan/search/leaderboard.hpp"}},
       {"numeric_environment", {"cli/run_json.cpp", "worker/main.cpp"}},
       {"peak_bytes", {"runner/bench_run.cpp"}},
       {"progress",
-       {"bundle/standing.cpp", "cli/db_check.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp",
+       {"bundle/evidence.cpp", "cli/db_check.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp",
         "store/garbage.cpp", "train/snapshots.cpp"}},
       {"result",
-       {"bundle/ro_crate.cpp", "bundle/standing.cpp", "cli/bundle_text.cpp", "cli/db_check.cpp",
+       {"bundle/ro_crate.cpp", "bundle/evidence.cpp", "cli/bundle_text.cpp", "cli/db_check.cpp",
         "cli/dump_verb.cpp", "cli/run_json.cpp", "cli/run_list.cpp"}},
-      {"started", {"bundle/standing.cpp", "cli/run_json.cpp"}},
-      {"step_seconds", {"base/host_measures.cpp", "report/bench_summary_json.cpp"}},
-      {"tokens_per_second", {"base/host_measures.cpp", "report/bench_summary_json.cpp"}}};
+      {"started", {"bundle/evidence.cpp", "cli/run_json.cpp"}},
+      {"step_seconds", {"base/host_measures.cpp", "analysis/bench_summary_json.cpp"}},
+      {"tokens_per_second", {"base/host_measures.cpp", "analysis/bench_summary_json.cpp"}}};
   for (const std::string& word : words) {
     std::set<std::string> found = files_with('"' + word + '"');
     found.erase("record/event_fields.hpp");
@@ -352,11 +352,11 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
   const std::set<std::string> own = {
-      "cli/logs_verb.cpp",         "cli/plugin_new.cpp",     "cli/run_summary.cpp",
-      "record/control_groups.cpp", "record/cores.cpp",       "record/cpu_ticks.cpp",
-      "record/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
-      "store/lock_holders.cpp",    "train/machine_load.cpp", "worker/bench_verb.cpp",
-      "worker/environment.cpp",    "worker/train_verb.cpp"};
+      "cli/logs_verb.cpp",        "cli/plugin_new.cpp",     "cli/run_summary.cpp",
+      "world/control_groups.cpp", "world/cores.cpp",        "world/cpu_ticks.cpp",
+      "world/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
+      "world/lock_holders.cpp",   "train/machine_load.cpp", "worker/bench_verb.cpp",
+      "worker/environment.cpp",   "worker/train_verb.cpp"};
   EXPECT_EQ(files_with("std::ifstream"), own);
 }
 
@@ -506,19 +506,20 @@ TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));
   EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("train", "store/database.hpp"));
-  EXPECT_TRUE(broken_rule("config", "data/hash.hpp"));
-  EXPECT_TRUE(broken_rule("base", "config/json_text.hpp"));
+  EXPECT_TRUE(broken_rule("config", "data/encode.hpp"));
+  EXPECT_TRUE(broken_rule("base", "config/value.hpp"));
   EXPECT_TRUE(broken_rule("record", "plan/plan.hpp"));
   EXPECT_TRUE(broken_rule("model", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("cli", "encore/device.hpp"));
   EXPECT_TRUE(broken_rule("runner", "Kokkos_Core.hpp"));
   EXPECT_TRUE(broken_rule("plan", "sqlite3.h"));
   EXPECT_TRUE(broken_rule("cli", "boost/math/distributions/students_t.hpp"));
-  EXPECT_TRUE(broken_rule("store", "report/statistics.hpp"));
+  EXPECT_TRUE(broken_rule("store", "analysis/statistics.hpp"));
+  EXPECT_TRUE(broken_rule("analysis", "document/document.hpp"));
   EXPECT_TRUE(broken_rule("train", "KokkosBlas3_gemm.hpp"));
 
   EXPECT_FALSE(broken_rule("store", "plan/plan.hpp"));
-  EXPECT_FALSE(broken_rule("record", "data/hash.hpp"));
+  EXPECT_FALSE(broken_rule("record", "data/vocabulary.hpp"));
   EXPECT_FALSE(broken_rule("worker", "train/trainer.hpp"));
   EXPECT_FALSE(broken_rule("plan", "encore/options.hpp"));
   EXPECT_FALSE(broken_rule("kernels", "encore/device.hpp"));

@@ -1,4 +1,4 @@
-// See axis.hpp.
+// Transforms values of a variable to coordinates from 0 to 1, and back, by its distribution.
 #include "plan/search/axis.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See decide.hpp.
+// Chooses among promotion, pruning, confirmation and a proposal, and repeats the decisions of a history.
 #include "plan/search/decide.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See forest.hpp.
+// Grows each tree by its best splits, and sums over the leaves by the share of the space that each covers.
 #include "plan/search/forest.hpp"
 
 #include <algorithm>

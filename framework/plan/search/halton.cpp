@@ -1,4 +1,4 @@
-// See halton.hpp.
+// Radical inverses in prime bases, with the digits permuted by the seed.
 #include "plan/search/halton.hpp"
 
 #include <algorithm>

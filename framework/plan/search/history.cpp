@@ -1,4 +1,4 @@
-// See history.hpp.
+// The names of enum values as they are stored, and the state of each trial from the observations.
 #include "plan/search/history.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See importance.hpp.
+// Averages the variance that each tree of the forest explains, by variable and by pair.
 #include "plan/search/importance.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See parzen.hpp.
+// Widths and weights of the kernels, and the mixture's density and samples.
 #include "plan/search/parzen.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See propose.hpp.
+// Draws at random or from the Halton sequence at first, and asks TPE when enough trials have values.
 #include "plan/search/propose.hpp"
 
 #include <algorithm>

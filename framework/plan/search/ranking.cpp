@@ -1,4 +1,4 @@
-// See ranking.hpp.
+// Sorts by cost, by Pareto front and by crowding distance; equal observations keep their order.
 #include "plan/search/ranking.hpp"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ std::vector<std::size_t> ranked(const std::vector<const Observation*>& observati
                                 const std::vector<Objective>& objectives);
 /// The same of the last observation of each trial, where who came further stands in front. Proposals depend
 /// on this order, so it must not change: verification makes those of older searches again. What people are
-/// shown is Standing::order.
+/// shown is Leaderboard::order.
 std::vector<std::size_t> ranked_by_way(const std::vector<const Observation*>& last,
                                        const SearchOptions& options);
 

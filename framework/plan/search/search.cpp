@@ -1,4 +1,4 @@
-// See search.hpp.
+// Reads [search] member by member, and writes its options and its space as the JSON that is stored.
 #include "plan/search/search.hpp"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ namespace encore::search {
 struct Search {
   SearchOptions options;
   SearchLimits limits;
-  Sweep space;  ///< its random variables, guards and exclusions; nothing else
+  Sweep space;  ///< its random variables, conditional options and exclusions; nothing else
 
   const std::vector<RandomVariable>& variables() const { return space.random; }
 };

@@ -1,4 +1,4 @@
-// See search_math.hpp.
+// Range reduction, and polynomials whose coefficients are written out.
 #include "plan/search/search_math.hpp"
 
 #include <bit>

@@ -1,11 +1,11 @@
-// See search_plan.hpp.
+// Makes the runs of a trial from its point, its seeds and its epochs, and tries the first points early.
 #include "plan/search/search_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
 
+#include "base/sha256.hpp"
 #include "config/selection.hpp"
-#include "data/hash.hpp"
 #include "plan/label.hpp"
 #include "plan/search/decide.hpp"
 #include "plan/search/propose.hpp"

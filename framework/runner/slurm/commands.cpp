@@ -1,4 +1,4 @@
-// See commands.hpp.
+// Builds the command lines of Slurm's programs and parses their output.
 #include "runner/slurm/commands.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// See finished_submissions.hpp.
+// Keeps the folders that a lease, a limit on the rate or a packing process still needs, and removes the
+// others.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <set>
 
 #include "runner/slurm/submission.hpp"
-#include "store/lease_clock.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

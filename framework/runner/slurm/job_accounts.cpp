@@ -1,12 +1,12 @@
-// See job_accounts.hpp.
+// Asks sacct once for all submissions that are over, and stores what it reports.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <algorithm>
 
-#include "record/atomic_file.hpp"
 #include "runner/slurm/submission.hpp"
 #include "store/job_usage.hpp"
-#include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

@@ -1,4 +1,4 @@
-// See job_name.hpp.
+// Draws names of submissions, and parses the holder of a lease back into a job.
 #include "runner/slurm/job_name.hpp"
 
 #include "base/random_digits.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "record/process.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

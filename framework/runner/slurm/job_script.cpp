@@ -1,4 +1,4 @@
-// See job_script.hpp.
+// Writes the options of sbatch and the lines of the script from the site and the orders.
 #include "runner/slurm/job_script.hpp"
 
 #include "base/shell_word.hpp"

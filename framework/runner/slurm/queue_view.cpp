@@ -1,4 +1,4 @@
-// See queue_view.hpp.
+// Shares one answer of squeue through a file, asks sacct for jobs that it lacks, and judges each job.
 #include "runner/slurm/queue_view.hpp"
 
 #include <algorithm>
@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "data/hash.hpp"
-#include "record/atomic_file.hpp"
-#include "store/lease_clock.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -119,51 +119,48 @@ const QueuedJob* QueueView::find_in_accounts(const JobName& job) {
   return found == accounts_->end() ? nullptr : &found->second;
 }
 
-JobStanding QueueView::look(const JobName& job) {
+JobStatus QueueView::look(const JobName& job) {
   names_.insert(job.submission);
   if (!answer_) ask();
-  JobStanding standing;
-  if (const Submission* submission = submission_of(job.submission)) standing.submission = *submission;
+  JobStatus status;
+  if (const Submission* submission = submission_of(job.submission)) status.submission = *submission;
   const auto found = answer_->jobs.find(job.text());
   const QueuedJob* known = found == answer_->jobs.end() ? nullptr : &found->second;
   if (known == nullptr) {
-    if (answer_->answered && standing.submission && standing.submission->stage != SubmissionStage::refused &&
-        is_elsewhere(*standing.submission)) {
-      standing.job.id = standing.submission->job;
-      if (!answer_->cluster.empty()) standing.elsewhere = standing.submission->cluster;
-      return standing;
+    if (answer_->answered && status.submission && status.submission->stage != SubmissionStage::refused &&
+        is_elsewhere(*status.submission)) {
+      status.job.id = status.submission->job;
+      if (!answer_->cluster.empty()) status.elsewhere = status.submission->cluster;
+      return status;
     }
-    const bool tried = standing.submission && !standing.submission->tries.empty();
-    const double taken = tried ? standing.submission->tries.back() : 0.0;
-    const bool packed = standing.submission && standing.submission->stage != SubmissionStage::submitted;
-    if (packed || !standing.submission) {
-      const bool refused = packed && standing.submission->stage == SubmissionStage::refused;
-      const bool at_work = packed && liveness_of(standing.submission->submitter) != Liveness::gone;
+    const bool tried = status.submission && !status.submission->tries.empty();
+    const double taken = tried ? status.submission->tries.back() : 0.0;
+    const bool packed = status.submission && status.submission->stage != SubmissionStage::submitted;
+    if (packed || !status.submission) {
+      const bool refused = packed && status.submission->stage == SubmissionStage::refused;
+      const bool at_work = packed && liveness_of(status.submission->submitter) != Liveness::gone;
       const bool told = answer_->answered && !(taken > answer_->time - just_taken);
-      standing.standing = refused || at_work || told ? Standing::unsubmitted : Standing::silent;
-      return standing;
+      status.stage = refused || at_work || told ? JobStage::unsubmitted : JobStage::silent;
+      return status;
     }
-    standing.job = {
-        .name = job.submission,
-        .element = job.element,
-        .id = standing.submission->job + (job.element > 0 ? "_" + std::to_string(job.element) : ""),
-        .state = "PENDING"};
+    status.job = {.name = job.submission,
+                  .element = job.element,
+                  .id = status.submission->job + (job.element > 0 ? "_" + std::to_string(job.element) : ""),
+                  .state = "PENDING"};
     if (taken > answer_->time - just_taken) {
-      standing.standing = Standing::waiting;
-      return standing;
+      status.stage = JobStage::waiting;
+      return status;
     }
-    if (!answer_->answered) return standing;
+    if (!answer_->answered) return status;
     known = find_in_accounts(job);
     if (known == nullptr) {
-      standing.standing = Standing::vanished;
-      return standing;
+      status.stage = JobStage::vanished;
+      return status;
     }
   }
-  standing.job = *known;
-  standing.standing = known->waits()     ? Standing::waiting
-                      : known->is_over() ? Standing::over
-                                         : Standing::working;
-  return standing;
+  status.job = *known;
+  status.stage = known->waits() ? JobStage::waiting : known->is_over() ? JobStage::over : JobStage::working;
+  return status;
 }
 
 bool QueueView::is_over(const std::string& submission_name) {
@@ -177,27 +174,27 @@ bool QueueView::is_over(const std::string& submission_name) {
          });
 }
 
-std::string standing_text(const JobStanding& standing, bool begun) {
-  const QueuedJob& job = standing.job;
+std::string status_text(const JobStatus& status, bool begun) {
+  const QueuedJob& job = status.job;
   const std::string number = job.id.empty() ? "" : ", job " + job.id;
-  switch (standing.standing) {
-    case Standing::unsubmitted: {
-      const std::string why = standing.submission ? standing.submission->waits_for : "";
+  switch (status.stage) {
+    case JobStage::unsubmitted: {
+      const std::string why = status.submission ? status.submission->waits_for : "";
       return "not submitted to Slurm yet" + (why.empty() ? "" : ": " + why);
     }
-    case Standing::silent:
-      return (standing.elsewhere.empty() ? "Slurm does not answer"
-                                         : "in the hands of Slurm on cluster " + standing.elsewhere +
-                                               ", which cannot be asked from here") +
+    case JobStage::silent:
+      return (status.elsewhere.empty() ? "Slurm does not answer"
+                                       : "in the hands of Slurm on cluster " + status.elsewhere +
+                                             ", which cannot be asked from here") +
              number;
-    case Standing::waiting:
+    case JobStage::waiting:
       return "queued in Slurm" + number + (job.reason.empty() ? "" : ", reason " + job.reason);
-    case Standing::working:
+    case JobStage::working:
       return std::string(begun ? "running" : "waits for its turn") + " in Slurm" + number +
              (job.nodes.empty() ? "" : " on " + job.nodes);
-    case Standing::over:
+    case JobStage::over:
       return job_end_text(job);
-    case Standing::vanished:
+    case JobStage::vanished:
       return "Slurm knows nothing of its job any more" + number;
   }
   return "";

@@ -17,7 +17,7 @@
 
 namespace encore {
 
-enum class Standing : std::uint8_t {
+enum class JobStage : std::uint8_t {
   unsubmitted,  ///< its submitter has not submitted it yet
   silent,       ///< Slurm does not answer, or it is another cluster's
   waiting,      ///< in the queue
@@ -26,8 +26,8 @@ enum class Standing : std::uint8_t {
   vanished,     ///< it was submitted, and Slurm knows nothing of it any more
 };
 
-struct JobStanding {
-  Standing standing = Standing::silent;
+struct JobStatus {
+  JobStage stage = JobStage::silent;
   QueuedJob job = {};                         ///< as Slurm has it: waiting, working, over
   std::optional<Submission> submission = {};  ///< as its folder has it
   std::string elsewhere = {};  ///< the cluster whose Slurm knows it, where that is not this one
@@ -39,7 +39,7 @@ class QueueView {
 
   /// The jobs that will be asked about; before the first look.
   void want(const JobName& job) { names_.insert(job.submission); }
-  JobStanding look(const JobName& job);
+  JobStatus look(const JobName& job);
   /// Slurm has answered, and none of the submission's jobs waits or works.
   bool is_over(const std::string& submission_name);
 
@@ -66,7 +66,7 @@ class QueueView {
 };
 
 /// "queued in Slurm, job 12_3, reason Resources"; `begun`: this run's worker was started.
-std::string standing_text(const JobStanding& standing, bool begun);
+std::string status_text(const JobStatus& status, bool begun);
 /// Why a job has ended, as a reason of its runs: "its job 12_3 ran into its time limit".
 std::string job_end_text(const QueuedJob& job);
 

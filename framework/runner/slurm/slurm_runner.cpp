@@ -1,4 +1,4 @@
-// See slurm_runner.hpp.
+// The loop of `exp run --launcher slurm`: take leases, pack and submit jobs, learn what has ended.
 #include "runner/slurm/slurm_runner.hpp"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-// See stop_queued.hpp.
+// Cancels jobs that wait, and ends the rows of their runs.
 #include "runner/slurm/stop_queued.hpp"
 
 #include "runner/job_files.hpp"
@@ -33,8 +33,7 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
   QueueView queue(store.runs_folder());
   for (const auto& [name, job] : jobs) queue.want(job);
   for (const auto& [name, job] : jobs)
-    if (const JobStanding standing = queue.look(job); standing.standing == Standing::waiting)
-      cancel(standing.job);
+    if (const JobStatus status = queue.look(job); status.stage == JobStage::waiting) cancel(status.job);
   return ended;
 }
 

@@ -1,4 +1,4 @@
-// See submission.hpp.
+// Reads and writes submission.json and the files of orders.
 #include "runner/slurm/submission.hpp"
 
 #include <array>
@@ -7,10 +7,10 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
-#include "record/atomic_file.hpp"
+#include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "runner/slurm/job_name.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 

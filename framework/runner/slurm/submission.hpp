@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "record/process.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 

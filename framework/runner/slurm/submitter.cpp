@@ -1,12 +1,12 @@
-// See submitter.hpp.
+// Collects orders into arrays, keeps to the limits of the site, and calls sbatch.
 #include "runner/slurm/submitter.hpp"
 
 #include <algorithm>
 
-#include "record/atomic_file.hpp"
 #include "runner/job_files.hpp"
 #include "runner/slurm/job_script.hpp"
-#include "store/lease_clock.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 

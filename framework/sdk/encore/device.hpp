@@ -11,7 +11,7 @@
 
 namespace encore {
 
-class GemmLibrary;    // framework/kernels/gemm.hpp: oneDNN, cuBLASLt or the portable one
+class GemmLibrary;    // framework/kernels/products/gemm.hpp: oneDNN, cuBLASLt or the portable one
 class SpaceInstance;  // space.hpp: Kokkos' execution space instance
 
 /// Holds Kokkos open for this process; does nothing where somebody else does.

@@ -11,7 +11,7 @@
 #include "archive/bundle_index.hpp"
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 
 namespace encore::system_test {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "report/report.hpp"
 #include "system/control/sandbox.hpp"
 

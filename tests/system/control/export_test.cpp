@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/safetensors.hpp"
 #include "system/control/bert_experiment.hpp"
 #include "system/control/real_worker.hpp"

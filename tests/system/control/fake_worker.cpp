@@ -32,10 +32,10 @@
 
 #include <encore/error.hpp>
 
+#include "base/sha256.hpp"
 #include "config/catalogue.hpp"
 #include "config/experiment.hpp"
 #include "config/fingerprint.hpp"
-#include "data/hash.hpp"
 #include "record/check_request.hpp"
 #include "record/checkpoint.hpp"
 #include "record/control_pipe.hpp"

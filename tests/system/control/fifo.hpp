@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/file_descriptor.hpp"
+#include "world/file_descriptor.hpp"
 
 namespace encore::system_test {
 

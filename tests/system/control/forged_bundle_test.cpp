@@ -1,6 +1,6 @@
 // Bundles that somebody has changed. Every column of every table and every file is changed alone, and by a
 // forger who makes all other parts agree with it again. Each change is found when the bundle is opened, or
-// different when the run is trained again, or is printed as a claim: standing.hpp says which.
+// different when the run is trained again, or is printed as a claim: evidence.hpp says which.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,8 +8,8 @@
 
 #include "base/measure_json.hpp"
 #include "bundle/check_bundle.hpp"
+#include "bundle/evidence.hpp"
 #include "bundle/settings_agreement.hpp"
-#include "bundle/standing.hpp"
 #include "plan/identity.hpp"
 #include "record/spool_reader.hpp"
 #include "record/weights_file.hpp"
@@ -40,18 +40,18 @@ const Catalogue& catalogue() {
 }
 
 /// Texts by what stands behind them: "claimed point.value" and its values.
-using Standings = std::map<std::string, std::set<std::string>>;
+using ValuesByEvidence = std::map<std::string, std::set<std::string>>;
 
-Standings standings_of(Store& store) {
-  Standings all;
-  for (const ColumnStanding& part : column_standings()) {
-    if (part.standing == ValueStanding::own) continue;
+ValuesByEvidence values_by_evidence(Store& store) {
+  ValuesByEvidence all;
+  for (const ColumnEvidence& part : column_evidence()) {
+    if (part.evidence == Evidence::own) continue;
     const std::string value = *part.expression == '\0' ? part.column : part.expression;
     Statement rows(store.database(),
                    "SELECT DISTINCT CAST((" + value + ") AS TEXT) FROM " + part.table + " AS t" +
                        (*part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition));
     std::set<std::string>& texts =
-        all[std::string(name_of(part.standing)) + " " + part.table + "." + part.column];
+        all[std::string(name_of(part.evidence)) + " " + part.table + "." + part.column];
     while (rows.step()) texts.insert(rows.text(0));
   }
   return all;
@@ -60,14 +60,14 @@ Standings standings_of(Store& store) {
 /// What a reader of the bundle gets to see, and what follows from it.
 struct Opened {
   std::string refusal = {};  ///< empty: it was opened
-  Standings standings = {};
+  ValuesByEvidence by_evidence = {};
   std::size_t claimed_questions = 0, unproved = 0;
 
-  /// Names of values with that standing that are not those of the other.
-  std::vector<std::string> changed(const std::string& standing, const Opened& other) const {
+  /// Names of values with that evidence that are not those of the other.
+  std::vector<std::string> changed(const std::string& evidence, const Opened& other) const {
     std::vector<std::string> names;
-    for (const auto& [name, values] : standings)
-      if (name.starts_with(standing) && other.standings.at(name) != values) names.push_back(name);
+    for (const auto& [name, values] : by_evidence)
+      if (name.starts_with(evidence) && other.by_evidence.at(name) != values) names.push_back(name);
     return names;
   }
 };
@@ -80,7 +80,7 @@ Opened open(const fs::path& archive) {
     opened.claimed_questions = checked.claimed_questions.size();
     opened.unproved = checked.unproved.size();
     Store store(bundle.database(), OpenMode::read);
-    opened.standings = standings_of(store);
+    opened.by_evidence = values_by_evidence(store);
     claims_of(store, 0);
   } catch (const Error& error) {
     opened.refusal = error.what();
@@ -291,17 +291,17 @@ class Forger {
   std::map<std::uint32_t, std::string> names_;
 };
 
-TEST(Standings, NameEveryColumnOfTheSchema) {
+TEST(Evidence, NamesEveryColumnOfTheSchema) {
   Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   database.execute(schema_sql);
   std::set<std::string> named, there;
-  for (const ColumnStanding& part : column_standings())
+  for (const ColumnEvidence& part : column_evidence())
     named.insert(std::string(part.table) + "." + part.column);
   Statement tables(database,
                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
   while (tables.step())
     for (const std::string& column : own_columns(tables.text(0))) there.insert(tables.text(0) + "." + column);
-  EXPECT_EQ(named, there) << "a new column has no standing: bundle/standing.cpp";
+  EXPECT_EQ(named, there) << "a new column has no evidence: bundle/evidence.cpp";
 }
 
 // --- every column, alone ---
@@ -328,7 +328,7 @@ class ForgedColumns : public ::testing::Test {
     std::vector<std::array<std::string, 3>> changes;  // table, column, value
     forger.with_database([&](Database& database) {
       std::set<std::pair<std::string, std::string>> seen;
-      for (const ColumnStanding& part : column_standings()) {
+      for (const ColumnEvidence& part : column_evidence()) {
         const std::string table = part.table, column = part.column;
         if (!seen.emplace(table, column).second) continue;
         if (*database.integer("SELECT count(*) FROM " + table) == 0) continue;
@@ -364,8 +364,8 @@ class ForgedColumns : public ::testing::Test {
         ++found;
         continue;
       }
-      for (const char* standing : {"recomputed", "trained"})
-        EXPECT_EQ(opened.changed(standing, honest), std::vector<std::string>()) << what;
+      for (const char* evidence : {"recomputed", "trained"})
+        EXPECT_EQ(opened.changed(evidence, honest), std::vector<std::string>()) << what;
       EXPECT_EQ(opened.claimed_questions, honest.claimed_questions) << what;
       const std::vector<std::string> claims = opened.changed("claimed", honest);
       if (claims.empty())
@@ -448,8 +448,8 @@ TEST_F(ForgedColumns, EveryFileIsHeldAgainstTheRowsThatNameIt) {
     forger.save();
     const Opened opened = open(forger.evil());
     if (!opened.refusal.empty() || opened.unproved > 0) continue;
-    for (const char* standing : {"recomputed", "trained", "claimed"})
-      EXPECT_EQ(opened.changed(standing, honest), std::vector<std::string>()) << name;
+    for (const char* evidence : {"recomputed", "trained", "claimed"})
+      EXPECT_EQ(opened.changed(evidence, honest), std::vector<std::string>()) << name;
     claims.insert(fs::path(name).filename().string());
   }
   // Nothing is derived from these; the first is opened only by its name.

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/utf8.hpp"
+#include "base/utf8.hpp"
 #include "system/control/days.hpp"
 #include "system/control/real_worker.hpp"
 

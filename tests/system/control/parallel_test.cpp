@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "record/cores.hpp"
 #include "system/control/hold.hpp"
+#include "world/cores.hpp"
 
 namespace encore::system_test {
 namespace {

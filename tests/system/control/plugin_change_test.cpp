@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "config/manifest.hpp"
-#include "data/hash.hpp"
 #include "support/places.hpp"
 #include "system/control/hold.hpp"
 

@@ -1,4 +1,4 @@
-// See sandbox.hpp.
+// Writes the corpus and the experiment, starts `exp`, and waits for states of runs.
 #include "system/control/sandbox.hpp"
 #include "support/places.hpp"
 

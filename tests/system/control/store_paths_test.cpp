@@ -2,7 +2,7 @@
 // runs, whichever verb meets them.
 #include <gtest/gtest.h>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "system/control/hold.hpp"
 
 namespace encore::system_test {

@@ -1,4 +1,4 @@
-// See workshop.hpp.
+// Runs shell commands with the programs of an installation, and reads code blocks of pages.
 #include "system/outside/workshop.hpp"
 
 #include <stdlib.h>

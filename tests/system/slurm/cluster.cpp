@@ -1,4 +1,4 @@
-// See cluster.hpp.
+// Starts and stops the daemons, writes the site file, and waits for states of jobs.
 #include "system/slurm/cluster.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// See unbroken.hpp.
+// Reads points, checkpoints and results of all runs, without times and ids, as one text.
 #include "system/survival/unbroken.hpp"
 #include "support/places.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "bench/machine.hpp"
 #include "bench/peaks.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/product_label.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/products/product_label.hpp"
 #include "memory/device_memory.hpp"
 
 namespace encore {

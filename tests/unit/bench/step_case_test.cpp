@@ -6,7 +6,7 @@
 #include "bench/kernel_watch.hpp"
 #include "bench/kernel_work.hpp"
 #include "bench/order_cost.hpp"
-#include "kernels/product_label.hpp"
+#include "kernels/products/product_label.hpp"
 #include "support/tiny_model.hpp"
 #include "train/training_step.hpp"
 

@@ -89,13 +89,13 @@ TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
   EXPECT_TRUE(text.ends_with("step 3  dev F1 50.00\n")) << "no step since: " << text;
 }
 
-TEST(RunDisplay, SilenceIsHeldAgainstTheUsualStep) {
-  EXPECT_EQ(silence_text({.seconds = 40.7, .usual_step = 0.02, .stepped = true}),
+TEST(RunDisplay, InactivityIsHeldAgainstTheUsualStep) {
+  EXPECT_EQ(inactivity_text({.seconds = 40.7, .usual_step = 0.02, .stepped = true}),
             "no step for 40 s, usually 0.02 s");
-  EXPECT_EQ(silence_text({.seconds = 700, .usual_step = 12, .stepped = true}),
+  EXPECT_EQ(inactivity_text({.seconds = 700, .usual_step = 12, .stepped = true}),
             "no step for 11m 40s, usually 12 s");
-  EXPECT_EQ(silence_text({.seconds = 40, .stepped = true}), "no step for 40 s");
-  EXPECT_EQ(silence_text({.seconds = 80}), "no step yet, 1m 20s after its start");
+  EXPECT_EQ(inactivity_text({.seconds = 40, .stepped = true}), "no step for 40 s");
+  EXPECT_EQ(inactivity_text({.seconds = 80}), "no step yet, 1m 20s after its start");
 }
 
 TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {

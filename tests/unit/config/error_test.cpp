@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 
 namespace encore {
 namespace {

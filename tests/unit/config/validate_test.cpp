@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "config/limits.hpp"
+#include "base/limits.hpp"
 #include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 

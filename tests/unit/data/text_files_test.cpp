@@ -4,9 +4,9 @@
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
-#include "data/file.hpp"
-#include "data/hash.hpp"
-#include "data/utf8.hpp"
+#include "base/load_file.hpp"
+#include "base/sha256.hpp"
+#include "base/utf8.hpp"
 #include "data/vocabulary.hpp"
 #include "unit/record/temporary_folder.hpp"
 

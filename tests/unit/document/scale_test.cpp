@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "document/number.hpp"
+#include "base/number_text.hpp"
 #include "document/scale.hpp"
 
 namespace encore {

@@ -9,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 #include "document/csv.hpp"
 #include "document/escape.hpp"
 #include "document/html.hpp"

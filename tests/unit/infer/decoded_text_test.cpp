@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
 #include "byte_bpe.hpp"
 #include "byte_text.hpp"
-#include "data/utf8.hpp"
-#include "infer/certain_text.hpp"
+#include "infer/text_streamer.hpp"
 #include "support/default_options.hpp"
 #ifdef ENCORE_HAS_UNIGRAM
 #include "unigram.hpp"
@@ -163,14 +163,14 @@ Numbers drawn_pieces(const Tokenizer& tokenizer, std::mt19937& random) {
 
 /// What is streamed of a text, as TextWriter, generate and serve do it.
 Texts streamed(const Tokenizer& tokenizer, const Numbers& pieces, const Texts& stops) {
-  CertainText certain(stops);
+  TextStreamer streamer(stops);
   Texts parts;
   for (std::size_t count = 1; count <= pieces.size(); ++count) {
     const DecodedText said = decoded_so_far(tokenizer, std::span(pieces).first(count), stops);
-    parts.emplace_back(certain.more_of(said.text));
+    parts.emplace_back(streamer.next_of(said.text));
     if (said.stopped) break;
   }
-  parts.emplace_back(certain.rest_of(decoded_whole(tokenizer, pieces, stops).text));
+  parts.emplace_back(streamer.rest_of(decoded_whole(tokenizer, pieces, stops).text));
   return parts;
 }
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "infer/engine.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "support/counted_allocations.hpp"
 #include "unit/infer/engine_fixture.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 #include "infer/engine.hpp"
 #include "record/weights_file.hpp"
 #include "support/tiny_model.hpp"

@@ -1,7 +1,7 @@
 // Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
 // digests of every kernel's results. That the comparison notices anything at all is shown with a sum whose
 // order depends on the threads. A second test asks the profiling hooks for the kernels' names.
-#include "unit/kernels/attention_reference.hpp"
+#include "unit/kernels/attention/attention_reference.hpp"
 
 #include <array>
 #include <bit>

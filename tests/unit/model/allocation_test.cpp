@@ -7,7 +7,7 @@
 #include <encore/kernels.hpp>
 #include <encore/space.hpp>
 
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "support/counted_allocations.hpp"
 #include "support/growing_texts.hpp"
 

@@ -3,7 +3,7 @@
 // precision of training; small gradients of float16, which a factor on the loss keeps.
 #include <gtest/gtest.h>
 
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore {

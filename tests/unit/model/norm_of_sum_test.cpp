@@ -2,7 +2,7 @@
 // in every precision, with and without dropout, on one thread and on two.
 #include <gtest/gtest.h>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "support/child_threads.hpp"
 #include "support/separate_norms.hpp"
 #include "support/tiny_model.hpp"

@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "kernels/host_threads.hpp"
 #include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"

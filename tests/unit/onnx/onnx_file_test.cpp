@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "onnx/onnx_file.hpp"
 #include "onnx/proto_message.hpp"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <random>
 
+#include "plan/search/leaderboard.hpp"
 #include "plan/search/ranking.hpp"
 #include "plan/search/search.hpp"
-#include "plan/search/standing.hpp"
 #include "unit/plan/search_game.hpp"
 
 namespace encore::search {
@@ -96,11 +96,11 @@ TEST(Ranking, an_undefined_measure_stands_behind_every_defined_one) {
       game.history.observations[trial].outcome = Outcome::measured;
       game.history.observations[trial].epochs = 1;
     }
-    const Standing standing(game.options, game.history);
-    EXPECT_EQ(standing.order,
+    const Leaderboard leaderboard(game.options, game.history);
+    EXPECT_EQ(leaderboard.order,
               maximize ? (std::vector<std::size_t>{2, 1, 0, 3}) : (std::vector<std::size_t>{1, 2, 0, 3}));
-    EXPECT_EQ(standing.undefined, (std::vector<std::size_t>{0, 3}));
-    EXPECT_TRUE(standing.winners.empty()) << "none of those with a value is complete";
+    EXPECT_EQ(leaderboard.undefined, (std::vector<std::size_t>{0, 3}));
+    EXPECT_TRUE(leaderboard.winners.empty()) << "none of those with a value is complete";
   }
 }
 
@@ -108,7 +108,7 @@ TEST(Ranking, an_infinite_loss_is_a_value_and_stands_before_an_undefined_one) {
   Game game = with_undefined_trials();
   game.options.objectives = {{"dev/loss", false}};
   game.history.observations[1].values = {std::numeric_limits<double>::infinity()};
-  EXPECT_EQ(Standing(game.options, game.history).order, (std::vector<std::size_t>{2, 1, 0, 3}));
+  EXPECT_EQ(Leaderboard(game.options, game.history).order, (std::vector<std::size_t>{2, 1, 0, 3}));
 }
 
 TEST(Ranking, of_several_objectives_one_that_is_undefined_counts) {
@@ -117,9 +117,9 @@ TEST(Ranking, of_several_objectives_one_that_is_undefined_counts) {
   // Trial 0 is the best in one objective, so that no other one beats it.
   const std::vector<std::vector<double>> values = {{0.9, nan}, {0.4, 2.0}, {0.5, 1.0}, {nan, nan}};
   for (std::size_t trial = 0; trial < 4; ++trial) game.history.observations[trial].values = values[trial];
-  const Standing standing(game.options, game.history);
-  EXPECT_EQ(standing.order, (std::vector<std::size_t>{2, 1, 0, 3}));
-  EXPECT_EQ(standing.winners, (std::vector<std::size_t>{2}));
+  const Leaderboard leaderboard(game.options, game.history);
+  EXPECT_EQ(leaderboard.order, (std::vector<std::size_t>{2, 1, 0, 3}));
+  EXPECT_EQ(leaderboard.winners, (std::vector<std::size_t>{2}));
 }
 
 TEST(Asha, the_best_trial_is_trained_to_its_end_where_none_was) {

@@ -1,7 +1,7 @@
 // [sweep.when]: options that only some points vary, and the conditions that cannot be meant.
 #include <gtest/gtest.h>
 
-#include "plan/guard.hpp"
+#include "plan/conditional_option.hpp"
 #include "unit/plan/planning.hpp"
 
 namespace encore {

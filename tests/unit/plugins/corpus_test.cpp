@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/load_file.hpp"
 #include "base/measures.hpp"
 #include "conll.hpp"
-#include "data/file.hpp"
 #include "measures.hpp"
 #include "support/places.hpp"
 

@@ -13,7 +13,7 @@
 
 #include <encore/base64.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "data/sentencepiece_pieces.hpp"
 #include "data/vocabulary.hpp"
 #include "support/places.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore {

@@ -1,10 +1,10 @@
-// Whether a writer left the file that it wrote aside (record/atomic_file.hpp).
+// Whether a writer left the file that it wrote aside (world/atomic_file.hpp).
 #pragma once
 
 #include <algorithm>
 #include <filesystem>
 
-#include "record/atomic_file.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore::testing {
 

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {

@@ -6,12 +6,12 @@
 
 #include <cstring>
 
-#include "record/atomic_file.hpp"
+#include "base/crc32.hpp"
 #include "record/control_pipe.hpp"
-#include "record/crc32.hpp"
-#include "record/process.hpp"
 #include "record/specification.hpp"
 #include "unit/record/temporary_folder.hpp"
+#include "world/atomic_file.hpp"
+#include "world/process.hpp"
 
 namespace encore {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "record/safetensors_header.hpp"
 #include "unit/record/aside_files.hpp"
 #include "unit/record/temporary_folder.hpp"

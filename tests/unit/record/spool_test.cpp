@@ -16,7 +16,7 @@
 #include <encore/error.hpp>
 #include <encore/measure.hpp>
 
-#include "record/crc32.hpp"
+#include "base/crc32.hpp"
 #include "record/spool_reader.hpp"
 #include "unit/record/temporary_folder.hpp"
 

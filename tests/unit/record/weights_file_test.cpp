@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {

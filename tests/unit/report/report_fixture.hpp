@@ -3,7 +3,7 @@
 
 #include "document/json.hpp"
 #include "report/report.hpp"
-#include "unit/report/replicates.hpp"
+#include "unit/analysis/replicates.hpp"
 
 namespace encore::testing {
 

@@ -7,8 +7,8 @@
 
 #include "document/html.hpp"
 #include "support/places.hpp"
+#include "unit/analysis/scipy_numbers.hpp"
 #include "unit/report/report_fixture.hpp"
-#include "unit/report/scipy_numbers.hpp"
 
 namespace encore::testing {
 namespace {
@@ -64,9 +64,9 @@ TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
   const std::string file = store().path().string() + ".html";
   std::ofstream(file)
       << html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;
-  const std::string folder = ENCORE_SOURCE_DIR "/tests/unit/report/";
+  const std::string folder = ENCORE_SOURCE_DIR "/tests/unit/";
   const std::string command =
-      "python3 " + folder + "check_numbers.py " + folder + "statistics.json " + file + " >&2";
+      "python3 " + folder + "report/check_numbers.py " + folder + "analysis/statistics.json " + file + " >&2";
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

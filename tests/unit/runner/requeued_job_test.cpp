@@ -8,11 +8,11 @@
 #include <fstream>
 #include <thread>
 
-#include "record/atomic_file.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "store/lease_file.hpp"
 #include "unit/record/temporary_folder.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore::testing {
 namespace {

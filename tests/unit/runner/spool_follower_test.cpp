@@ -89,26 +89,26 @@ TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
   writer.flush();
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::preparing) << "it still reads its data";
-  EXPECT_FALSE(follower.silence().stepped);
+  EXPECT_FALSE(follower.inactivity().stepped);
   writer.event(Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
   writer.event(Progressed{.step = 1, .total_steps = 9, .step_seconds = 0.25, .longest_pause = 0.5});
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::training);
   EXPECT_EQ(follower.unheard(), 0.0);
-  EXPECT_EQ(follower.silence().seconds, 0.0);
-  EXPECT_EQ(follower.silence().usual_step, 0.25);
-  EXPECT_EQ(follower.silence().longest_pause, 0.5);
-  EXPECT_TRUE(follower.silence().stepped && !follower.silence().last_step_done);
+  EXPECT_EQ(follower.inactivity().seconds, 0.0);
+  EXPECT_EQ(follower.inactivity().usual_step, 0.25);
+  EXPECT_EQ(follower.inactivity().longest_pause, 0.5);
+  EXPECT_TRUE(follower.inactivity().stepped && !follower.inactivity().last_step_done);
   for (double before = 0.0; before < 0.01; before = follower.unheard()) follower.poll();
-  EXPECT_EQ(follower.silence().seconds, follower.unheard()) << "time passes where nothing comes";
+  EXPECT_EQ(follower.inactivity().seconds, follower.unheard()) << "time passes where nothing comes";
   writer.event(Logged{.text = "still there"});
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0) << "any record is a sign of life";
-  EXPECT_GE(follower.silence().seconds, 0.01) << "but no step";
+  EXPECT_GE(follower.inactivity().seconds, 0.01) << "but no step";
   writer.event(Progressed{.step = 9, .total_steps = 9});
   follower.poll();
-  EXPECT_TRUE(follower.silence().last_step_done);
+  EXPECT_TRUE(follower.inactivity().last_step_done);
 }
 
 TEST_F(SpoolFollowerTest, EveryStepComesWithItsTrainingLoss) {

@@ -1,9 +1,9 @@
 // What gc takes and what it must leave; runs out of sight, back, and gone for good.
 #include "store/garbage.hpp"
 
-#include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "unit/store/store_fixture.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <encore/error.hpp>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "jsonl.hpp"
 #include "mlm/mlm.hpp"
 #include "support/default_options.hpp"

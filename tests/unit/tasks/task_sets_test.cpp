@@ -14,8 +14,8 @@
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
+#include "base/sha256.hpp"
 #include "conll.hpp"
-#include "data/hash.hpp"
 #include "ner.hpp"
 #include "support/default_options.hpp"
 #include "support/example_sets.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "config/core_schema.hpp"
-#include "kernels/gemm.hpp"
+#include "kernels/products/gemm.hpp"
 #include "record/checkpoint.hpp"
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "support/child_threads.hpp"
 #include "support/training_runs.hpp"
 

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "base/measures.hpp"
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "infer/engine.hpp"
 #include "kernels/host_threads.hpp"
 #include "support/child_threads.hpp"

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "data/hash.hpp"
+#include "base/sha256.hpp"
 #include "support/child_threads.hpp"
 #include "support/small_squad.hpp"
 #include "support/training_runs.hpp"

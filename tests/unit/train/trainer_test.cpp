@@ -11,16 +11,16 @@
 
 #include <gtest/gtest.h>
 
-#include "data/file.hpp"
+#include "base/load_file.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/content_hash.hpp"
-#include "record/atomic_file.hpp"
 #include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 #include "support/bert_folder.hpp"
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"
+#include "world/atomic_file.hpp"
 
 namespace encore {
 namespace {

@@ -1,0 +1,50 @@
+// What has become slower or faster between two measurements of `exp bench`. Cases meet by their settings;
+// only the step decides. A regression must show twice: in the seconds of a step, and in those seconds over
+// the calibration of the same round, so that a machine that runs slower today is not taken for one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/medians.hpp"
+#include "store/bench_result.hpp"
+
+namespace encore {
+
+enum class Change {
+  slower,       ///< the whole interval lies beyond the threshold: a regression
+  faster,       ///< the same on the other side
+  unchanged,    ///< the whole interval lies within the threshold
+  unclear,      ///< the interval crosses the threshold: more rounds are needed
+  incomparable  ///< another machine or other work
+};
+const char* name_of(Change change);
+
+struct BenchChange {
+  std::string name;      ///< of the case
+  std::string quantity;  ///< "step", "kernel encore::layer_norm" ...
+  Change change = Change::unclear;
+  Ratio seconds;                          ///< new over old
+  Ratio calibrated;                       ///< the same of what each round's calibration was divided out of
+  double share = 1.0;                     ///< of the new step
+  std::vector<std::string> reasons = {};  ///< of incomparable: `device is "A" and "B"`
+};
+
+struct BenchComparison {
+  std::vector<BenchChange> steps;    ///< one for each case that both have: these decide
+  std::vector<BenchChange> kernels;  ///< of those cases: what explains them
+  std::vector<std::string> missing;  ///< cases of the old one that the new one lacks
+  std::vector<std::string> changed;  ///< "compiler: GNU 12.2.0, now GNU 13.1.0": what may explain it
+
+  bool regression() const;
+};
+
+/// The verdict on one quantity; threshold as a fraction, 0.05. Old and new: seconds round by round, and the
+/// calibration of the same rounds.
+BenchChange judge(std::span<const double> before, std::span<const double> before_calibration,
+                  std::span<const double> now, std::span<const double> now_calibration, double threshold);
+
+/// Throws Error where no case of one is a case of the other, or a measurement lacks samples of some rounds.
+BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold);
+
+}  // namespace encore

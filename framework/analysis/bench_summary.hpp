@@ -1,0 +1,104 @@
+// What the samples of a measurement say: medians with intervals, rates, shares, distances from the machine's
+// limits. Place in the flow: the table, the JSON and the roofline of `exp bench` all read this one summary.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/medians.hpp"
+#include "store/bench_result.hpp"
+
+namespace encore {
+
+struct MachineSummary {
+  const BenchCase* measured = nullptr;
+  struct Product {
+    std::string precision;
+    double size = 0.0;  ///< of the square matrices
+    Measured flops;     ///< per second
+  };
+  /// What the cores reach from registers, whatever library computes; empty where that was not measured.
+  struct Peak {
+    std::string precision, instructions;
+    Measured flops;  ///< per second
+  };
+  /// Reads from one level of memory by all threads.
+  struct Read {
+    std::string level;
+    double holds = 0.0;  ///< bytes; 0: any number
+    Measured bytes;      ///< per second
+  };
+  std::vector<Product> products;
+  std::vector<Peak> cores;
+  std::vector<Read> reads;              ///< by rising size
+  std::map<std::string, double> peaks;  ///< operations per second, by precision: the best of the products
+  Measured copy, triad;                 ///< bytes per second
+  Measured launch, launch_and_wait;     ///< seconds
+  /// Interquartile range of the calibration over its median: how unsteady the machine was.
+  double calibration_spread = 0.0;
+  double bandwidth() const;
+  const Peak* core_peak(const std::string& precision) const;  ///< null where there is none
+  /// The least seconds in which the machine could do that, from the closest level of memory that holds what
+  /// one call moves. Nothing where its peaks were not measured.
+  std::optional<double> least_seconds(const std::string& precision, double flops, double bytes,
+                                      double calls) const;
+};
+
+struct KernelSummary {
+  std::string label;
+  bool within_product = false;  ///< part of a product that is listed too: in no sum
+  bool product = false;
+  double calls = 0.0;                  ///< in a step
+  Measured seconds;                    ///< in a step
+  double share = 0.0;                  ///< of the watched step
+  std::optional<double> flops, bytes;  ///< in a step; nothing: not known
+  /// Seconds needed at the speed of the library's best product and of memory, over those it took.
+  std::optional<double> limit;
+  std::optional<double> machine_limit;  ///< the same with the peaks of the cores and of the caches
+};
+
+/// The price of the fixed order of one reduction.
+struct OrderPrice {
+  std::string name;
+  Measured fixed, free;  ///< seconds in a step
+  Measured price;        ///< their difference over the seconds of the step
+};
+
+struct StepSummary {
+  const BenchCase* measured = nullptr;
+  Measured step, matmul, gemm, watched;  ///< seconds
+  Measured tokens_per_second;
+  Measured step_over_matmul;               ///< round by round
+  double matmul_flops = 0.0;               ///< in a step
+  std::optional<double> of_peak;           ///< matmul_flops over the seconds of the step and the cores' peak
+  std::vector<KernelSummary> kernels;      ///< by falling seconds
+  double outside_kernels = 0.0;            ///< share of the watched step
+  std::vector<OrderPrice> prices;          ///< empty where it was not asked for
+  std::optional<Measured> price_of_order;  ///< their sum
+};
+
+struct BenchSummary {
+  std::vector<MachineSummary> machines;
+  std::vector<StepSummary> steps;
+  const MachineSummary* machine_of(const StepSummary& step) const;
+  nlohmann::json to_json() const;
+};
+
+/// The result outlives the summary.
+BenchSummary summarize(const BenchResult& result);
+
+/// What a reader must know before believing any of it: spread, steal, load, other processes. Empty: quiet.
+std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary);
+
+/// How much less time a step takes with more threads, against what its matrix products alone gain.
+struct ThreadGain {
+  std::string name;             ///< of the case with more threads
+  double from = 1.0, to = 1.0;  ///< threads
+  double step = 1.0, matmul = 1.0;
+};
+/// Cases that differ in their threads only, each against the one with the fewest.
+std::vector<ThreadGain> thread_gains(const BenchSummary& summary);
+
+}  // namespace encore

@@ -1,0 +1,57 @@
+// Candidates: runs of one question on one backend, replicates that differ in the seed; what is known of each,
+// and where their numbers were computed. pooling.hpp says which runs make one candidate. Place in the flow:
+// comparison.hpp says what follows of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct CandidateOptions {
+  std::string metric;  ///< "test/f1"
+  bool by_run;         ///< each run is a candidate of its own
+  bool pool;           ///< runs from different plugin files and numeric environments too
+  double alpha;        ///< intervals cover 1 - alpha
+};
+
+/// One run of a candidate, with its value of the metric or the reason why it has none.
+struct Replicate {
+  RunRow run;
+  std::optional<double> value = {};
+  std::string missing;
+  std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
+  bool is_chosen = false;  ///< a search chose the setting by this seed, and fresh seeds stand for it
+};
+
+struct Candidate {
+  std::string name;  ///< what its runs' names have in common
+  std::string group, backend;
+  std::vector<Replicate> runs = {};  ///< by seed; those without a value too
+  std::vector<double> values = {};   ///< of the runs that have one, by seed
+  double mean = 0.0;                 ///< NaN without values
+  double deviation = 0.0;            ///< of the sample; NaN with fewer than two
+  std::optional<Interval> t = {}, bootstrap = {};
+};
+
+/// Throws Error when no run has the metric, with the nearest name.
+void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
+
+/// In the order of the runs. Of the repeats of one run one counts; `notices` names them, and the candidates
+/// that are apart for their plugin files or numeric environments only. Where a search has trained fresh seeds
+/// of a setting, the seeds by whose scores it chose the setting do not count: their mean would be too good.
+std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
+                                     const CandidateOptions& options, std::vector<std::string>& notices);
+
+/// Says which candidates have runs from several numeric environments, and which were computed in another one
+/// than the first.
+void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices);
+
+/// Of all complete runs of a candidate that count and have the measure, as "test/f1".
+std::vector<double> values_of(const Candidate& candidate, const std::string& measure);
+
+}  // namespace encore

@@ -1,0 +1,100 @@
+// Comparison: what can be said of each pair of candidates (candidates.hpp). It refuses more than it says:
+// without enough seeds nothing is ranked. Place in the flow: `exp compare` selects runs
+// (store/selection.hpp), asks here, prints; the formulas are in statistics.hpp.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/candidates.hpp"
+#include "analysis/example_scores.hpp"
+#include "analysis/statistics.hpp"
+#include "base/metric.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct CompareOptions {
+  Metric metric = {};
+  bool by_run = false;  ///< each run is a candidate of its own
+  bool pool = false;    ///< runs from different plugin files and numeric environments are one candidate too
+  /// The difference that matters, in the metric's own unit; else the one seen.
+  std::optional<double> detect = {};
+  double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
+  double power = 0.8;
+  bool examples = true;  ///< also test on the stored predictions, which reads every file
+};
+
+enum class Verdict {
+  higher,     ///< the first is
+  lower,      ///< the first is
+  undecided,  ///< too few seeds for the spread
+  refused,    ///< no test is possible
+};
+/// "higher", "lower", "undecided", "refused"
+const char* name_of(Verdict verdict);
+
+struct Pair {
+  std::size_t a = 0, b = 0;  ///< candidates
+  std::size_t shared = 0;    ///< seeds with a value on both sides
+  bool same_set = true;      ///< whether both were scored on the same data
+  std::size_t counted = 0;   ///< seeds of the smaller side that the test uses
+  std::string test;          ///< "paired t", "Welch's t", or empty
+  std::optional<TTest> seeds;
+  double difference = 0.0;  ///< of the means; in a paired test over the shared seeds; NaN without values
+  double corrected = 1.0;   ///< p of `seeds` after Holm's correction
+  std::optional<std::size_t> needed;  ///< seeds of each that would do
+  std::optional<PermutationTest> examples;
+  double examples_corrected = 1.0;
+  std::string no_examples;  ///< why there is no test on examples
+  Verdict verdict = Verdict::refused;
+  std::string reason;  ///< of the verdict, a sentence without its final stop
+};
+
+struct Comparison {
+  CompareOptions options;
+  std::vector<Candidate> candidates;
+  std::vector<Pair> pairs = {};
+  std::size_t family = 0;  ///< pairs by whose number p is corrected: at least those above
+  /// What must be known to read the numbers: environments, data, repeats.
+  std::vector<std::string> notices = {};
+  /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
+  std::vector<std::size_t> ranking = {};
+};
+
+/// The candidates, and what must be known of them; no pair is tested.
+Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+
+/// The candidates from the best mean to the worst, those without a value last: the order in which every table
+/// shows them and gives them letters.
+std::vector<std::size_t> best_first(const Comparison& comparison);
+
+/// Fills `pairs` with the tests of these candidates. Where more pairs were possible than are tested, `family`
+/// is their number: choosing which to test after seeing the scores is a choice among all of them.
+void test_pairs(Store& store, Comparison& comparison,
+                const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
+
+/// All pairs of all candidates, the better one of a pair first. Throws Error as require_metric does.
+Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+
+/// The value as people read it: percent points of a fraction, else four digits.
+std::string metric_text(const Metric& metric, double value);
+
+/// With how many digits a mean, its standard deviation and the ends of its interval are written: all with the
+/// same decimals, enough for four digits of the mean and two of the deviation; those of a fraction have two
+/// decimals in percent, as everywhere. A deviation therefore never has more decimals than its mean.
+class MeanDigits {
+ public:
+  /// `deviation`: NaN where there is none.
+  MeanDigits(const Metric& metric, double mean, double deviation);
+  std::string text(double value) const;
+
+ private:
+  Metric metric_;
+  std::optional<int> decimals_ = {};  ///< none: numbers of such a size are written with a power of ten
+};
+
+}  // namespace encore

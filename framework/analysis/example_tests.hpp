@@ -1,0 +1,34 @@
+// ExampleTests: the tests on stored predictions of pairs of candidates. Place in the flow: comparison.cpp
+// asks once for each pair; the test itself is in example_scores.hpp.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/comparison.hpp"
+
+namespace encore {
+
+class ExampleTests {
+ public:
+  ExampleTests(Store& store, const Metric& metric);
+
+  /// Fills `pair.examples`, or `pair.no_examples` with the reason. The predictions of each run are read once.
+  void test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b, Pair& pair);
+
+ private:
+  PermutationTest tested(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b,
+                         bool same_set);
+  std::vector<ExampleSums> read(const std::vector<const Replicate*>& replicates);
+  /// Why nothing can be tested, and what can be instead.
+  std::string refusal(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b) const;
+
+  Store& store_;
+  Metric metric_;
+  std::optional<MeasureCells> cells_;         ///< nothing where the metric does not follow from examples
+  std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
+};
+
+}  // namespace encore

@@ -1,0 +1,44 @@
+// Medians of timings with intervals that assume no distribution: timings are skewed, with rare large values.
+// Place in the flow: bench_summary.hpp and bench_comparison.hpp ask. Pure functions of the samples.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/statistics.hpp"
+
+namespace encore {
+
+/// A median with its interval at 95 %.
+struct Measured {
+  double median = 0.0;
+  Interval interval;
+  std::size_t count = 0;
+  /// What the interval covers: 0.95 or more, but from fewer than six samples less.
+  double coverage = 0.0;
+};
+
+/// NaN without values; between the two in the middle where their number is even.
+double median_of(std::span<const double> values);
+
+/// The interval is that between two order statistics, the innermost pair that covers the true median with at
+/// least `level`, from the binomial distribution (Thompson 1936); with fewer than six values from the
+/// smallest to the largest, which covers less (`coverage` says how much).
+Measured measured(std::span<const double> values, double level = 0.95);
+
+/// median(a) / median(b) of independent samples, with a percentile bootstrap interval: both are drawn again
+/// with replacement. (The BCa interval of statistics.hpp is for means: its acceleration comes from a
+/// jackknife, which is not consistent for a median.) Nothing with fewer than two values on a side.
+struct Ratio {
+  double ratio = 1.0;
+  Interval interval;
+};
+std::optional<Ratio> ratio_of_medians(std::span<const double> a, std::span<const double> b,
+                                      double level = 0.95, std::size_t resamples = 10000,
+                                      std::uint64_t seed = 1);
+
+/// a[i] / b[i], of equal lengths: for samples of the same round.
+std::vector<double> quotients(std::span<const double> a, std::span<const double> b);
+
+}  // namespace encore

@@ -1,0 +1,37 @@
+// NearestRun: of all runs of a database the one that asks most nearly the same. Place in the flow: `exp
+// explain` says field by field what makes a run one of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/difference.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+class NearestRun {
+ public:
+  /// Reads the questions of all runs.
+  explicit NearestRun(Store& store);
+
+  /// The number of the run that differs in the fewest fields, the newest among equals; `except` are passed
+  /// over.
+  std::optional<std::int64_t> find(const Facts& question, const std::set<std::int64_t>& except = {}) const;
+
+ private:
+  /// Field and value as numbers, sorted: comparing them is comparing the texts, only faster.
+  using Question = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+  static std::string key_of(const Field& field) { return field.section + '/' + field.key; }
+
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::pair<std::int64_t, Question>> runs_;  // newest first
+};
+
+}  // namespace encore

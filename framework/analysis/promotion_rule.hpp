@@ -1,0 +1,34 @@
+// PromotionRule: the condition under which a run that was retrained takes the place of its parent, in the
+// language of plan/expression.hpp over the gains of a Retraining:
+//   old >= -0.5 && new > 0
+// Place in the flow: `exp retrain` parses it before anything is trained and asks it at the end.
+#pragma once
+
+#include <string>
+
+#include "analysis/retraining.hpp"
+#include "plan/expression.hpp"
+
+namespace encore {
+
+/// What stands for a rule where none is given.
+inline constexpr const char* default_promotion_rule = "old >= -0.5 && new > 0";
+
+class PromotionRule {
+ public:
+  /// `and` and `or` stand for && and ||. Throws Error where it cannot be read, names something that there is
+  /// not, or names nothing at all.
+  explicit PromotionRule(const std::string& text);
+
+  const std::string& text() const { return text_; }
+  /// Throws Error where it asks for an interval, and such a measure has none.
+  void require_answered_by(const Metric& measure) const;
+  /// The measure is one by which it can be answered.
+  bool holds(const Retraining& retraining) const;
+
+ private:
+  std::string text_;
+  Expression expression_;
+};
+
+}  // namespace encore

@@ -1,0 +1,30 @@
+// RankScaling: how a training step scales over ranks, from the cases of one measurement: strong (the same
+// batch, divided) and weak (as many times the batch). Place in the flow: the table and the JSON of `exp
+// bench --ranks`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/bench_summary.hpp"
+
+namespace encore {
+
+struct RankScaling {
+  const StepSummary* step = nullptr;
+  const StepSummary* base =
+      nullptr;  ///< of one process: the same batch (strong), or a rank's part of it (weak)
+  bool weak = false;
+  std::int64_t ranks = 2, threads = 1;  ///< threads of each rank
+  double speedup = 1.0;                 ///< tokens a second over those of the base
+  double efficiency = 1.0;              ///< the same for each thread of both
+  Measured exchange = {};  ///< share of the step in which rank 0 waited for others or moved bytes
+};
+
+/// Each case of several ranks against those of one process, with as many threads if there is such a one, else
+/// with the most. Empty where nothing was measured with ranks and without.
+std::vector<RankScaling> rank_scaling(const BenchSummary& summary);
+nlohmann::json to_json(const RankScaling& scaling);
+
+}  // namespace encore

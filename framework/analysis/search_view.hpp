@@ -1,0 +1,66 @@
+// SearchView: a stored search with what is said about it: how its trials stand, what fresh seeds say of the
+// best ones, and what its budget has bought. Place in the flow: `exp show SEARCH` and report/searches.cpp, a
+// section of reports, are written from it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics.hpp"
+#include "plan/search/history.hpp"
+#include "plan/search/leaderboard.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+struct SearchView {
+  SearchView(SearchRow row, SearchRecord record);
+  SearchView(const SearchView&) = delete;
+  SearchView& operator=(const SearchView&) = delete;
+
+  const search::History& history() const { return record.history; }
+  /// Names of the variables, as short as they are still apart: "layers".
+  std::vector<std::string> labels() const;
+
+  SearchRow row;
+  SearchRecord record;
+  search::SearchOptions options;
+  std::vector<RandomVariable> space;
+  search::Leaderboard leaderboard;
+};
+
+/// A trial that was trained again with seeds that no trial had.
+struct ConfirmedTrial {
+  std::size_t trial = 0;
+  double selected = 0.0;   ///< its score when it was chosen, which is too good
+  std::size_t wanted = 0;  ///< fresh seeds that were asked for
+  std::vector<std::int64_t> seeds = {};
+  std::vector<double> fresh = {};         ///< by seed, of those that are complete
+  std::optional<Interval> interval = {};  ///< of their mean, t distribution
+  std::vector<double> tested = {};  ///< the same runs on the test set; empty where one has no score there
+
+  double mean() const { return mean_of(fresh); }
+};
+/// By one objective: the best mean over fresh seeds first.
+std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective);
+
+/// Names the trials of which an objective has no value: they stand behind all others. Empty where all have
+/// one.
+std::vector<std::string> undefined_notices(const SearchView& view);
+
+/// The best score so far, against what was spent.
+struct BudgetPoint {
+  double trainings = 0.0;  ///< epochs of all trials so far over the epochs of one whole trial
+  double seconds = 0.0;
+  double best = 0.0;  ///< of the complete trials
+};
+/// One point for each complete trial with a finite score. Of a search with one objective.
+std::vector<BudgetPoint> best_so_far(const SearchView& view);
+
+/// Trials that were independent draws from the space: all of method random, and those before tpe had scores
+/// to learn from.
+std::vector<std::size_t> random_trials(const SearchView& view);
+
+}  // namespace encore

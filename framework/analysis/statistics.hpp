@@ -1,0 +1,64 @@
+// Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and how
+// many seeds would do. Pure functions of their arguments: what is drawn at random is drawn from a counter, so
+// the same numbers give the same answer everywhere. Place in the flow: comparison.cpp asks; the distributions
+// are Boost.Math's. tests/unit/analysis/make_statistics.py holds the same formulas in scipy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace encore {
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// A t-test: two-sided.
+struct TTest {
+  double difference = 0.0;  ///< of the means, first minus second
+  Interval interval;        ///< of the difference, at the level that was asked for
+  double t = 0.0;
+  double freedom = 0.0;  ///< degrees of freedom; a fraction in Welch's test
+  double p = 1.0;
+};
+
+/// A word of the stream `seed` (the finaliser of SplitMix64, Steele, Lea and Flood 2014, of a counter).
+std::uint64_t random_word(std::uint64_t seed, std::uint64_t number);
+
+/// NaN without values.
+double mean_of(std::span<const double> values);
+/// The sample's standard deviation (divided by n - 1); NaN with fewer than two values.
+double deviation_of(std::span<const double> values);
+/// Whether the values differ by more than the rounding of their last bits. Without spread there is neither an
+/// interval nor a test.
+bool has_spread(std::span<const double> values);
+
+/// mean ± t(n - 1) * deviation / sqrt(n); nothing with fewer than two values or without spread.
+std::optional<Interval> t_interval(std::span<const double> values, double level = 0.95);
+/// Of the mean, bias-corrected and accelerated (BCa; Efron 1987), from `resamples` draws with replacement.
+/// Nothing with fewer than two values or without spread. With fewer than about ten values it is too narrow.
+std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,
+                                           std::size_t resamples = 10000, std::uint64_t seed = 1);
+
+/// Of a[i] - b[i]; equal lengths. Nothing with fewer than two pairs, or where all differences are equal.
+std::optional<TTest> paired_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
+/// Of two independent samples with variances of their own (Welch 1947). Nothing with fewer than two values on
+/// a side, or without spread on both.
+std::optional<TTest> welch_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
+
+/// The p-values corrected for their number (Holm 1979), in the order given.
+std::vector<double> holm(std::span<const double> p_values);
+
+/// The smallest number of seeds with which a two-sided paired t-test at `alpha` sees a true `difference` with
+/// probability `power`, when differences scatter with `deviation` (noncentral t). Nothing beyond a million or
+/// for a difference of zero.
+std::optional<std::size_t> seeds_for_paired(double deviation, double difference, double alpha, double power);
+/// The same for Welch's test: seeds of each of the two.
+std::optional<std::size_t> seeds_for_welch(double deviation_a, double deviation_b, double difference,
+                                           double alpha, double power);
+
+}  // namespace encore

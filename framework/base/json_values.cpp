@@ -1,0 +1,30 @@
+#include "base/json_values.hpp"
+
+#include <string>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+std::size_t count_json_values(std::string_view text) {
+  std::size_t values = 1;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (letter == '"')
+      quoted = !quoted;
+    else if (quoted && letter == '\\')
+      ++i;
+    else if (!quoted && (letter == ',' || letter == ':' || letter == '[' || letter == '{'))
+      ++values;
+  }
+  return values;
+}
+
+void require_few_json_values(std::string_view text) {
+  if (count_json_values(text) > most_json_values)
+    throw Error("the JSON has more than " + std::to_string(most_json_values) +
+                " values, which no model's file has");
+}
+
+}  // namespace encore

@@ -1,0 +1,22 @@
+// Numbers as text without units, the same in every locale; with units: document/quantity.hpp. Place in the
+// flow: axes, tooltips, coordinates of SVG and TikZ, CSV.
+#pragma once
+
+#include <string>
+
+namespace encore {
+
+/// "-1.50" with digits = 2; "NaN", "inf", "-inf".
+std::string fixed_text(double value, int digits);
+/// As fixed_text without zeros at the end: "-1.5". For coordinates.
+std::string coordinate_text(double value, int digits = 2);
+/// The shortest text that reads back as the same number.
+std::string exact_text(double value);
+/// "0.5432", "12,300", "1.2e-5": at most so many significant digits; minus is U+2212.
+std::string short_text(double value, int significant = 4);
+/// "12,345": digits in groups of three, where there are at least five before the point.
+std::string grouped(std::string digits);
+/// With U+2212 where a "-" stands in front.
+std::string with_minus_sign(std::string number);
+
+}  // namespace encore

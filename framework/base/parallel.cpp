@@ -1,0 +1,30 @@
+// See parallel.hpp. Threads of the C++ library: the control program shares this folder and has no OpenMP.
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace encore {
+
+void run_pieces(std::int64_t count, int threads, const std::function<void(std::int64_t)>& piece) {
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
+  std::atomic<std::int64_t> next = 0;
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < count; i = next++) try {
+        piece(i);
+      } catch (...) {
+        failures[static_cast<std::size_t>(i)] = std::current_exception();
+      }
+  };
+  std::vector<std::jthread> helpers;
+  for (std::int64_t i = 1; i < std::min<std::int64_t>(threads, count); ++i) helpers.emplace_back(work);
+  work();
+  helpers.clear();  // waits
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace encore

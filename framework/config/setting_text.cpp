@@ -1,0 +1,36 @@
+// Numbers by their shortest text, arrays in brackets, long paths cut to their last two parts.
+#include "config/setting_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+std::string written(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string setting_text(const nlohmann::json& value) {
+  if (value.is_null()) return "";
+  if (value.is_number_float()) return shortest(value.get<double>());
+  if (value.is_array()) {
+    std::string list;
+    for (const nlohmann::json& one : value)
+      list +=
+          (list.empty() ? "" : ",") + (one.is_number_float() ? shortest(one.get<double>()) : written(one));
+    return "[" + list + "]";
+  }
+  if (!value.is_string()) return written(value);
+  const std::string& text = value.get_ref<const std::string&>();
+  if (!text.starts_with('/')) return text;
+  const std::size_t last = text.rfind('/');
+  const std::size_t before = last == 0 ? std::string::npos : text.rfind('/', last - 1);
+  return before == std::string::npos ? text : text.substr(before + 1);
+}
+
+}  // namespace encore

@@ -1,0 +1,14 @@
+// setting_text() writes the stored value of an option as a user wrote it. Tables and charts of settings show
+// it.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace encore {
+
+/// A setting as the experiment file writes it, but without quotes; paths by their last two parts.
+std::string setting_text(const nlohmann::json& value);
+
+}  // namespace encore

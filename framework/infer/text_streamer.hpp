@@ -1,0 +1,46 @@
+// TextStreamer: the part of a generated text that can be shown already. What may be the beginning of a stop
+// string waits. (A character whose bytes are not all there is not in the text: infer/decoded_text.hpp.) Place
+// in the flow: Generator::Seen -> here -> the worker's generate and serve.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore {
+
+class TextStreamer {
+ public:
+  /// `stops`: Decoding::stop, none of them empty, which outlives it.
+  explicit TextStreamer(const std::vector<std::string>& stops) : stops_(stops) {}
+
+  /// What `said`, the text so far, has more that is certain than at the last call. Valid as long as `said`.
+  std::string_view next_of(std::string_view said) {
+    return take(said.substr(0, said.size() - uncertain(said)));
+  }
+  /// The same at the end of the text, where everything is certain.
+  std::string_view rest_of(std::string_view said) { return take(said); }
+
+ private:
+  std::string_view take(std::string_view certain) {
+    if (certain.size() <= taken_) return {};
+    const std::string_view more = certain.substr(taken_);
+    taken_ = certain.size();
+    return more;
+  }
+  /// Bytes at the end that may still change.
+  std::size_t uncertain(std::string_view said) const {
+    std::size_t last = 0;
+    for (const std::string& stop : stops_)
+      for (std::size_t size = std::min(stop.size() - 1, said.size()); size > last; --size)
+        if (said.ends_with(std::string_view(stop).substr(0, size))) last = size;
+    return last;
+  }
+
+  const std::vector<std::string>& stops_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace encore

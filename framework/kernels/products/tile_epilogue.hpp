@@ -1,0 +1,72 @@
+// What surrounds a product on the host, done by the thread that computes a tile while the tile and its
+// operands are in that thread's cache. The bits are those of the passes in gemm_epilogue.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include <encore/rows.hpp>
+
+#include "kernels/activation_function.hpp"
+#include "kernels/products/gemm.hpp"
+
+namespace encore {
+
+/// A part of c.
+struct Tile {
+  std::int64_t row, rows, column, columns;
+};
+
+/// c = the gradient from `saved` and c, by the element: in this form GCC makes vector code of a loop over it.
+template <class C, class Gradient>
+struct GradientInPlace {
+  const C* saved;
+  C* c;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    c[i] = static_cast<C>(Gradient{}(static_cast<Sum<C>>(saved[i]), static_cast<Sum<C>>(c[i])));
+  }
+};
+
+/// The derivative of the product's activation, on a tile of c that is stored already. C: type of c.
+template <class C>
+void apply_derivative(const Product& p, const Tile& tile) {
+  using kernels::Activation;
+  if (p.derivative == Activation::none) return;
+  for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+    const std::int64_t first = row * p.columns() + tile.column;
+    C* c = elements<C>(p.c) + first;
+    const C* saved = elements<C>(p.saved) + first;
+    const GradientInPlace<C, kernels::ReluGradient<Sum<C>>> relu{saved, c};
+    const GradientInPlace<C, kernels::GeluGradient<Sum<C>>> gelu{saved, c};
+    if (p.derivative == Activation::relu) {
+      ENCORE_SIMD
+      for (std::int64_t i = 0; i < tile.columns; ++i) relu(i);
+    } else {
+      ENCORE_SIMD
+      for (std::int64_t i = 0; i < tile.columns; ++i) gelu(i);
+    }
+  }
+}
+
+/// The product's `sums` of the columns [first, first + count) of a. T: type of a.
+template <class T>
+void add_column_sums(const Product& p, std::int64_t first, std::int64_t count) {
+  using S = Sum<T>;
+  constexpr std::int64_t most = 256;  // columns at a time
+  alignas(64) S sums[most];
+  for (const std::int64_t end = first + count; first < end; first += most) {
+    const std::int64_t width = std::min(most, end - first);
+    const T* row = elements<T>(p.a) + first;
+    S* result = elements<S>(p.sums) + first;
+    for (std::int64_t left = p.inner(); left > 0; left -= rows_of_first_sums) {
+      std::fill_n(sums, width, S(0));
+      for (std::int64_t r = std::min(left, rows_of_first_sums); r > 0; --r, row += p.rows()) {
+        ENCORE_SIMD
+        for (std::int64_t c = 0; c < width; ++c) sums[c] += static_cast<S>(row[c]);
+      }
+      ENCORE_SIMD
+      for (std::int64_t c = 0; c < width; ++c) result[c] += sums[c];
+    }
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,94 @@
+// The queries of a report, and what follows from their rows for all sections.
+#include "report/report_data.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "report/wording.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+namespace {
+
+/// How checkpoints are chosen, where all runs agree.
+std::string selection_of(const ReportData& data) {
+  std::set<std::string> rules;
+  for (const RunRow& run : data.runs) rules.insert(setting_text(data.setting(run, "train.select")));
+  return rules.size() == 1 ? *rules.begin() : "";
+}
+
+}  // namespace
+
+bool ReportData::all_searched(const Question& question) const {
+  return std::ranges::all_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+}
+
+bool ReportData::any_searched(const Question& question) const {
+  return std::ranges::any_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+}
+
+const AttemptRow* ReportData::told(const RunRow& run) const {
+  const auto own = attempts.find(run.number);
+  if (own == attempts.end()) return nullptr;
+  for (auto attempt = own->second.rbegin(); attempt != own->second.rend(); ++attempt)
+    if (attempt->started_event) return &*attempt;
+  return nullptr;
+}
+
+const Started* ReportData::started(const RunRow& run) const {
+  const AttemptRow* attempt = told(run);
+  return attempt != nullptr ? &*attempt->started_event : nullptr;
+}
+
+const SetFacts* ReportData::facts(const RunRow& run, const std::string& role) const {
+  const Started* own = started(run);
+  if (own == nullptr) return nullptr;
+  const auto set = own->data.find(role);
+  return set != own->data.end() ? &set->second : nullptr;
+}
+
+nlohmann::json ReportData::setting(const RunRow& run, const std::string& key) const {
+  const auto own = params.find(run.number);
+  if (own == params.end()) return nullptr;
+  const auto found =
+      std::lower_bound(own->second.begin(), own->second.end(), key,
+                       [](const ParamRow& param, const std::string& name) { return param.key < name; });
+  return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
+}
+
+bool ReportData::hides_texts(const Question& question, const std::string& section) const {
+  const std::vector<std::string>& named = options.sections;
+  if (std::find(named.begin(), named.end(), section) != named.end()) return false;
+  // What one run says of a set holds for every run that was scored on it.
+  return std::any_of(question.runs.begin(), question.runs.end(),
+                     [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
+}
+
+std::size_t ReportData::rows_of(std::size_t all) const {
+  return options.most_rows == 0 ? all : std::min(all, options.most_rows);
+}
+
+ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
+                            const ReportOptions& options) {
+  ReportData data{store, options, subject, read_metrics(store.database(), runs),
+                  {},    {},      runs,    {},
+                  {},    {},      {},      {},
+                  {},    {},      {},      runs_of_searches(store)};
+  std::sort(data.runs.begin(), data.runs.end(),
+            [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });
+  RunBatch batch(store, data.runs);
+  data.params = batch.params();
+  data.datasets = batch.datasets();
+  data.attempts = batch.attempts();
+  data.artifacts = batch.artifacts();
+  data.verifications = batch.verifications();
+  data.sweeps = batch.sweeps();
+  data.select = selection_of(data);
+  data.metric = options.metric.empty() ? leading_metric(store, runs) : data.metrics.of(options.metric);
+  data.factors = factors_of(data.runs, data.params);
+  data.questions = questions_of(data);
+  return data;
+}
+
+}  // namespace encore

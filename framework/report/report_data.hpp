@@ -1,0 +1,82 @@
+// ReportData: all that a report is written from, read once with a fixed number of queries. Place in the flow:
+// report.cpp gathers it, the sections (sections.hpp) only read it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/comparison.hpp"
+#include "analysis/factors.hpp"
+#include "report/candidate_key.hpp"
+#include "report/report.hpp"
+#include "store/run_batch.hpp"
+#include "store/run_score.hpp"
+
+namespace encore {
+
+/// What can be compared: the candidates that were scored on the same data.
+struct Question {
+  std::string id;     ///< "test-f1", "test-f1-2"
+  std::string title;  ///< "test/f1 on wnut17/test.conll"
+  std::vector<RunRow> runs = {};
+  Comparison comparison = {};
+  CandidateKey key = {};                ///< what the candidates are called
+  std::vector<std::string> names = {};  ///< those of the candidates without what they have in common
+  /// What a column of names in the key leaves out in front of them and behind.
+  std::string before = {}, behind = {};
+  std::vector<std::size_t> order =
+      {};  ///< candidates from the best mean to the worst, those without one last
+  const std::string& letter(std::size_t candidate) const { return key.letters[candidate]; }
+  std::size_t scored() const;  ///< how many candidates have a value; they come first in the order
+  std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
+  bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
+};
+
+struct ReportData {
+  Store& store;
+  ReportOptions options;
+  std::string subject;       ///< "run a", "sweep b", "all runs"
+  Metrics metrics;           ///< of the runs, with what they mean there
+  Metric metric;             ///< that the report is about
+  std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
+  std::vector<RunRow> runs;  ///< by name, numbers in it by value
+  RunBatch::ByRun<ParamRow> params;
+  RunBatch::ByRun<DatasetRow> datasets;
+  RunBatch::ByRun<AttemptRow> attempts;
+  RunBatch::ByRun<ArtifactRow> artifacts;
+  RunBatch::ByRun<VerificationRow> verifications;
+  std::vector<SweepRow> sweeps;
+  std::vector<Factor> factors;  ///< without the seed
+  std::vector<Question> questions;
+  std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again
+
+  /// Whether all runs of the question are those of searches, or any is.
+  bool all_searched(const Question& question) const;
+  bool any_searched(const Question& question) const;
+  /// The run's last attempt whose worker reported its start; null where none did.
+  const AttemptRow* told(const RunRow& run) const;
+  /// That report.
+  const Started* started(const RunRow& run) const;
+  /// Of one of its data sets ("train"); null where no attempt reported it.
+  const SetFacts* facts(const RunRow& run, const std::string& role) const;
+  /// A setting's value; null where the run has none.
+  nlohmann::json setting(const RunRow& run, const std::string& key) const;
+  /// Whether a section must not show texts of the question's data: a run says so, and nobody asked for the
+  /// section by its name.
+  bool hides_texts(const Question& question, const std::string& section) const;
+  /// How many of so many rows a table shows.
+  std::size_t rows_of(std::size_t all) const;
+  /// Whether tables are for programs, which want every number.
+  bool complete() const { return options.most_rows == 0; }
+};
+
+/// questions.cpp: of data whose runs, data sets and metric are known.
+std::vector<Question> questions_of(const ReportData& data);
+
+ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
+                            const ReportOptions& options);
+
+}  // namespace encore

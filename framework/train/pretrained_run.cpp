@@ -1,0 +1,73 @@
+// The order is that of Session and Trainer, without what data would add.
+#include "train/pretrained_run.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "data/vocabulary.hpp"
+#include "infer/pretrained_weights.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "train/digests.hpp"
+#include "train/run_files.hpp"
+
+namespace encore {
+namespace {
+
+std::filesystem::path folder_of(const Specification& specification) {
+  const auto folder = specification.data.find(pretrained_role);
+  ENCORE_REQUIRE(folder != specification.data.end(), "a run without an epoch has a folder to start from");
+  return folder->second.path;
+}
+
+/// Throws Error where the head has parameters that the folder does not have.
+void require_whole(const PretrainedWeights& weights, const std::filesystem::path& folder) {
+  if (weights.fresh.empty()) return;
+  std::string list;
+  for (const std::string& path : weights.fresh) list += (list.empty() ? "" : ", ") + path;
+  throw Error((folder / tensors_file).string() + " has nothing for " + list +
+              ", so that these would be random numbers; train the model (train.epochs), or import the folder "
+              "for another task (exp import --task)");
+}
+
+}  // namespace
+
+void adopt_classes(Task& task, const Specification& specification) {
+  const std::filesystem::path folder = folder_of(specification);
+  const HuggingFaceFolder model = open_hugging_face_folder(folder);
+  try {
+    task.adopt(model.classes);
+  } catch (const Error& error) {
+    throw Error((folder / config_file).string() + ": " + error.what());
+  }
+}
+
+PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path run_folder,
+                             std::int64_t attempt, const Device& device)
+    : specification_(std::move(specification)),
+      run_folder_(std::move(run_folder)),
+      loaded_(load_experiment(require_unchanged(specification_, run_folder_))),
+      parts_(make_task_parts(loaded_.experiment, loaded_.registry)),
+      tokenizer_(load_tokenizer(
+          loaded_, run_folder_,
+          []() -> TextCounts { throw Error("a tokenizer cannot be trained where nothing is"); })),
+      snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
+  adopt_classes(*parts_.task, specification_);
+  model_ =
+      std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
+                              loaded_.registry, device);
+  const PretrainedWeights weights = load_pretrained(*model_, folder_of(specification_));
+  require_whole(weights, folder_of(specification_));
+  note_ = weights.note;
+}
+
+Ending PretrainedRun::conclude(Observer& observer, Control& control) {
+  keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_.lines));
+  keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
+  observer.happened(Logged{.text = note_});
+  for (const Digested& digest : digest_blocks(*model_, 0, true, only_rank())) observer.happened(digest);
+  snapshots_.write_weights(*model_, 0, {}, control, observer);
+  observer.happened(Concluded{});
+  observer.happened(Ended{.ending = Ending::completed, .step = 0});
+  return Ending::completed;
+}
+
+}  // namespace encore

@@ -1,0 +1,49 @@
+// PretrainedRun: a run of zero steps (trains_nothing), whose parameters are those of the folder that
+// model.from names. It leaves in the run's folder what a run that was trained leaves: pieces, labels and
+// weights, so that it is evaluated, asked and exported like any other. Place in the flow: the worker's train
+// -> here in place of Session and Trainer.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include <encore/device.hpp>
+
+#include "infer/setup.hpp"
+#include "train/control.hpp"
+#include "train/observer.hpp"
+#include "train/snapshots.hpp"
+
+namespace encore {
+
+/// Has the task take the classes that the folder names. Throws Error naming the folder where they do not fit.
+void adopt_classes(Task& task, const Specification& specification);
+
+class PretrainedRun {
+ public:
+  /// Reads the folder, whose content must be the one that was planned with, and fills every parameter. Throws
+  /// Error where the folder lacks one: what a head would begin with by chance is no model.
+  PretrainedRun(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+                const Device& device);
+
+  const Registry& registry() const { return loaded_.registry; }
+  const Task& task() const { return *parts_.task; }
+  const std::vector<Measure>& measures() const { return parts_.measures; }
+  const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
+  const Model& model() const { return *model_; }
+
+  /// Writes the files, and reports digests and the conclusion, which has no scores.
+  Ending conclude(Observer& observer, Control& control);
+
+ private:
+  Specification specification_;
+  std::filesystem::path run_folder_;
+  LoadedExperiment loaded_;
+  TaskParts parts_;
+  LoadedTokenizer tokenizer_;
+  std::unique_ptr<Model> model_;
+  Snapshots snapshots_;
+  std::string note_;
+};
+
+}  // namespace encore

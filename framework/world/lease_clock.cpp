@@ -1,0 +1,21 @@
+// Reads the time of day, and the time since the machine started.
+#include "world/lease_clock.hpp"
+
+#include <time.h>
+
+#include <chrono>
+
+namespace encore {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+double uptime_seconds() {
+  // Stands still while the machine sleeps, as its processes do: a laptop that wakes up has lost no run.
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace encore

@@ -1,0 +1,155 @@
+// What a summary makes of samples: rates, shares, limits, prices, gains, noise.
+#include "analysis/bench_summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/analysis/bench_sample.hpp"
+
+namespace encore {
+namespace {
+
+using bench_sample::rounds, bench_sample::sample, bench_sample::Values;
+using nlohmann::json;
+
+const KernelSummary& kernel(const StepSummary& step, const std::string& label) {
+  for (const KernelSummary& one : step.kernels)
+    if (one.label == label) return one;
+  throw Error("no kernel " + label);
+}
+
+/// The same machine with cores of 200 GFLOP/s, a cache of 1 MB at 100 GB/s, and memory at 10 GB/s.
+BenchResult sample_with_peaks() {
+  BenchResult result = sample();
+  BenchCase& machine = result.cases.front();
+  machine.facts.update({{"peak float32", {{"flops", 2e9}, {"precision", "float32"}, {"instructions", "FMA"}}},
+                        {"read memory", {{"bytes", 1e9}}},
+                        {"read L2", {{"bytes", 1e9}, {"holds", 1e6}}}});
+  machine.samples["peak float32"] = Values(rounds, 0.01);
+  machine.samples["read memory"] = Values(rounds, 0.1);
+  machine.samples["read L2"] = Values(rounds, 0.01);
+  return result;
+}
+
+TEST(BenchSummary, PeaksOfTheMachineAreALimitOfTheirOwn) {
+  const BenchResult result = sample_with_peaks();
+  const BenchSummary summary = summarize(result);
+  const MachineSummary& machine = summary.machines.at(0);
+  ASSERT_EQ(machine.reads.size(), 2u);
+  EXPECT_EQ(machine.reads[0].level, "L2") << "by rising size, memory last";
+  EXPECT_DOUBLE_EQ(machine.core_peak("float32")->flops.median, 2e11);
+  EXPECT_EQ(machine.core_peak("bfloat16"), nullptr);
+  const StepSummary& step = summary.steps.at(0);
+  EXPECT_DOUBLE_EQ(step.of_peak.value(), 8e8 / 0.02 / 2e11);
+  // 5e8 operations at 2e11 take 2.5 ms of 10; at the library's 1e11 they take 5.
+  const KernelSummary& product = kernel(step, "encore::gemm N x 4 x 4 nt");
+  EXPECT_DOUBLE_EQ(product.machine_limit.value(), 0.25);
+  EXPECT_DOUBLE_EQ(product.limit.value(), 0.5);
+  // A call of it moves 5 MB, which the cache does not hold: 10 MB at 10 GB/s take 1 ms of 2.
+  EXPECT_DOUBLE_EQ(kernel(step, "encore::layer_norm").machine_limit.value(), 0.5);
+  EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 1e6, 1.0).value(), 1e-5) << "from the cache";
+  EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 2e6, 2.0).value(), 2e-5) << "two calls of 1 MB";
+  EXPECT_FALSE(machine.least_seconds("bfloat16", 1.0, 1.0, 1.0).has_value());
+}
+
+TEST(BenchSummary, WithoutPeaksThereIsNoLimitOfTheMachine) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  EXPECT_FALSE(summary.steps.at(0).of_peak.has_value());
+  EXPECT_FALSE(kernel(summary.steps.at(0), "encore::layer_norm").machine_limit.has_value());
+  EXPECT_TRUE(summary.to_json()["machines"][0]["core_peaks"].empty());
+}
+
+TEST(BenchSummary, RatesSharesAndLimits) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  ASSERT_EQ(summary.steps.size(), 1u);
+  const StepSummary& step = summary.steps[0];
+  EXPECT_DOUBLE_EQ(summary.machines[0].bandwidth(), 1e10);
+  EXPECT_DOUBLE_EQ(summary.machines[0].peaks.at("float32"), 1e11);
+  EXPECT_DOUBLE_EQ(step.tokens_per_second.median, 45000.0);
+  EXPECT_DOUBLE_EQ(step.step_over_matmul.median, 2.0);
+  // 5e8 operations need 5 ms at the peak, and took 10.
+  EXPECT_NEAR(*kernel(step, "encore::gemm N x 4 x 4 nt").limit, 0.5, 1e-12);
+  // 1e7 bytes need 1 ms, and took 2.
+  EXPECT_NEAR(*kernel(step, "encore::layer_norm").limit, 0.5, 1e-12);
+  EXPECT_NEAR(kernel(step, "encore::layer_norm").share, 0.1, 1e-12);
+  EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work is said to be unknown";
+  EXPECT_TRUE(kernel(step, "encore::gemm_pack").within_product);
+  EXPECT_NEAR(step.outside_kernels, 1.0 - (0.01 + 0.002 + 0.004) / 0.02, 1e-12)
+      << "what lies within a product is not counted twice";
+}
+
+TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
+  const BenchResult result = sample();
+  const StepSummary step = summarize(result).steps[0];
+  ASSERT_EQ(step.prices.size(), 3u) << "a reduction this step does not have has no price";
+  EXPECT_NEAR(step.prices[0].price.median, 0.05, 1e-9);
+  EXPECT_NEAR(step.prices[1].price.median, 0.01, 1e-9);
+  EXPECT_NEAR(step.prices[2].price.median, -0.02, 1e-9) << "the fixed order may be the faster one";
+  EXPECT_NEAR(step.price_of_order->median, 0.04, 1e-9);
+  BenchResult without = sample();
+  for (const char* quantity : {"free norms", "weights and biases", "free weights and biases"})
+    without.cases[1].samples.erase(quantity);
+  EXPECT_FALSE(summarize(without).steps[0].price_of_order.has_value());
+}
+
+TEST(BenchSummary, NoiseIsSaid) {
+  BenchResult result = sample();
+  EXPECT_TRUE(noise_notes(result, summarize(result)).empty());
+  result.noise = {{"steal_share", 0.07}, {"others_share", 0.25}};
+  result.cases[0].samples["calibration"] = {1, 1, 1, 1.2, 1.2, 1, 1.3, 1.2, 1, 1.2};
+  EXPECT_EQ(noise_notes(result, summarize(result)),
+            (std::vector<std::string>{
+                "the calibration of openmp, 2 threads spread over 18 % of its median (interquartile range)",
+                "the host took 7 % of the time away (steal)", "other processes used 25 % of the cores"}));
+}
+
+TEST(BenchSummary, ThreadsGainAgainstTheFewest) {
+  BenchResult result = sample(2, 0.5);
+  const BenchResult one = sample(1, 1.0);
+  result.cases.insert(result.cases.end(), one.cases.begin(), one.cases.end());
+  const std::vector<ThreadGain> gains = thread_gains(summarize(result));
+  ASSERT_EQ(gains.size(), 1u);
+  EXPECT_EQ(gains[0].name, "float32, batch 32, openmp, 2 threads");
+  EXPECT_DOUBLE_EQ(gains[0].from, 1.0);
+  EXPECT_DOUBLE_EQ(gains[0].step, 2.0);
+  EXPECT_DOUBLE_EQ(gains[0].matmul, 2.0);
+}
+
+TEST(BenchSummary, AResultSurvivesItsJson) {
+  const BenchResult result = sample();
+  const json text = json::parse(result.to_json().dump());
+  EXPECT_EQ(BenchResult::from_json(text, "x").to_json(), result.to_json());
+  try {
+    BenchResult::from_json({{"format", 99}}, "old.json");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "old.json is no result of exp bench --json: its format is 99, this exp reads 1");
+  }
+}
+
+TEST(BenchSummary, ReadsFactsOfOtherTypesAsMissing) {
+  BenchResult result = sample();
+  for (const json& other :
+       {json(1), json("text"), json(nullptr), json::array({1, "a", nullptr}), json::object()}) {
+    BenchResult changed = result;
+    for (BenchCase& one : changed.cases)
+      for (auto& [name, fact] : one.facts.items()) fact = other;
+    EXPECT_EQ(summarize(changed).steps.size(), result.cases.size() - 1) << other;
+  }
+  result.cases[1].facts["reductions"] =
+      json::array({1, {{"name", 2}, {"kernels", {3}}, {"free", 4}}, json::object()});
+  EXPECT_TRUE(summarize(result).steps[0].prices.empty());
+}
+
+TEST(BenchSummary, LeavesOutPricesOfRoundsWithoutAStep) {
+  BenchResult result = sample();
+  result.cases[1].samples["step"].resize(2);
+  EXPECT_TRUE(summarize(result).steps[0].prices.empty());
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,74 @@
+// Which settings of runs are one variable, and which are not.
+#include "analysis/factors.hpp"
+
+#include <gtest/gtest.h>
+
+namespace encore {
+namespace {
+
+/// Settings of one run: key, value, source.
+using Settings = std::vector<ParamRow>;
+
+ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
+  ParamRow row;
+  row.key = key;
+  row.value = value;
+  row.source = source;
+  return row;
+}
+
+std::vector<Factor> factors(const std::vector<Settings>& settings) {
+  std::vector<RunRow> runs;
+  RunBatch::ByRun<ParamRow> params;
+  for (const Settings& own : settings) {
+    RunRow run;
+    run.number = static_cast<std::int64_t>(runs.size() + 1);
+    params[run.number] = own;
+    runs.push_back(run);
+  }
+  return factors_of(runs, params);
+}
+
+std::vector<std::string> names(const std::vector<Factor>& factors) {
+  std::vector<std::string> list;
+  for (const Factor& factor : factors) list.push_back(factor.name);
+  return list;
+}
+
+TEST(Factors, drawn_numbers_are_variables_of_their_own) {
+  std::vector<Settings> runs;
+  for (const double draw : {0.1, 0.2, 0.3})
+    runs.push_back(
+        {setting("model.dropout", draw, "sweep"), setting("optimizer.learning_rate", draw / 7, "sweep")});
+  EXPECT_EQ(names(factors(runs)), (std::vector<std::string>{"model.dropout", "optimizer.learning_rate"}));
+}
+
+TEST(Factors, what_a_zip_or_the_command_line_varies_is_not_merged) {
+  for (const char* source : {"sweep", "command line"}) {
+    const auto found = factors(
+        {{setting("optimizer.clip_norm", 1.0, source), setting("task.label_smoothing", 0.0, source)},
+         {setting("optimizer.clip_norm", 0.5, source), setting("task.label_smoothing", 0.2, source)}});
+    EXPECT_EQ(names(found), (std::vector<std::string>{"optimizer.clip_norm", "task.label_smoothing"}))
+        << source;
+  }
+}
+
+TEST(Factors, options_that_follow_from_a_type_are_one_with_it) {
+  const auto found = factors({{setting("optimizer.type", "adamw", "sweep"), setting("optimizer.beta1", 0.9),
+                               setting("model.dropout", 0.1, "sweep"), setting("model.norm.epsilon", 1e-5)},
+                              {setting("optimizer.type", "sgd", "sweep"), setting("optimizer.momentum", 0.9),
+                               setting("model.dropout", 0.2, "sweep"), setting("model.norm.epsilon", 1e-6)}});
+  ASSERT_EQ(names(found), (std::vector<std::string>{"model.dropout", "optimizer.type"}));
+  EXPECT_EQ(found[0].keys, (std::vector<std::string>{"model.dropout", "model.norm.epsilon"}));
+  EXPECT_EQ(found[1].keys,
+            (std::vector<std::string>{"optimizer.beta1", "optimizer.momentum", "optimizer.type"}));
+}
+
+TEST(Factors, without_a_sweep_settings_that_change_together_are_one) {
+  const auto found = factors({{setting("model.width", 32, "file"), setting("model.layers", 1, "file")},
+                              {setting("model.width", 64, "file"), setting("model.layers", 2, "file")}});
+  EXPECT_EQ(names(found), std::vector<std::string>{"model.width"});
+}
+
+}  // namespace
+}  // namespace encore

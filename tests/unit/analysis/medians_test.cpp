@@ -1,0 +1,178 @@
+// Medians of timings, the ratio of two, and the decision that exp bench --against makes, on fixed samples.
+#include "analysis/medians.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <encore/error.hpp>
+
+#include "analysis/bench_comparison.hpp"
+
+namespace encore {
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// Seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. From a counter.
+Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
+  Numbers values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double even = static_cast<double>(random_word(seed, i) >> 11U) * 0x1.0p-53;
+    values.push_back(factor * (1.0 + 0.02 * even + (even > 0.9 ? 0.3 : 0.0)));
+  }
+  return values;
+}
+
+const Numbers steady(12, 0.001);
+
+TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
+  EXPECT_EQ(median_of(Numbers{3, 1, 2}), 2.0);
+  EXPECT_EQ(median_of(Numbers{4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median_of(Numbers{})));
+}
+
+TEST(Medians, WhatIsNoNumberStandsLast) {
+  Numbers values(40, std::nan(""));
+  for (std::size_t i = 0; i < 30; ++i) values[(i * 7) % 40] = static_cast<double>(i % 3);
+  EXPECT_EQ(median_of(values), 1.5);
+  EXPECT_EQ(measured(values).median, 1.5);
+}
+
+TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
+  // Binomial(10, 1/2): 2nd to 9th value cover 1 - 2 * 11 / 1024.
+  const Measured ten = measured(Numbers{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  EXPECT_EQ(ten.median, 4.5);
+  EXPECT_EQ(ten.interval.low, 1.0);
+  EXPECT_EQ(ten.interval.high, 8.0);
+  EXPECT_NEAR(ten.coverage, 1.0 - 22.0 / 1024.0, 1e-12);
+  // Of six the whole range covers 96.9 %, of five only 93.75 %: it is said.
+  EXPECT_NEAR(measured(Numbers{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
+  const Measured five = measured(Numbers{1, 2, 3, 4, 5});
+  EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
+  EXPECT_EQ(five.interval.high, 5.0);
+}
+
+TEST(Medians, TheIntervalCoversAsOftenAsItSays) {
+  int covered = 0;
+  constexpr int trials = 2000;
+  for (int trial = 0; trial < trials; ++trial) {
+    Numbers values;
+    for (std::uint64_t i = 0; i < 10; ++i)
+      values.push_back(static_cast<double>(random_word(static_cast<std::uint64_t>(trial), i) >> 11U));
+    const Interval interval = measured(values).interval;
+    covered += interval.low <= 0x1.0p52 && 0x1.0p52 <= interval.high ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(covered) / trials, 0.9785, 0.012);
+}
+
+TEST(Medians, ARatioOfFewValuesIsNotKnown) {
+  EXPECT_FALSE(ratio_of_medians(Numbers{1}, Numbers{1, 2}).has_value());
+  EXPECT_THROW(quotients(Numbers{1}, Numbers{1, 2}), std::logic_error);
+}
+
+Change judged(const Numbers& before, const Numbers& now, double threshold = 0.05) {
+  return judge(before, Numbers(before.size(), 0.001), now, Numbers(now.size(), 0.001), threshold).change;
+}
+
+TEST(Regression, ASlowdownOfAFifthIsFoundAndASpeedUpToo) {
+  const Numbers before = timings(12, 1);
+  EXPECT_EQ(judged(before, timings(12, 2, 1.2)), Change::slower);
+  EXPECT_EQ(judged(timings(12, 2, 1.2), before), Change::faster);
+}
+
+TEST(Regression, NoiseAloneIsNone) {
+  int unchanged = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Change change = judged(timings(12, seed), timings(12, seed + 1000));
+    EXPECT_NE(change, Change::slower) << seed;
+    unchanged += change == Change::unchanged ? 1 : 0;
+  }
+  EXPECT_GT(unchanged, 150);
+}
+
+TEST(Regression, WhatStraddlesTheThresholdIsUnclear) {
+  EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05)), Change::unclear);
+  EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05), 0.10), Change::unchanged);
+}
+
+TEST(Regression, AMachineThatRunsSlowerIsNotTakenForOne) {
+  const Numbers before = timings(12, 1), now = timings(12, 2, 1.2);
+  const BenchChange change = judge(before, steady, now, Numbers(12, 0.0012), 0.05);
+  EXPECT_EQ(change.change, Change::unclear);
+  EXPECT_NEAR(change.calibrated.ratio, 1.0, 0.02);
+}
+
+BenchResult result_of(const Numbers& steps, double factor = 1.0) {
+  BenchResult result;
+  result.name = "r";
+  const nlohmann::json where = {{"backend", "openmp"}, {"threads", 2}};
+  BenchCase machine{"openmp, 2 threads",
+                    true,
+                    where,
+                    {{"cpus", 2}},
+                    {},
+                    {{"device", "A"}},
+                    {},
+                    {{"calibration", Numbers(steps.size(), 0.001)}}};
+  BenchCase step = machine;
+  step.machine = false;
+  step.name = "float32, batch 32, openmp, 2 threads";
+  step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
+  step.facts = {{"tokens", 900.0}, {"parameters", 1000}};
+  Numbers kernel, small;
+  for (const double seconds : steps) {
+    kernel.push_back(0.3 * seconds * factor);
+    small.push_back(0.001 * seconds);
+  }
+  step.samples = {{"step", steps}, {"kernel encore::gemm", kernel}, {"kernel encore::sum", small}};
+  result.cases = {machine, step};
+  return result;
+}
+
+TEST(Regression, CasesMeetBySettingsAndKernelsExplain) {
+  const BenchComparison comparison =
+      compare_benches(result_of(timings(12, 1)), result_of(timings(12, 2, 1.2), 1.2), 0.05);
+  ASSERT_EQ(comparison.steps.size(), 1u);
+  EXPECT_TRUE(comparison.regression());
+  ASSERT_EQ(comparison.kernels.size(), 1u) << "what takes a thousandth of a step is not listed";
+  EXPECT_EQ(comparison.kernels[0].quantity, "kernel encore::gemm");
+  EXPECT_EQ(comparison.kernels[0].change, Change::slower);
+  EXPECT_FALSE(compare_benches(result_of(timings(12, 1)), result_of(timings(12, 3)), 0.05).regression());
+}
+
+TEST(Regression, AnotherMachineIsNotComparableAndTheFieldIsNamed) {
+  const BenchResult before = result_of(timings(12, 1));
+  BenchResult now = result_of(timings(12, 2, 3.0));
+  now.cases[1].environment["device"] = "B";
+  now.cases[1].facts["tokens"] = 1800.0;
+  const BenchComparison comparison = compare_benches(before, now, 0.05);
+  ASSERT_EQ(comparison.steps.size(), 1u);
+  EXPECT_EQ(comparison.steps[0].change, Change::incomparable);
+  EXPECT_EQ(comparison.steps[0].reasons,
+            (std::vector<std::string>{"device is \"A\" and \"B\"", "tokens in a step is 900.0 and 1800.0"}));
+  EXPECT_FALSE(comparison.regression());
+}
+
+TEST(Regression, NothingInCommonIsRefused) {
+  BenchResult now = result_of(timings(12, 2));
+  now.cases[1].settings["batch_size"] = 8;
+  try {
+    compare_benches(result_of(timings(12, 1)), now, 0.05);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has no case in common with this measurement"),
+              std::string::npos);
+  }
+}
+
+TEST(Regression, ARoundWithoutACalibrationIsRefused) {
+  BenchResult now = result_of(timings(12, 2));
+  now.cases.back().samples.begin()->second.pop_back();
+  for (BenchCase& one : now.cases)
+    if (one.machine) one.samples["calibration"].pop_back();
+  EXPECT_THROW(compare_benches(result_of(timings(12, 1)), now, 0.05), Error);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,39 @@
+// A line of a file of predictions as an example to be shown: parts of a text as people write them.
+#include <gtest/gtest.h>
+
+#include "analysis/predictions.hpp"
+
+namespace encore {
+namespace {
+
+PredictedExample example_with(const std::string& predicted, const std::string& truth) {
+  return read_prediction(R"({"question": "who?", "context": "Anna Berg", "predicted": )" + predicted +
+                         R"(, "truth": )" + truth + "}");
+}
+
+TEST(PredictedExamples, ShowPartsOfATextByTheirWords) {
+  const PredictedExample example =
+      example_with(R"([{"type": "", "text": "Anna", "start": 0, "end": 4}])",
+                   R"([{"type": "", "text": "Anna Berg", "start": 0, "end": 9}])");
+  EXPECT_EQ(example.predicted, "Anna");
+  EXPECT_EQ(example.truth, "Anna Berg");
+  EXPECT_EQ(example.input.size(), 2U);
+  EXPECT_EQ(
+      example_with(R"([{"type": "PER", "text": "Anna"}, {"type": "LOC", "text": "Lund"}])", "[]").predicted,
+      "Anna (PER) Lund (LOC)");
+  EXPECT_EQ(example_with("[]", "[]").predicted, "");
+}
+
+TEST(PredictedExamples, HaveOneOfSeveralTruthsOrAllThatDiffer) {
+  const std::string truths =
+      R"([{"type": "", "text": "Anna"}, {"type": "", "text": "Berg"}, {"type": "", "text": "Anna"}])";
+  EXPECT_EQ(example_with(R"([{"type": "", "text": "Berg"}])", truths).truth, "Berg");
+  EXPECT_EQ(example_with(R"([{"type": "", "text": "who"}])", truths).truth, "Anna / Berg");
+  EXPECT_EQ(example_with("[]", R"([{"type": "PER", "text": "Anna"}, {"type": "LOC", "text": "Lund"}])").truth,
+            "Anna (PER) Lund (LOC)")
+      << "parts with labels are all true";
+  EXPECT_EQ(example_with("\"a\"", R"(["b", "c"])").truth, "b c");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,95 @@
+// Runs in a store, made as exp and a worker make them: settings, seed, result, environment, predictions.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <vector>
+
+#include "base/sha256.hpp"
+#include "support/raw_event.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+
+/// What one run of a test is.
+struct Told {
+  std::string name = "base";
+  std::int64_t seed = 1;
+  nlohmann::json measures = {{"test/f1", 0.5}};  ///< no result at all when null
+  RunState state = RunState::completed;
+  std::string reason = {};
+  std::string backend = "openmp";
+  std::string device = "cpu one";
+  std::string test_set = std::string(64, 'd');
+  std::string predictions = {};  ///< content of predictions/test.jsonl, unless empty
+  double dropout = 0.1;
+  bool is_private = false;  ///< its data
+  bool fresh = false;
+  std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
+  std::string select = "max dev/f1";
+  std::map<std::string, std::vector<double>> curves = {};  ///< values at steps 10, 20 ... by metric
+  std::int64_t best_step = 1;
+  std::string ties = {};              ///< the rule that the result names
+  bool undefined = false;             ///< as the result says of the selecting metric
+  std::vector<Measure> defined = {};  ///< what the measures mean; without: as a worker of before schema 5
+};
+
+class ReplicatesTest : public StoreTest {
+ protected:
+  /// Runs of one name are one group: names play the part of settings here.
+  RunRow tell(const Told& told) {
+    Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
+    specification.seed = static_cast<std::uint64_t>(told.seed);
+    specification.group = sha256(told.name + told.test_set);
+    specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
+    specification.backend = told.backend;
+    specification.config["model"]["dropout"] = told.dropout;
+    specification.config["train"]["select"] = told.select;
+    if (told.is_private) specification.config["data"]["private"] = true;
+    specification.data["test"] = {"/data/test.conll", told.test_set};
+    RunExtras extras;
+    extras.sweep = store().add_sweep(told.name.substr(0, told.name.find('-')), "file.toml", "");
+    extras.fresh = told.fresh;
+    const RunRow run = store().add_run(specification, extras).run;
+    if (told.state == RunState::pending) return run;
+    std::filesystem::create_directories(store().run_folder(run.id) / "predictions");
+    const auto lease = store().begin_attempt(run.number);
+    {
+      SpoolWriter spool(spool_of(*lease), lease->ordinal);
+      spool.event(Started{
+          .numeric_environment = JsonText(nlohmann::json{
+              {"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}),
+          .host = JsonText(nlohmann::json{{"name", "here"}}),
+          .build = JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
+      spool.point("train/loss", 1, 0.25 * static_cast<double>(told.seed));
+      if (!told.predictions.empty()) {
+        const auto file = store().run_folder(run.id) / "predictions/test.jsonl";
+        std::ofstream(file) << told.predictions;
+        spool.event(Wrote{.name = "predictions/test.jsonl",
+                          .path = "predictions/test.jsonl",
+                          .sha256 = sha256(told.predictions)});
+      }
+      define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
+      for (const auto& [name, value] : told.measures.items())
+        if (value.is_number()) spool.point(name, 1, value.get<double>());
+      for (const auto& [name, values] : told.curves)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          spool.point(name, static_cast<std::int64_t>(10 * (i + 1)), values[i]);
+      nlohmann::json result = {{"best_step", told.best_step}, {"measures", told.measures}};
+      if (!told.ties.empty()) result["ties"] = told.ties;
+      if (told.undefined) result["undefined"] = true;
+      if (!told.measures.is_null()) write_event(spool, "result", result);
+      spool.sync();
+    }
+    store().finish_attempt(*lease, told.state, told.reason);
+    return store().read_run(run.number);
+  }
+
+  /// One run per value, with seeds 1, 2, 3 ...
+  void tell_all(const std::string& name, const std::vector<double>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      tell({.name = name, .seed = static_cast<std::int64_t>(i + 1), .measures = {{"test/f1", values[i]}}});
+  }
+};
+
+}  // namespace encore::testing

@@ -1,0 +1,18 @@
+// Statistics that scipy computed (statistics.json), for the tests of everything that a report counts.
+#pragma once
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+
+namespace encore {
+
+inline const nlohmann::json& scipy() {
+  static const nlohmann::json numbers =
+      nlohmann::json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/analysis/statistics.json"));
+  return numbers;
+}
+
+}  // namespace encore

@@ -1,0 +1,112 @@
+// The statistics against scipy's numbers, and the cases in which there is nothing to say.
+#include "analysis/statistics.hpp"
+#include "unit/analysis/scipy_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+namespace {
+
+using Values = std::vector<double>;
+
+/// Equal to ten digits, or to `tolerance` where that is larger.
+void expect_near(double value, const nlohmann::json& wanted, double tolerance = 0.0) {
+  const double number = wanted.get<double>();
+  EXPECT_NEAR(value, number, std::max(tolerance, 1e-10 * std::abs(number)));
+}
+
+void expect_test(const std::optional<TTest>& test, const nlohmann::json& wanted) {
+  ASSERT_TRUE(test) << wanted;
+  expect_near(test->t, wanted["t"]);
+  expect_near(test->freedom, wanted["freedom"]);
+  expect_near(test->p, wanted["p"]);
+  expect_near(test->interval.low, wanted["interval"][0], 1e-13);
+  expect_near(test->interval.high, wanted["interval"][1], 1e-13);
+}
+
+TEST(Statistics, SamplesAsScipyHasThem) {
+  ASSERT_GE(scipy()["samples"].size(), 6u);
+  for (const nlohmann::json& sample : scipy()["samples"]) {
+    SCOPED_TRACE(sample.dump());
+    const Values values = sample["values"];
+    expect_near(mean_of(values), sample["mean"]);
+    expect_near(deviation_of(values), sample["deviation"]);
+    const auto t = t_interval(values);
+    ASSERT_TRUE(t);
+    expect_near(t->low, sample["t_interval"][0]);
+    expect_near(t->high, sample["t_interval"][1]);
+    const auto bootstrap = bootstrap_interval(values, 0.95, 2000, 1);
+    ASSERT_TRUE(bootstrap);
+    expect_near(bootstrap->low, sample["bootstrap"][0]);
+    expect_near(bootstrap->high, sample["bootstrap"][1]);
+    if (!sample.contains("bootstrap_scipy")) continue;
+    // Of other draws: as near as 10000 draws come.
+    const auto many = bootstrap_interval(values);
+    EXPECT_NEAR(many->low, sample["bootstrap_scipy"][0], 0.1 * deviation_of(values));
+    EXPECT_NEAR(many->high, sample["bootstrap_scipy"][1], 0.1 * deviation_of(values));
+  }
+}
+
+TEST(Statistics, TestsAsScipyHasThem) {
+  for (const nlohmann::json& pair : scipy()["paired"])
+    expect_test(paired_t_test(Values(pair["a"]), Values(pair["b"])), pair);
+  for (const nlohmann::json& pair : scipy()["welch"])
+    expect_test(welch_t_test(Values(pair["a"]), Values(pair["b"])), pair);
+}
+
+TEST(Statistics, HolmAndTheNumberOfSeeds) {
+  for (const nlohmann::json& family : scipy()["holm"]) {
+    const Values corrected = holm(Values(family["p"]));
+    ASSERT_EQ(corrected.size(), family["corrected"].size());
+    for (std::size_t i = 0; i < corrected.size(); ++i) expect_near(corrected[i], family["corrected"][i]);
+  }
+  for (const nlohmann::json& power : scipy()["seeds_paired"])
+    EXPECT_EQ(seeds_for_paired(power["deviation"], power["difference"], power["alpha"], 0.8), power["seeds"])
+        << power;
+  for (const nlohmann::json& power : scipy()["seeds_welch"])
+    EXPECT_EQ(seeds_for_welch(power["a"], power["b"], power["difference"], power["alpha"], 0.8),
+              power["seeds"])
+        << power;
+  EXPECT_TRUE(holm(Values()).empty());
+}
+
+TEST(Statistics, WithoutValuesOrSpreadThereIsNothingToSay) {
+  EXPECT_TRUE(std::isnan(mean_of(Values())));
+  EXPECT_TRUE(std::isnan(deviation_of(Values({0.5}))));
+  for (const Values& values : {Values(), Values({0.5}), Values({0.1 + 0.2, 0.3, 0.3}), Values(5, 0.25)}) {
+    EXPECT_FALSE(has_spread(values));
+    EXPECT_FALSE(t_interval(values));
+    EXPECT_FALSE(bootstrap_interval(values));
+    EXPECT_FALSE(welch_t_test(values, values));
+    EXPECT_FALSE(paired_t_test(values, values));
+  }
+  // The same difference but for the rounding of its terms.
+  EXPECT_FALSE(paired_t_test(Values({0.3, 0.4, 0.7}), Values({0.2, 0.3, 0.6})));
+  EXPECT_FALSE(welch_t_test(Values({0.1, 0.2}), Values({0.3})));
+  EXPECT_TRUE(welch_t_test(Values({0.1, 0.1}), Values({0.3, 0.4}))) << "one side with spread is enough";
+}
+
+TEST(Statistics, ImpossibleNumbersOfSeedsAreNotNamed) {
+  EXPECT_FALSE(seeds_for_paired(0.01, 0.0, 0.05, 0.8));
+  EXPECT_FALSE(seeds_for_paired(0.0, 0.01, 0.05, 0.8));
+  EXPECT_FALSE(seeds_for_paired(1.0, 1e-9, 0.05, 0.8));
+  EXPECT_FALSE(seeds_for_welch(std::nan(""), 0.1, 0.1, 0.05, 0.8));
+  EXPECT_EQ(seeds_for_paired(1e-6, 1.0, 0.05, 0.8), 2u);
+}
+
+TEST(Statistics, TheBootstrapIsThatOfItsSeed) {
+  const Values values = {0.41, 0.44, 0.4, 0.47, 0.43};
+  const auto one = bootstrap_interval(values), again = bootstrap_interval(values);
+  const auto other = bootstrap_interval(values, 0.95, 200, 2);
+  EXPECT_EQ(one->low, again->low);
+  EXPECT_EQ(one->high, again->high);
+  EXPECT_TRUE(one->low != other->low || one->high != other->high);
+}
+
+}  // namespace
+}  // namespace encore

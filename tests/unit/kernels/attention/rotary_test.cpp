@@ -1,0 +1,139 @@
+// Rotary positions against complex numbers in double: a pair of channels is one, and turning multiplies it.
+#include <complex>
+
+#include "unit/kernels/attention/attention_reference.hpp"
+
+namespace encore::test {
+namespace {
+
+Values turned(const std::vector<std::int64_t>& lengths, std::int64_t heads, std::int64_t size, double base,
+              Values qkv) {
+  std::size_t row = 0;
+  for (const std::int64_t length : lengths)
+    for (std::int64_t t = 0; t < length; ++t, ++row)
+      for (std::int64_t head = 0; head < 2 * heads; ++head)
+        for (std::int64_t d = 0; d < size / 2; ++d) {
+          double& x = qkv[row * static_cast<std::size_t>(3 * heads * size) +
+                          static_cast<std::size_t>(head * size + d)];
+          double& y = (&x)[size / 2];
+          const double rate = std::pow(base, -2.0 * static_cast<double>(d) / static_cast<double>(size));
+          const auto point = std::complex<double>(x, y) * std::polar(1.0, static_cast<double>(t) * rate);
+          x = point.real();
+          y = point.imag();
+        }
+  return qkv;
+}
+
+/// The two parts of qkv (N, 3 C) that turn.
+kernels::Slice queries_and_keys(const Tensor& qkv) {
+  return {qkv, 0, qkv.extent(1) / 3 * 2};
+}
+
+class Rotary : public ::testing::TestWithParam<Precision> {};
+
+TEST_P(Rotary, odd_lengths_heads_and_halves) {
+  const auto [type, tolerance] = GetParam();
+  const std::vector<std::int64_t> lengths{1, 33, 0, 7, 260};
+  const OwnedBatch batch(lengths);
+  for (const std::int64_t heads : {1, 3})
+    for (const std::int64_t size : {2, 10, 32, 66})
+      for (const double base : {1.0, 10000.0}) {
+        OwnedTensor qkv = random_tensor(type, {301, 3 * heads * size}, 1);
+        const Values before = qkv.values();
+        kernels::rotary(device(), batch, 2 * heads, base, false, queries_and_keys(qkv));
+        const std::string what = std::to_string(heads) + " heads of " + std::to_string(size);
+        expect_close(qkv, turned(lengths, heads, size, base, before), tolerance, what);
+        kernels::rotary(device(), batch, 2 * heads, base, true, queries_and_keys(qkv));
+        expect_close(qkv, before, 2 * tolerance, what + " and back");
+      }
+}
+
+TEST_P(Rotary, values_and_first_tokens_keep_their_bits) {
+  const DType type = GetParam().type;
+  const OwnedBatch batch({3, 2});
+  OwnedTensor qkv = random_tensor(type, {5, 12}, 1);
+  const Values before = qkv.values();
+  kernels::rotary(device(), batch, 2, 100.0, false, queries_and_keys(qkv));
+  device().fence();
+  const Values after = qkv.values();
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const bool first = i / 12 == 0 || i / 12 == 3, value = i % 12 >= 8;
+    EXPECT_EQ(after[i] == before[i], first || value) << i;
+  }
+}
+
+TEST_P(Rotary, a_score_depends_on_the_distance_alone) {
+  const auto [type, tolerance] = GetParam();
+  const std::int64_t length = 50, size = 6;
+  const OwnedBatch batch({length});
+  const Values row = normal_values(3 * size, 1);
+  Values rows;
+  for (std::int64_t t = 0; t < length; ++t) rows.insert(rows.end(), row.begin(), row.end());
+  OwnedTensor qkv(type, {length, 3 * size});
+  qkv.set(rows);
+  kernels::rotary(device(), batch, 2, 10000.0, false, queries_and_keys(qkv));
+  device().fence();
+  const Values after = qkv.values();
+  const auto score = [&](std::int64_t i, std::int64_t j) {
+    double sum = 0.0;
+    for (std::int64_t d = 0; d < size; ++d)
+      sum += after[static_cast<std::size_t>(i * 3 * size + d)] *
+             after[static_cast<std::size_t>((3 * j + 1) * size + d)];
+    return sum;
+  };
+  for (std::int64_t t = 0; t + 3 < length; ++t)
+    EXPECT_NEAR(score(t, t + 3), score(0, 3), 50 * tolerance) << t;
+  EXPECT_GT(std::abs(score(0, 4) - score(0, 3)), 0.01);
+}
+
+TEST_P(Rotary, an_empty_batch) {
+  OwnedTensor qkv(GetParam().type, {0, 12});
+  kernels::rotary(device(), OwnedBatch({0}), 2, 100.0, false, queries_and_keys(qkv));
+}
+
+/// Row by row, each at its own position, queries and keys in tensors of their own: the bits of the whole
+/// pass.
+TEST_P(Rotary, rows_that_come_later_get_the_bits_of_the_whole_pass) {
+  const DType type = GetParam().type;
+  const std::int64_t length = 40, size = 10;
+  const OwnedTensor x = random_tensor(type, {length, 2 * size}, 1);
+  OwnedTensor whole(type, {length, 2 * size});
+  whole.set(x.values());
+  kernels::rotary(device(), OwnedBatch({length}), 2, 10000.0, false, whole);
+  device().fence();
+  const Values expected = whole.values();
+  for (std::int64_t t = 0; t < length; ++t) {
+    OwnedTensor rows(type, {2, 2 * size});
+    const Values all = x.values();
+    const auto row = all.begin() + t * 2 * size;
+    Values both(row, row + 2 * size);
+    both.insert(both.end(), row, row + 2 * size);
+    rows.set(both);
+    for (const std::int64_t first : {std::int64_t{0}, size})
+      kernels::rotary(device(), RowsAt({1, 1}, {t, t}), 1, 10000.0, false, {rows, first, size});
+    device().fence();
+    const Values turned = rows.values();
+    for (std::int64_t c = 0; c < 4 * size; ++c)
+      ASSERT_EQ(turned[static_cast<std::size_t>(c)],
+                expected[static_cast<std::size_t>(t * 2 * size + c % (2 * size))])
+          << "position " << t << " column " << c;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Rotary, ::testing::ValuesIn(precisions(1e-6, 1e-13, 1e-2)),
+                         precision_name);
+
+TEST(RotaryRefuses, odd_head_sizes_and_other_rows) {
+  const OwnedBatch batch({2});
+  const OwnedTensor odd(DType::float32, {2, 9}), longer(DType::float32, {3, 12});
+  EXPECT_REFUSED(kernels::rotary(device(), batch, 1, 100.0, false, odd),
+                 "1 heads of pairs do not divide x, which is columns 0 .. 8 of float32 (2, 9)");
+  EXPECT_REFUSED(
+      kernels::rotary(device(), batch, 1, 100.0, false, longer),
+      "x is columns 0 .. 11 of float32 (3, 12), expected 12 columns of a float32 matrix with 2 rows");
+  EXPECT_REFUSED(kernels::rotary(device(), OwnedBatch({3}), 1, 0.5, false, longer),
+                 "the base of the angles is at least 1");
+}
+
+}  // namespace
+}  // namespace encore::test

@@ -1,0 +1,261 @@
+// What a product does on the way, against the same as passes of their own: equal bits, for every library,
+// type and shape. The order of the sums of columns is written down here once more.
+#include "unit/kernels/kernel_test.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include <encore/rows.hpp>
+
+#include "kernels/products/gemm.hpp"
+
+namespace encore::test {
+namespace {
+
+using kernels::Activation;
+using kernels::Transpose;
+
+void expect_same_bits(const OwnedTensor& actual, const Values& expected, const std::string& what) {
+  device().fence();
+  const Values values = actual.values();
+  ASSERT_EQ(values.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(values[i]), std::bit_cast<std::uint64_t>(expected[i]))
+        << what << " at " << i << ": " << values[i] << " instead of " << expected[i];
+}
+
+/// Dy (rows, out), weight (out, in).
+struct Shape {
+  std::int64_t rows, out, in;
+};
+
+/// The products of a whole model only where the library is the one that computes them.
+std::vector<Shape> shapes(bool large) {
+  std::vector<Shape> list;
+  for (const std::int64_t rows : {1, 17, 842})
+    for (const auto& [out, in] : {std::pair{33, 9}, {9, 384}, {384, 1152}, {1152, 384}, {129, 65}})
+      if (large || rows * out * in < 10'000'000) list.push_back({rows, out, in});
+  return list;
+}
+
+std::string text_of(const Shape& s) {
+  return std::to_string(s.rows) + " x " + std::to_string(s.out) + " x " + std::to_string(s.in);
+}
+
+/// The chosen library, and the portable one of builds that have it.
+struct Libraries {
+#ifdef KOKKOS_ENABLE_CUDA
+  std::vector<GemmLibrary*> list = {&device().gemm()};
+#else
+  std::unique_ptr<GemmLibrary> portable = make_portable_gemm();
+  std::vector<GemmLibrary*> list = {&device().gemm(), portable.get()};
+#endif
+};
+
+class Epilogue : public ::testing::TestWithParam<Precision> {};
+
+/// Zeros of both signs, numbers that are none, and a subnormal one among ordinary values.
+Values with_special_values(Values values) {
+  const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
+  for (std::size_t i = 0; i < values.size(); i += 5) values[i] = special[i / 5 % std::size(special)];
+  return values;
+}
+
+TEST_P(Epilogue, the_derivative_has_the_bits_of_activation_backward) {
+  const DType type = GetParam().type;
+  const Libraries libraries;
+  for (GemmLibrary* library : libraries.list)
+    for (const Shape& shape : shapes(library == &device().gemm()))
+      for (const Activation function : {Activation::relu, Activation::gelu}) {
+        const OwnedTensor dy = random_tensor(type, {shape.rows, shape.out}, 1),
+                          weight = random_tensor(type, {shape.out, shape.in}, 2);
+        OwnedTensor saved = random_tensor(type, {shape.rows, shape.in}, 3),
+                    fused(type, {shape.rows, shape.in}), apart(type, {shape.rows, shape.in});
+        if (function == Activation::relu) saved.set(with_special_values(saved.values()));
+        fused.fill(NAN);
+        library->multiply(device(), {.a = dy, .b = weight, .c = apart});
+        kernels::activation_backward(device(), function, saved, apart, apart);
+        library->multiply(device(),
+                          {.a = dy, .b = weight, .c = fused, .derivative = function, .saved = saved});
+        device().fence();
+        expect_same_bits(fused, apart.values(), library->name() + ", " + text_of(shape));
+      }
+}
+
+TEST_P(Epilogue, linear_backward_input_takes_the_derivative) {
+  const DType type = GetParam().type;
+  const OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
+                    saved = random_tensor(type, {17, 65}, 3);
+  OwnedTensor dx(type, {17, 65}), apart(type, {17, 65});
+  for (const Activation function : {Activation::none, Activation::relu, Activation::gelu, Activation::tanh,
+                                    Activation::silu, Activation::sigmoid}) {
+    kernels::linear_backward_input(device(), dy, weight, apart);
+    const Values product = apart.values();
+    kernels::activation_backward(device(), function, saved, apart, apart);
+    kernels::linear_backward_input(device(), dy, weight, dx, function, saved);
+    device().fence();
+    expect_same_bits(dx, apart.values(), "dx");
+    EXPECT_EQ(dx.values() == product, function == Activation::none);
+  }
+}
+
+/// Of so different sizes that hardly any sum is exact, in bfloat16 neither.
+OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
+  OwnedTensor tensor = random_tensor(type, shape, seed);
+  Values values = tensor.values();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::ldexp(values[i], static_cast<int>(i % 23));
+  tensor.set(values);
+  return tensor;
+}
+
+/// Blocks of 64 rows, each from its first to its last; then the blocks, in the order of `block_at`. On a GPU
+/// 32 runs of blocks come before their sums are added.
+template <class S, class BlockAt>
+Values column_sums(const Values& rows, Values sums, const BlockAt& block_at) {
+  const std::size_t columns = sums.size(), count = rows.size() / columns, blocks = (count + 63) / 64;
+  for (std::size_t c = 0; c < columns; ++c) {
+    S result = static_cast<S>(sums[c]);
+    const std::size_t length = ENCORE_HOST_BACKEND ? 1 : (blocks + 31) / 32;
+    for (std::size_t first = 0; first < blocks; first += length) {
+      S run = S(0);
+      for (std::size_t i = first; i < std::min(blocks, first + length); ++i) {
+        const std::size_t begin = block_at(i, blocks) * 64;
+        S block = S(0);
+        for (std::size_t r = begin; r < std::min(count, begin + 64); ++r)
+          block += static_cast<S>(rows[r * columns + c]);
+        run += block;
+      }
+      result += run;
+    }
+    sums[c] = static_cast<double>(result);
+  }
+  return sums;
+}
+
+template <class BlockAt>
+Values column_sums(DType type, const Values& rows, const Values& sums, const BlockAt& block_at) {
+  return type == DType::float64 ? column_sums<double>(rows, sums, block_at)
+                                : column_sums<float>(rows, sums, block_at);
+}
+
+TEST_P(Epilogue, sums_of_columns_keep_their_order_and_leave_the_product_as_it_is) {
+  const DType type = GetParam().type;
+  const Libraries libraries;
+  for (GemmLibrary* library : libraries.list)
+    for (const Shape& shape : shapes(library == &device().gemm()))
+      for (const bool accumulate : {false, true}) {
+        const std::string what = library->name() + ", " + text_of(shape) + (accumulate ? ", added" : "");
+        const OwnedTensor dy = uneven_tensor(type, {shape.rows, shape.out}, 1),
+                          x = random_tensor(type, {shape.rows, shape.in}, 2);
+        OwnedTensor fused = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
+                    apart = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
+                    sums = random_tensor(sum_type(type), {shape.out}, 4);
+        const Values before = sums.values();
+        library->multiply(device(),
+                          {.a = dy, .b = x, .c = apart, .transpose_a = true, .accumulate = accumulate});
+        library->multiply(
+            device(),
+            {.a = dy, .b = x, .c = fused, .transpose_a = true, .accumulate = accumulate, .sums = sums});
+        device().fence();
+        expect_same_bits(fused, apart.values(), what);
+        const auto in_order = [](std::size_t i, std::size_t) { return i; };
+        expect_same_bits(sums, column_sums(type, dy.values(), before, in_order), what + ", sums");
+      }
+}
+
+TEST_P(Epilogue, sums_of_many_rows_keep_their_order) {
+  const DType type = GetParam().type;
+  for (const std::int64_t rows : {2048, 2049, 4500}) {
+    const OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1), x = random_tensor(type, {rows, 9}, 2);
+    OwnedTensor dweight(sum_type(type), {67, 9}), dbias(sum_type(type), {67});
+    kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
+    device().fence();
+    const auto in_order = [](std::size_t i, std::size_t) { return i; };
+    expect_same_bits(dbias, column_sums(type, dy.values(), Values(67, 0.0), in_order),
+                     std::to_string(rows) + " rows");
+  }
+}
+
+TEST_P(Epilogue, sums_in_another_order_would_be_noticed) {
+  const DType type = GetParam().type;
+  const OwnedTensor dy = uneven_tensor(type, {842, 384}, 1), x = random_tensor(type, {842, 9}, 2);
+  OwnedTensor dweight(sum_type(type), {384, 9}), dbias(sum_type(type), {384});
+  kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
+  device().fence();
+  const Values zero(384, 0.0);
+  const auto backwards = [](std::size_t i, std::size_t blocks) { return blocks - 1 - i; };
+  EXPECT_NE(dbias.values(), column_sums(type, dy.values(), zero, backwards));
+  const auto swapped = [](std::size_t i, std::size_t) { return i == 0 ? 2 : i == 2 ? 0 : i; };
+  EXPECT_NE(dbias.values(), column_sums(type, dy.values(), zero, swapped));
+}
+
+#if ENCORE_HOST_BACKEND
+INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue, ::testing::ValuesIn(precisions(0.0, 0.0, 0.0)),
+                         precision_name);
+
+std::set<std::string>& seen_labels() {
+  static std::set<std::string> labels;
+  return labels;
+}
+void remember_label(const char* name, std::uint32_t, std::uint64_t*) {
+  seen_labels().insert(name);
+}
+
+TEST(Epilogues, are_no_passes_of_their_own_on_a_host) {
+  const auto before = Kokkos::Tools::Experimental::get_callbacks();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
+  for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
+    const OwnedTensor dy(type, {17, 33}), weight(type, {33, 65}), x(type, {17, 65}), dx(type, {17, 65}),
+        dweight(sum_type(type), {33, 65}), dbias(sum_type(type), {33});
+    kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, x);
+    kernels::linear_backward_input(device(), dy, weight, dx, Activation::gelu, x);
+    kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
+  }
+  Kokkos::Tools::Experimental::set_callbacks(before);
+  std::set<std::string> others = seen_labels();
+  std::erase_if(others, [](const std::string& label) {  // memory is initialised by kernels too
+    return !label.starts_with("encore::") || label == "encore::gemm_pack";
+  });
+  EXPECT_EQ(others, std::set<std::string>{"encore::gemm"});
+}
+#else
+INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue,
+                         ::testing::Values(Precision{DType::float32, 0.0}, Precision{DType::float64, 0.0}),
+                         precision_name);
+#endif
+
+TEST(EpilogueRefuses, what_the_product_could_not_use) {
+  const OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}), dx(DType::float32, {4, 7}),
+      narrow(DType::float32, {4, 6}), wide(DType::float64, {4, 7});
+  const auto input = [&](const Tensor& saved) {
+    kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, saved);
+  };
+  EXPECT_REFUSED(input({}), "saved is float32 () without memory, expected float32 (4, 7)");
+  EXPECT_REFUSED(input(narrow), "saved is float32 (4, 6), expected float32 (4, 7)");
+  EXPECT_REFUSED(input(wide), "saved is float64 (4, 7), expected float32 (4, 7)");
+  EXPECT_REFUSED(input(dx), "saved is dx, which is overwritten before the derivative is taken");
+  const OwnedTensor no_dy(DType::float32, {4, 0}), no_weight(DType::float32, {0, 7}),
+      saved(DType::float32, {4, 7});
+  EXPECT_REFUSED(kernels::linear_backward_input(device(), no_dy, no_weight, dx, Activation::relu, saved),
+                 "dy is float32 (4, 0), expected a column at least");
+  EXPECT_REFUSED(kernels::linear_backward_input(device(), dy, weight, narrow, Activation::relu, narrow),
+                 "dx is float32 (4, 6), expected float32 (4, 7)");
+}
+
+TEST(EpilogueRefuses, sums_that_do_not_fit) {
+  const OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}), dweight(DType::float32, {5, 7}),
+      dbias(DType::float32, {5}), long_bias(DType::float32, {7}), wide(DType::float64, {5});
+  const auto parameters = [&](const Tensor& states, const Tensor& matrix, const Tensor& bias) {
+    kernels::linear_backward_parameters(device(), dy, states, matrix, bias);
+  };
+  EXPECT_REFUSED(parameters(x, dweight, long_bias), "dbias is float32 (7), expected float32 (5)");
+  EXPECT_REFUSED(parameters(x, dweight, wide), "dbias is float64 (5), expected float32 (5)");
+  EXPECT_REFUSED(parameters(OwnedTensor(DType::float32, {3, 7}), dweight, dbias),
+                 "x is float32 (3, 7), expected float32 (4, 7)");
+  EXPECT_REFUSED(parameters(OwnedTensor(DType::float32, {4, 0}), OwnedTensor(DType::float32, {5, 0}), dbias),
+                 "x is float32 (4, 0), expected a column at least");
+}
+
+}  // namespace
+}  // namespace encore::test

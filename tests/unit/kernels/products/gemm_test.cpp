@@ -1,0 +1,182 @@
+// gemm and linear against triple loops in double.
+#include "unit/kernels/kernel_test.hpp"
+
+#include <encore/rows.hpp>
+
+#include "kernels/products/gemm.hpp"
+#include "kernels/products/rounded_size.hpp"
+
+namespace encore::test {
+namespace {
+
+using kernels::Activation;
+using kernels::Transpose;
+
+Values product(const Values& a, bool ta, const Values& b, bool tb, std::int64_t m, std::int64_t n,
+               std::int64_t k) {
+  Values c(static_cast<std::size_t>(m * n), 0.0);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t l = 0; l < k; ++l)
+        c[static_cast<std::size_t>(i * n + j)] += a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
+                                                  b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
+  return c;
+}
+
+struct Size {
+  std::int64_t m, n, k;
+};
+const std::vector<Size> sizes = {{1, 1, 1},      {1, 7, 3},     {33, 17, 5},  {5, 1, 129},  {48, 64, 128},
+                                 {129, 193, 65}, {97, 211, 31}, {300, 9, 13}, {13, 385, 2}, {256, 31, 300}};
+
+class Gemm : public ::testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    if (!device().gemm().multiplies(GetParam().type)) GTEST_SKIP() << "this backend has no such products";
+  }
+};
+
+TEST_P(Gemm, every_transposition_and_odd_shapes) {
+  const auto [type, tolerance] = GetParam();
+  for (const auto& [m, n, k] : sizes)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        const OwnedTensor a = random_tensor(type, ta ? std::vector{k, m} : std::vector{m, k}, 1);
+        const OwnedTensor b = random_tensor(type, tb ? std::vector{n, k} : std::vector{k, n}, 2);
+        OwnedTensor c = random_tensor(type, {m, n}, 3);
+        const Values before = c.values();
+        const Values expected = product(a.values(), ta, b.values(), tb, m, n, k);
+        const Transpose transpose_a = ta ? Transpose::yes : Transpose::no;
+        const Transpose transpose_b = tb ? Transpose::yes : Transpose::no;
+        const double allowed = tolerance * std::sqrt(static_cast<double>(k));
+        const std::string what = std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
+                                 (ta ? " T" : " N") + (tb ? "T" : "N");
+        kernels::gemm(device(), a, transpose_a, b, transpose_b, c);
+        expect_close(c, expected, allowed, what);
+        c.set(before);
+        kernels::gemm(device(), a, transpose_a, b, transpose_b, c, true);
+        expect_close(c, plus(expected, before), allowed, what + " accumulated");
+      }
+}
+
+TEST_P(Gemm, linear_adds_bias_and_applies_the_activation) {
+  const auto [type, tolerance] = GetParam();
+  for (const auto& [rows, out, in] : sizes)
+    for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
+      for (const bool with_bias : {false, true}) {
+        const OwnedTensor x = random_tensor(type, {rows, in}, 1);
+        const OwnedTensor weight = random_tensor(type, {out, in}, 2);
+        const OwnedTensor bias = random_tensor(sum_type(type), {out}, 3);
+        OwnedTensor y(type, {rows, out});
+        y.fill(NAN);
+        Values expected = product(x.values(), false, weight.values(), true, rows, out, in);
+        const Values biases = bias.values();
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          if (with_bias) expected[i] += biases[i % static_cast<std::size_t>(out)];
+          if (function == Activation::relu) expected[i] = std::max(0.0, expected[i]);
+          if (function == Activation::gelu)
+            expected[i] *= 0.5 * (1.0 + std::erf(expected[i] / std::sqrt(2.0)));
+        }
+        kernels::linear(device(), x, weight, with_bias ? bias.tensor() : Tensor(), function, y);
+        expect_close(y, expected, tolerance * std::sqrt(static_cast<double>(in)), "linear");
+      }
+}
+
+TEST_P(Gemm, linear_backward_overwrites_dx_and_adds_to_parameters) {
+  const auto [type, tolerance] = GetParam();
+  for (const auto& [rows, out, in] : sizes) {
+    const OwnedTensor x = random_tensor(type, {rows, in}, 1);
+    const OwnedTensor weight = random_tensor(type, {out, in}, 2);
+    const OwnedTensor dy = random_tensor(type, {rows, out}, 3);
+    OwnedTensor dx(type, {rows, in});
+    dx.fill(NAN);
+    OwnedTensor dweight = random_tensor(sum_type(type), {out, in}, 4);
+    OwnedTensor dbias = random_tensor(sum_type(type), {out}, 5);
+    const Values dweight_before = dweight.values();
+    Values dbias_expected = dbias.values();
+    const Values gradient = dy.values();
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      dbias_expected[i % static_cast<std::size_t>(out)] += gradient[i];
+    kernels::linear_backward_input(device(), dy, weight, dx);
+    kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
+    const double allowed = tolerance * std::sqrt(static_cast<double>(std::max(out, rows)));
+    expect_close(dx, product(gradient, false, weight.values(), false, rows, in, out), allowed, "dx");
+    expect_close(dweight, plus(product(gradient, true, x.values(), false, out, in, rows), dweight_before),
+                 allowed, "dweight");
+    expect_close(dbias, dbias_expected, allowed, "dbias");
+    kernels::linear_backward_parameters(device(), dy, x, dweight, Tensor());  // a layer without bias
+  }
+}
+
+TEST_P(Gemm, an_empty_batch_changes_no_parameter_gradient) {
+  const DType type = GetParam().type;
+  const OwnedTensor x(type, {0, 4}), dy(type, {0, 3}), weight = random_tensor(type, {3, 4}, 1);
+  OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}), dbias(sum_type(type), {3});
+  dweight.fill(2.0);
+  dbias.fill(3.0);
+  kernels::linear(device(), x, weight, Tensor(), Activation::relu, y);
+  kernels::linear_backward_input(device(), dy, weight, dx);
+  kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
+  expect_close(dweight, Values(12, 2.0), 0.0, "dweight");
+  expect_close(dbias, Values(3, 3.0), 0.0, "dbias");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Gemm, ::testing::ValuesIn(precisions(2e-6, 2e-14, 2e-2)),
+                         precision_name);
+
+#ifndef KOKKOS_ENABLE_CUDA  // whose one library has all types
+TEST(GemmLibraries, the_portable_one_agrees_with_the_chosen_one) {
+  const auto portable = make_portable_gemm();
+  const OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
+                    b = random_tensor(DType::float32, {33, 70}, 2);
+  const OwnedTensor bias = random_tensor(DType::float32, {33}, 3);
+  OwnedTensor c(DType::float32, {65, 33});
+  const OwnedTensor expected(DType::float32, {65, 33});
+  portable->multiply(device(), {a, b, c, false, true, bias, true, false});
+  device().gemm().multiply(device(), {a, b, expected, false, true, bias, true, false});
+  device().fence();
+  expect_close(c, expected.values(), 1e-5, portable->name() + " and " + device().gemm().name());
+}
+#endif
+
+/// What cuBLASLt chooses algorithms for: few sizes, none much larger than the batch.
+TEST(RoundedSize, is_one_of_few_and_not_much_larger) {
+  std::int64_t last = 0, sizes = 0;
+  for (std::int64_t size = 0; size <= 1 << 20; ++size) {
+    const std::int64_t rounded = rounded_size(size);
+    ASSERT_GE(rounded, size);
+    ASSERT_GE(rounded, last) << "grows with the size";
+    ASSERT_EQ(rounded_size(rounded), rounded);
+    ASSERT_LE(rounded, size < 64 ? size + 7 : size + size / 8) << size;
+    if (rounded != last) ++sizes;
+    last = rounded;
+  }
+  EXPECT_LT(sizes, 150);
+}
+
+TEST(GemmLibraries, many_shapes_in_turn_stay_right_when_the_cache_of_primitives_is_full) {
+  for (std::int64_t rows = 1; rows < 260; rows += 3) {
+    const OwnedTensor a = random_tensor(DType::float32, {rows, 5}, 1),
+                      b = random_tensor(DType::float32, {5, 3}, 2);
+    const OwnedTensor c(DType::float32, {rows, 3});
+    kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c);
+    expect_close(c, product(a.values(), false, b.values(), false, rows, 3, 5), 1e-5, std::to_string(rows));
+  }
+}
+
+TEST(GemmRefuses, operands_that_do_not_fit) {
+  const OwnedTensor a(DType::float32, {4, 5}), b(DType::float32, {6, 7}), c(DType::float32, {4, 7}),
+      d(DType::float64, {4, 7});
+  EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c),
+                 "b is float32 (6, 7), expected float32 (5, 7)");
+  const OwnedTensor fitting(DType::float32, {5, 7}), vector(DType::float32, {7});
+  EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, fitting, Transpose::no, d), "c is float64 (4, 7)");
+  EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, fitting, Transpose::no, vector),
+                 "expected rank 2");
+  EXPECT_REFUSED(kernels::linear(device(), a, OwnedTensor(DType::float32, {7, 5}),
+                                 OwnedTensor(DType::float32, {6}), Activation::none, c),
+                 "bias is float32 (6), expected float32 (7)");
+}
+
+}  // namespace
+}  // namespace encore::test

@@ -1,0 +1,78 @@
+// The roofline's labels: which limits and kernels it names, and that all of them can be read.
+#include "report/roofline.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/analysis/bench_sample.hpp"
+#include "unit/document/boxes.hpp"
+
+namespace encore {
+namespace {
+
+using bench_sample::rounds, bench_sample::sample, bench_sample::Values;
+
+std::vector<std::string> texts_of(const Drawing& drawing) {
+  std::vector<std::string> texts;
+  for (const Label& label : samples::shapes_of<Label>(drawing)) texts.push_back(label.text);
+  return texts;
+}
+
+bool has(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+/// No label on another and none outside; a label that is moved away may stand on a line, not on a letter.
+void expect_legible(const Drawing& drawing) {
+  const auto labels = samples::shapes_of<Label>(drawing);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const samples::Corners box = samples::corners(labels[i]);
+    for (const auto& [x, y] : box)
+      EXPECT_TRUE(x >= 0 && x <= drawing.width && y >= 0 && y <= drawing.height) << labels[i].text;
+    for (std::size_t k = 0; k < i; ++k)
+      EXPECT_FALSE(samples::overlap(box, samples::corners(labels[k])))
+          << labels[i].text << " on " << labels[k].text;
+  }
+}
+
+TEST(Roofline, NamesTheLimitsAndEveryKernelWhoseWorkIsKnown) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  const Drawing drawing = draw_roofline(summary, summary.steps[0]);
+  const std::vector<std::string> texts = texts_of(drawing);
+  for (const char* text :
+       {"Roofline of a step: float32, batch 32, openmp, 2 threads", "float32 products: 100 GFLOP/s",
+        "memory: 10.0 GB/s", "speed, GFLOP/s", "operations per byte, FLOP/byte", "1", "2",
+        "encore::gemm N x 4 x 4 nt", "encore::layer_norm", "50.0"})
+    EXPECT_TRUE(has(texts, text)) << text;
+  EXPECT_FALSE(has(texts, "theirs::kernel")) << "its work is unknown";
+  EXPECT_FALSE(has(texts, "encore::gemm_pack")) << "it is part of a product";
+  expect_legible(drawing);
+  BenchResult unknown = sample();
+  unknown.cases[1].facts["kernels"] = nlohmann::json::object();
+  const BenchSummary nothing = summarize(unknown);
+  EXPECT_THROW(draw_roofline(nothing, nothing.steps[0]), Error);
+}
+
+TEST(Roofline, ManyKernelsInOnePlaceStayLegible) {
+  BenchResult result = sample();
+  BenchCase& step = result.cases[1];
+  for (int i = 0; i < 40; ++i) {
+    const std::string label = "encore::kernel_with_a_name_of_some_length_" + std::to_string(i);
+    step.facts["kernels"][label] = {{"calls", 1.0}, {"flops", 1e7 * (1 + i % 3)}, {"bytes", 1e6}};
+    step.samples["kernel " + label] = Values(rounds, 1e-4 * (40 - i));
+  }
+  const BenchSummary summary = summarize(result);
+  const Drawing drawing = draw_roofline(summary, summary.steps[0]);
+  const std::vector<std::string> texts = texts_of(drawing);
+  EXPECT_TRUE(has(texts, "24"));
+  EXPECT_FALSE(has(texts, "25"));
+  EXPECT_TRUE(has(texts, "and 18 more with smaller shares"));
+  expect_legible(drawing);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,78 @@
+// Which added examples are learned from: never what is scored, never what is held out, always the same ones.
+#include "tasks/new_examples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using Texts = Records::Texts;
+using testing::message_of;
+
+const TaskFields parts = {.structure = {"text"}, .truth = {"label"}};
+
+Records labelled(const Texts& texts, const std::string& label = "x") {
+  Records records;
+  records.add("text", texts);
+  records.add("label", Texts(texts.size(), label));
+  return records;
+}
+
+Texts from_to(int begin, int end) {
+  Texts texts;
+  for (int i = begin; i < end; ++i) texts.push_back("text number " + std::to_string(i));
+  return texts;
+}
+
+std::set<std::string> texts_of(const Records& records) {
+  return {records.texts("text").begin(), records.texts("text").end()};
+}
+
+TEST(NewExamples, what_is_held_out_and_what_is_learned_are_all_and_share_nothing) {
+  const Records added = labelled(from_to(0, 1000));
+  const std::set<std::string> held = texts_of(held_out(added, parts, 0.2)),
+                              learned = texts_of(NewExamples(parts, 0.2).learned(added, nullptr));
+  EXPECT_EQ(held.size() + learned.size(), 1000u);
+  for (const std::string& text : held) EXPECT_FALSE(learned.contains(text)) << text;
+  EXPECT_NEAR(static_cast<double>(held.size()), 200.0, 60.0);
+}
+
+TEST(NewExamples, a_record_stays_where_it_is_whatever_comes_later_and_whatever_its_label) {
+  const std::set<std::string> before = texts_of(held_out(labelled(from_to(0, 200)), parts, 0.2)),
+                              after = texts_of(held_out(labelled(from_to(0, 900), "y"), parts, 0.2));
+  EXPECT_TRUE(std::ranges::includes(after, before));
+}
+
+TEST(NewExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_counted) {
+  NewExamples examples(parts, 0.0);
+  examples.score(labelled(from_to(0, 3)));
+  examples.score(labelled(from_to(8, 20)));
+  const Records train = labelled(from_to(4, 6));
+  const Records learned = examples.learned(labelled(from_to(0, 10)), &train);
+  EXPECT_EQ(learned.texts("text"), from_to(3, 8));
+  EXPECT_EQ(learned.notes.back(),
+            "data.more: 10 examples, 5 of them learned from, 5 left out, which the development or test set "
+            "has; 2 stand in data.train already");
+}
+
+TEST(NewExamples, a_share_without_an_example_and_other_fields_are_refused) {
+  EXPECT_EQ(message_of<Error>([] { held_out(labelled(from_to(0, 1)), parts, 1e-9); }),
+            "none of its 1 examples falls into the share that is held out; give more examples, or a larger "
+            "share");
+  Records other;
+  other.add("text", from_to(0, 2));
+  EXPECT_EQ(message_of<Error>([&] { require_same_fields(labelled(from_to(0, 1)), other); }),
+            "the records have the fields \"text\", and those of the training set \"text\", \"label\"; both "
+            "must be read alike");
+}
+
+}  // namespace
+}  // namespace encore
