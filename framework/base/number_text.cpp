@@ -1,4 +1,4 @@
-// Texts of numbers by std::to_chars, which knows no locale.
+// Formats numbers by std::to_chars, which knows no locale.
 #include "base/number_text.hpp"
 
 #include <array>

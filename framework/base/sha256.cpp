@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL's EVP interface, for texts, for files, and chunk by chunk.
+// SHA-256 by OpenSSL's EVP interface, for strings, for files, and chunk by chunk.
 #include "base/sha256.hpp"
 
 #include <openssl/evp.h>
