@@ -117,7 +117,7 @@ TEST_F(Selecting, diff_takes_two_words_or_two_runs_in_all) {
 }
 
 TEST_F(Selecting, predict_takes_the_best_of_a_sweep) {
-  const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna", "lives"});
+  const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
   EXPECT_EQ(output.output, "text: Anna lives\n");
   EXPECT_EQ(output.errors, "exp: the best of these by dev/f1 is " + best() + "\n");
   expect_refused({"predict", "pair", "Anna"},
