@@ -12,7 +12,6 @@
 #include "base/random_digits.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
-#include "world/cores.hpp"
 
 namespace encore {
 namespace {
@@ -75,9 +74,7 @@ Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
       options_(options),
       session_(random_digits(session_digits)),
       pools_(make_pools(runs)),
-      loopback_(is_loopback(options.host)) {
-  boost::asio::post(aside_, lower_thread_priority);
-}
+      loopback_(is_loopback(options.host)) {}
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   const PoolRules rules{

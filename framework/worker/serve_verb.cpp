@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <future>
 #include <iostream>
 #include <span>
 
@@ -23,7 +22,6 @@
 #include "tasks/prediction_file.hpp"
 #include "worker/verbs.hpp"
 #include "worker/written_texts.hpp"
-#include "world/cores.hpp"
 #include "world/file_descriptor.hpp"
 
 namespace encore {
@@ -133,29 +131,11 @@ std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, 
   return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
 }
 
-/// `encode` of these items, which takes as long for one long text as for thousands of short answers: a thread
-/// of low priority does that, so that a short text on another worker does not wait for a core.
-template <class Encode>
-auto encoded(const Items& items, const Encode& encode) {
-  constexpr std::size_t most_bytes_here = std::size_t{16} << 10;
-  std::size_t bytes = 0;
-  for (const ServeItem* item : items) bytes += item->text.size();
-  if (bytes <= most_bytes_here) return encode();
-  auto result = std::async(std::launch::async, [&] {
-    lower_thread_priority();
-    return encode();
-  });
-  return result.get();
-}
-
 /// What the task answers to each text. Throws Error where one of them is none.
 std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
-  Records records;
-  const EncodedSet set = encoded(items, [&] {
-    records = engine.task().from_text(texts_of(items));
-    return engine.encode(records);
-  });
+  const Records records = engine.task().from_text(texts_of(items));
+  const EncodedSet set = engine.encode(records);
   std::vector<ServeAnswer> refusals;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
@@ -179,17 +159,17 @@ std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& i
 /// The vector of each text. Throws Error where one of them is none.
 std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
-  const EncodedTexts texts = encoded(items, [&] { return engine.encode_texts(texts_of(items)); });
+  const EncodedTexts encoded = engine.encode_texts(texts_of(items));
   std::vector<ServeAnswer> refusals;
-  for (const std::size_t i : texts.cut)
+  for (const std::size_t i : encoded.cut)
     if (!items[i]->allowed) refusals.push_back(refused(*items[i], too_long(engine, "")));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), embed_texts);
-  const Vectors vectors = engine.embed(texts.set);
+  const Vectors vectors = engine.embed(encoded.set);
   std::vector<ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::span<const std::byte> bytes = std::as_bytes(vectors[i]);
     all.push_back({.id = items[i]->id,
-                   .pieces = static_cast<std::int64_t>(texts.set.ids(i).size()),
+                   .pieces = static_cast<std::int64_t>(encoded.set.ids(i).size()),
                    .text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }
   return all;

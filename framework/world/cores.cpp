@@ -2,8 +2,6 @@
 #include "world/cores.hpp"
 
 #include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -116,11 +114,6 @@ void require_threads(int threads) {
   if (threads > most_threads)
     throw Error("--threads " + std::to_string(threads) + " is too many; Kokkos has room for " +
                 std::to_string(most_threads));
-}
-
-void lower_thread_priority() {
-  constexpr int nice = 10;
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice));  // else as before
 }
 
 std::string ranges_text(std::vector<int> numbers) {

@@ -41,10 +41,6 @@ inline constexpr int most_threads = 512;
 /// Throws Error when --threads cannot be that: negative, or more than that; 0 means default_threads.
 void require_threads(int threads);
 
-/// From now on the calling thread gets little of a core that another thread needs too (nice 10), and all of
-/// an idle one. It cannot be undone.
-void lower_thread_priority();
-
 /// "0-2,5"
 std::string ranges_text(std::vector<int> numbers);
 
