@@ -37,9 +37,9 @@ std::array<Records, all_splits.size()> split_records(const Records& records, con
                                                      std::span<const double> shares);
 
 /// The same for each label: of the records of a label, in the order of their hashes, the first share goes to
-/// the training set, and so on, so that every set has each label in these shares but for rounding. Equal
-/// records stay together; a record may change its set when others of its label are added. Throws Error where
-/// the task's truth is not one text for each record.
+/// the training set, and so on, so that every set has the distinct records of each label in these shares but
+/// for rounding. Equal records stay together; a record may change its set when others of its label are added.
+/// Throws Error where the task's truth is not one text for each record.
 std::array<Records, all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
                                                         std::span<const double> shares);
 
