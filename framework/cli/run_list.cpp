@@ -12,7 +12,7 @@
 #include "cli/format.hpp"
 #include "cli/run_json.hpp"
 #include "config/nearest.hpp"
-#include "report/material.hpp"
+#include "report/factors.hpp"
 #include "report/wording.hpp"
 #include "store/run_columns.hpp"
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_word.hpp"
-#include "bundle/packed_files.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_list.hpp"
