@@ -38,6 +38,6 @@ target=${target#AMD_}
 export HIP_PLATFORM=amd HCC_AMDGPU_TARGET=${target,,}
 hipcc --version | sed 's/^/hip: /'
 cmake --preset hip -DENCORE_TESTS=ON
-[ "$#" != 0 ] || set -- encore-worker plugins device_tests
+[ "$#" != 0 ] || set -- encore-worker encore-worker-bench encore-worker-check-plugin encore-worker-export plugins device_tests
 NINJA_STATUS='[hip %f/%t %es] ' cmake --build --preset hip --target "$@"
 echo "hip: compiled and linked in build/hip: $*"

@@ -11,13 +11,21 @@ add_custom_target(encore_source_state
 
 get_property(manifests GLOBAL PROPERTY ENCORE_PLUGINS)
 list(TRANSFORM manifests REPLACE "_manifest$" "" OUTPUT_VARIABLE modules)
+get_property(worker_components GLOBAL PROPERTY ENCORE_COMPONENT_TARGETS)
+list(FILTER worker_components INCLUDE REGEX "^encore-worker-")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/share/encore/source.json
   COMMAND ${record_source} -DFOLDER=${CMAKE_BINARY_DIR} -P ${source_script}
   DEPENDS ${CMAKE_BINARY_DIR}/source_state.json ${CMAKE_BINARY_DIR}/source_state.diff ${source_script}
-          encore-worker encore_kernels ${modules}
+          encore-worker ${worker_components} encore_kernels ${modules}
   COMMENT "Recording the source of the programs" VERBATIM)
 add_custom_target(encore_source ALL DEPENDS ${CMAKE_BINARY_DIR}/share/encore/source.json)
 add_dependencies(encore_source encore_source_state)
+
+# The same of the programs that are there, for ./exp, which does not build all of them.
+add_custom_target(encore_source_of_components
+  COMMAND ${record_source} -DFOLDER=${CMAKE_BINARY_DIR} -P ${source_script}
+  COMMENT "Recording the source of the programs that are built" VERBATIM)
+add_dependencies(encore_source_of_components encore_source_state)
 
 # Of the files as they were installed: --strip changes them.
 install(CODE "

@@ -122,7 +122,7 @@ endfunction()
 function(write_record)
   file(READ ${STATE}.json text)
   set(files "")
-  file(GLOB programs RELATIVE ${FOLDER} ${FOLDER}/bin/encore-worker ${FOLDER}/lib/libencore_kernels.so
+  file(GLOB programs RELATIVE ${FOLDER} ${FOLDER}/bin/encore-worker ${FOLDER}/bin/encore-worker-* ${FOLDER}/lib/libencore_kernels.so
        ${FOLDER}/lib/encore/plugins/*.so)
   list(SORT programs)
   foreach(program IN LISTS programs)

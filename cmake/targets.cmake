@@ -2,6 +2,7 @@
 #
 #   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])
 #   encore_add_executable(NAME [INSTALL] SOURCES file... [LIBRARIES target...])
+#   encore_add_component(NAME SECONDS n SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin(...)   as everybody else: encore_plugin.cmake
 #   encore_add_test(NAME [DEVICE] [SOURCES file...] [KERNELS file...] [LIBRARIES target...] [LABELS label...])
 #
@@ -10,6 +11,7 @@
 
 include(GoogleTest)
 include(encore_plugin)
+include(components)
 
 # Makes TARGET part of the package, as encore::EXPORT_NAME here and there. Programs and libraries lie in bin/ and lib/ of whatever prefix
 # they are installed into, and find each other from their own place, in the build as in an installation.
@@ -76,13 +78,6 @@ function(encore_add_executable NAME)
     string(REGEX REPLACE "^encore-" "" export_name ${NAME})
     encore_export(${NAME} ${export_name})
   endif()
-endfunction()
-
-# Called once, after all plugins are known: makes the target "plugins", everything under plugins/ with its manifests.
-function(encore_finish_plugins)
-  get_property(manifests GLOBAL PROPERTY ENCORE_PLUGINS)
-  add_custom_target(plugins)
-  add_dependencies(plugins ${manifests})
 endfunction()
 
 # A GoogleTest program build/bin/tests/NAME, each of its tests known to CTest as NAME.suite.test. DEVICE links a main that holds

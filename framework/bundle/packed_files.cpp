@@ -60,12 +60,6 @@ void add_weights(Store& store, const RunRow& run, PackedWeights wanted, RunFiles
 
 }  // namespace
 
-bool hides_its_data(Store& store, const RunRow& run) {
-  const std::vector<ParamRow> params = store.read_params(run.number);
-  const auto own = std::ranges::find(params, "data.private", &ParamRow::key);
-  return own != params.end() && own->value == true;
-}
-
 std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const PackChoice& choice,
                                      bool is_parent) {
   RunFiles files(store, run);

@@ -28,9 +28,6 @@ struct PackedFile {
   std::filesystem::path source;  ///< on the disk
 };
 
-/// What a run says in the settings: [data] private = true.
-bool hides_its_data(Store& store, const RunRow& run);
-
 /// Of the folder of a run: specification, spools, logs, vocabulary, labels, predictions, weights. What is not
 /// there is left out. Throws Error where a run that was begun has no specification.
 std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const PackChoice& choice,

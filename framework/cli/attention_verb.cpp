@@ -8,10 +8,9 @@
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/access.hpp"
-#include "cli/command_line.hpp"
+#include "cli/components.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
-#include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "document/escape.hpp"
 #include "record/attention.hpp"
@@ -29,40 +28,6 @@ namespace fs = std::filesystem;
 
 /// A picture with more cells is nothing that a viewer opens with pleasure.
 constexpr std::size_t most_cells_of_picture = 60000;
-
-CommandLine make_attention_line() {
-  namespace po = boost::program_options;
-  CommandLine line("attention",
-                   {"attention RUN TEXT [options]",
-                    "Shows what the attention of a run's best model looks at in a text: a map of weights for "
-                    "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A "
-                    "text is what exp predict takes as a line (a pair: the two texts with a tab between "
-                    "them). What a decoder reads beside an encoder is what the model writes, the most "
-                    "probable piece each time, or --target. The weights are those of a pass without dropout.",
-                    {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
-                      "a page with all maps, quickstart.attention.html"},
-                     {"exp attention quickstart \"Anna Berg lives in Lund .\" --layer 0 --head 0 -o head.svg",
-                      "one map as a picture"},
-                     {"exp attention shakespeare \"monday tuesday\" --json", "the weights as numbers"}}});
-  line.options()(
-      "output,o", po::value<std::string>()->value_name("FILE"),
-      "the file to write: .html, a page with the values under the pointer, or .svg, a picture (default: "
-      "RUN.attention.html)");
-  line.options()("target", po::value<std::string>()->value_name("TEXT"),
-                 "what the decoder reads in place of the text that the model writes");
-  line.options()("layer", po::value<std::vector<std::string>>()->value_name("LAYER"),
-                 "only this: the number of a block, from 0, or the beginning of a layer's path such as "
-                 "decoder.1 (may be repeated)");
-  line.options()("head", po::value<std::vector<std::int64_t>>()->value_name("N"),
-                 "only this head of each layer, from 0 (may be repeated)");
-  line.options()("json", po::bool_switch(), "the weights as JSON, to the standard output");
-  add_model_options(line);
-  add_weights_option(line);
-  add_run_options(line);
-  line.positional("run");
-  line.positional("text", -1);
-  return line;
-}
 
 enum class PictureFormat { html, svg };
 
@@ -134,7 +99,7 @@ std::string picture_of(const AttentionTexts& found, const std::string& title) {
 
 }  // namespace
 
-int attention_verb(const Arguments& arguments) {
+int attention_in_component(const Arguments& arguments) {
   CommandLine line = make_attention_line();
   if (!line.parse(arguments)) return exit_done;
   const RunSelection selection = selection_from(line, {line.required("run", "a run")});

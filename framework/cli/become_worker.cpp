@@ -35,6 +35,10 @@ void become_worker(const std::filesystem::path& program, std::vector<std::string
                    ThreadWait waiting) {
   if (waiting == ThreadWait::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
   for (const auto& [name, value] : brief_waiting()) ::setenv(name.c_str(), value.c_str(), 0);
+  become_program(program, std::move(arguments));
+}
+
+void become_program(const std::filesystem::path& program, std::vector<std::string> arguments) {
   std::cout.flush();
   std::vector<char*> list;
   std::string name = program.string();

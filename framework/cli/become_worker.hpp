@@ -21,7 +21,9 @@ enum class ThreadWait : std::uint8_t {
             ///< work
 };
 
-/// Does not return; throws Error where the program cannot be started.
+/// This process becomes the program. Does not return; throws Error where the program cannot be started.
+[[noreturn]] void become_program(const std::filesystem::path& program, std::vector<std::string> arguments);
+/// The same with a worker.
 [[noreturn]] void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
                                 ThreadWait waiting);
 

@@ -16,8 +16,6 @@
 
 namespace encore {
 
-namespace po = boost::program_options;
-
 namespace {
 
 constexpr int most_ranks = 4096;
@@ -162,32 +160,6 @@ std::vector<int> rank_list(const CommandLine& line) {
 
 }  // namespace
 
-void add_bench_options(CommandLine& line) {
-  const auto list = [] { return po::value<std::string>()->value_name("LIST"); };
-  line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
-                 "override a setting of the file (may be repeated)");
-  line.options()("plugin-path", po::value<std::vector<std::string>>()->value_name("DIR"),
-                 "search plugins here too (may be repeated)");
-  line.options()("backend", list(), "openmp, cuda, hip: one or several (default: that of this exp)");
-  line.options()("threads,t", list(), "numbers of threads, as 1,2 (default: all this process may use)");
-  line.options()(
-      "ranks", list(),
-      "numbers of processes that train together over MPI, as 1,2,4: how a step and the same with as "
-      "many times the batch scale, and what the exchange takes");
-  add_mpirun_option(line);
-  line.options()("precision", list(),
-                 "float32, bfloat16, float16: one or several (default: that of the file)");
-  line.options()("batch-size", list(), "sequences in a step, as 8,32 (default: that of the file)");
-  line.options()("length", list(),
-                 "tokens of every sequence, as 64,256 (default: the lengths of the training set)");
-  line.options()("rounds", po::value<std::int64_t>()->value_name("N")->default_value(10),
-                 "samples of everything, behind one round of warm-up");
-  line.options()("batches", po::value<std::int64_t>()->value_name("N")->default_value(4),
-                 "steps in a sample; the same batches in every round");
-  line.options()("order-cost", po::bool_switch(),
-                 "also time the reductions without their fixed order, and say its price");
-}
-
 std::vector<std::int64_t> number_list(const CommandLine& line, const std::string& option,
                                       std::int64_t least) {
   std::vector<std::int64_t> numbers;
@@ -228,6 +200,7 @@ std::vector<BenchWorker> bench_workers(const CommandLine& line) {
   for (const std::string& backend : backends)
     for (const int ranks : wanted_ranks) {
       const std::filesystem::path program = worker_program(programs, backend);
+      require_component(programs, backend, "encore-worker-bench");
       require_rank_backend(ranks, backend);
       const std::vector<Case> cases = line.has("file") ? cases_on(line, backend, ranks) : std::vector<Case>();
       if (ranks > 1) require_rank_programs(line, ranks, program);

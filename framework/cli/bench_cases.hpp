@@ -10,10 +10,9 @@
 
 namespace encore {
 
-void add_bench_options(CommandLine& line);
-/// One worker for each number of threads and of ranks on each backend; the cases of all are the same, but that
-/// several ranks have larger batches too. Throws UsageError or
-/// ConfigErrors for what cannot be measured: nothing was started.
+/// One worker for each number of threads and of ranks on each backend; the cases of all are the same, but
+/// that several ranks have larger batches too. Throws UsageError or ConfigErrors for what cannot be measured:
+/// nothing was started.
 std::vector<BenchWorker> bench_workers(const CommandLine& line);
 /// "5%" or "0.05" as a fraction. Throws UsageError.
 double threshold_of(const std::string& text);

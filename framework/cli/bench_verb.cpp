@@ -8,6 +8,7 @@
 #include "cli/access.hpp"
 #include "cli/bench_cases.hpp"
 #include "cli/bench_text.hpp"
+#include "cli/components.hpp"
 #include "cli/format.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
@@ -18,7 +19,6 @@
 
 namespace encore {
 
-namespace po = boost::program_options;
 using nlohmann::json;
 
 namespace {
@@ -163,17 +163,6 @@ json to_json(const BenchComparison& comparison, const std::string& before, doubl
           {"regression", comparison.regression()}};
 }
 
-void add_output_options(CommandLine& line) {
-  line.options()("against", po::value<std::string>()->value_name("NAME|FILE"),
-                 "compare with an earlier measurement: a name of exp bench ls, or a .json file");
-  line.options()("threshold", po::value<std::string>()->value_name("SHARE")->default_value("5%"),
-                 "a step that is slower by more than this, interval and all, is a regression");
-  line.options()("svg", po::value<std::string>()->value_name("FILE"),
-                 "write the roofline of the (first) step");
-  line.options()("json", po::bool_switch(),
-                 "everything as JSON, raw samples too; --against reads such a file");
-}
-
 /// Prints a measurement, and its comparison where one is asked for. The exit code says regression.
 int conclude(const CommandLine& line, const BenchResult& result, const std::optional<BenchResult>& before) {
   const BenchSummary summary = summarize(result);
@@ -201,11 +190,10 @@ int conclude(const CommandLine& line, const BenchResult& result, const std::opti
   return comparison && comparison->regression() ? exit_failed : exit_done;
 }
 
-int bench_ls(const Arguments& arguments) {
-  CommandLine line("bench ls", {"bench ls [options]",
-                                "Lists the measurements in the database, newest first.",
-                                {{"exp bench ls", "what --against and bench show can name"}}});
-  line.options()("json", po::bool_switch(), "as JSON");
+}  // namespace
+
+int bench_ls_in_component(const Arguments& arguments) {
+  CommandLine line = make_bench_ls_line();
   if (!line.parse(arguments)) return exit_done;
   Store store = open_measurements(line);
   Table table({{"NAME"}, {"FILE"}, {"HOST"}, {"STEPS", Align::right}, {"ROUNDS", Align::right}, {"WHEN"}});
@@ -229,14 +217,8 @@ int bench_ls(const Arguments& arguments) {
   return exit_done;
 }
 
-int bench_show(const Arguments& arguments) {
-  CommandLine line("bench show",
-                   {"bench show NAME [options]",
-                    "Shows an earlier measurement as it was shown then, or compares two earlier ones.",
-                    {{"exp bench show quickstart", "the tables again"},
-                     {"exp bench show quickstart-2 --against quickstart", "what changed between the two"}}});
-  add_output_options(line);
-  line.positional("name");
+int bench_show_in_component(const Arguments& arguments) {
+  CommandLine line = make_bench_show_line();
   if (!line.parse(arguments)) return exit_done;
   const std::string name = line.required("name", "the name of a measurement");
   Store store = open_measurements(line);
@@ -244,30 +226,8 @@ int bench_show(const Arguments& arguments) {
   return conclude(line, result, line.has("against") ? std::optional(earlier(line)) : std::nullopt);
 }
 
-}  // namespace
-
-int bench_verb(const Arguments& arguments) {
-  if (!arguments.empty() && arguments.front() == "ls")
-    return bench_ls({arguments.begin() + 1, arguments.end()});
-  if (!arguments.empty() && arguments.front() == "show")
-    return bench_show({arguments.begin() + 1, arguments.end()});
-  CommandLine line(
-      "bench",
-      {"bench [FILE] [options] | bench ls | bench show NAME",
-       "Measures this machine: matrix products, memory, launching of kernels. With an experiment file also a "
-       "training step: speed, the time of its matrix products alone, and every kernel with its distance from "
-       "the machine's limit. Several values of an option are crossed and measured in turn. The samples are "
-       "stored. Exit code 1: --against found a regression.",
-       {{"exp bench", "the machine alone"},
-        {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,16", "four steps, in turn"},
-        {"exp bench experiments/quickstart.toml --against quickstart --threshold 5%",
-         "has anything become slower?"}}});
-  add_bench_options(line);
-  add_output_options(line);
-  line.options()("name", po::value<std::string>()->value_name("NAME"),
-                 "under which it is stored (default: that of the experiment, or machine)");
-  line.options()("quiet,q", po::bool_switch(), "no progress");
-  line.positional("file");
+int bench_in_component(const Arguments& arguments) {
+  CommandLine line = make_bench_line();
   if (!line.parse(arguments)) return exit_done;
   require_sensible(line);
   std::optional<BenchResult> before;

@@ -7,40 +7,13 @@
 #include "bundle/evidence.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
-#include "cli/bundle_verb.hpp"
+#include "cli/components.hpp"
 #include "report/wording.hpp"
 #include "store/selection.hpp"
 
 namespace encore {
 
 namespace {
-
-CommandLine make_show_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "bundle show",
-      {"bundle show FILE [options]",
-       "Unpacks the bundle into a temporary folder, copies its rows into a database of this program, derives "
-       "again what follows from other parts, and prints its values in three classes: recomputed now, proved "
-       "by training again, claimed by the sender. Nothing of it is executed. Exit code 2: the file is "
-       "damaged, contradicts itself, or is no bundle.",
-       {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
-        {"exp bundle show quickstart.tar.zst --files", "and every file"},
-        {"exp bundle show quickstart.tar.zst --claims", "every value that nothing in it proves"},
-        {"exp bundle show quickstart.tar.zst --report report.html", "a report of the checked rows"},
-        {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
-  line.options()("claims", po::bool_switch(), "print every value that the sender claims");
-  line.options()("report", po::value<std::string>()->value_name("FILE"),
-                 "write a report of the checked rows, as HTML; the one in the bundle is a claim");
-  line.options()("files", po::bool_switch(), "list every file");
-  line.options()("diff", po::bool_switch(),
-                 "print what was changed in the recorded commits, and nothing else");
-  line.options()("plugin-path", po::value<std::vector<std::string>>()->value_name("DIR"),
-                 "a folder with plugins whose types the runs have (may be repeated); none of them is loaded");
-  line.options()("json", po::bool_switch(), "as JSON");
-  line.positional("file");
-  return line;
-}
 
 void print_diffs(const AllCode& all) {
   for (const SourceVersion& source : all.sources)
@@ -75,8 +48,8 @@ void print_files(const BundleIndex& index) {
 
 }  // namespace
 
-int show_bundle(const Arguments& arguments) {
-  CommandLine line = make_show_line();
+int bundle_show_in_component(const Arguments& arguments) {
+  CommandLine line = make_bundle_show_line();
   if (!line.parse(arguments)) return exit_done;
   const OpenedBundle bundle(line.required("file", "FILE" + std::string(bundle_ending)),
                             line.texts("plugin-path"));

@@ -12,13 +12,12 @@
 
 #include "archive/unpack_bundle.hpp"
 #include "bundle/check_bundle.hpp"
+#include "cli/bundle_verify.hpp"
 #include "cli/terminal.hpp"
 #include "config/catalogue.hpp"
 #include "store/store.hpp"
 
 namespace encore {
-
-inline constexpr const char* bundle_ending = ".tar.zst";
 
 /// The types that are here: of this build, and of the folders of --plugin-path.
 Catalogue catalogue_here(const std::vector<std::string>& plugin_path = {});

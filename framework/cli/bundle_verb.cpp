@@ -11,7 +11,7 @@
 #include "bundle/pack_bundle.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
-#include "cli/bundle_verb.hpp"
+#include "cli/components.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
@@ -27,38 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-CommandLine make_bundle_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "bundle",
-      {"bundle RUN...|SEARCH -o FILE.tar.zst [options]",
-       "Writes runs with all that shows what they are into one file: their rows in a database of its own, "
-       "resolved settings, commit and changes, spools, digests, predictions, the parameters that were "
-       "chosen, and the report. Of the data it says which they were; --data packs them. Somebody else checks "
-       "it with exp verify FILE.tar.zst. For other programs it is an RO-Crate 1.1. exp bundle show FILE says "
-       "what is in one.",
-       {{"exp bundle quickstart -o quickstart.tar.zst", "a run, or all runs of a sweep or a search"},
-        {"exp bundle quickstart --data -o quickstart.tar.zst", "with the files that it was trained on"},
-        {"exp bundle quickstart --weights none -o small.tar.zst", "without parameters"},
-        {"exp bundle show quickstart.tar.zst", "what is in it, and what is not"}}});
-  line.options()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write, NAME.tar.zst");
-  line.options()("data", po::bool_switch(), "pack the files that the runs read, too");
-  line.options()("private", po::bool_switch(),
-                 "of runs with [data] private = true too: data, vocabulary, labels and predictions");
-  line.options()("weights", po::value<std::string>()->value_name("WHICH")->default_value("best"),
-                 "none; best: the parameters that each run has chosen; all: and every checkpoint it keeps");
-  line.options()("sources", po::value<std::vector<std::string>>()->value_name("DIR"),
-                 "a folder with the sources of a plugin (may be repeated)");
-  line.options()("licence", po::value<std::string>()->value_name("TEXT"),
-                 "under which the bundle may be used, such as CC-BY-4.0");
-  line.options()("author", po::value<std::string>()->value_name("NAME"),
-                 "who made the bundle, or several names with commas");
-  line.options()("json", po::bool_switch(), "what was written, as JSON");
-  line.options()("quiet,q", po::bool_switch(), "print neither progress nor what was written, except as JSON");
-  add_run_arguments(line);
-  return line;
-}
 
 PackedWeights weights_from(const std::string& word) {
   if (word == "none") return PackedWeights::none;
@@ -143,7 +111,9 @@ void print_packed(const CommandLine& line, const std::string& output, const Pack
   std::cout << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
 }
 
-int make_bundle(const Arguments& arguments) {
+}  // namespace
+
+int bundle_in_component(const Arguments& arguments) {
   CommandLine line = make_bundle_line();
   if (!line.parse(arguments)) return exit_done;
   const std::string output = line.required("output", "-o FILE" + std::string(bundle_ending));
@@ -175,22 +145,6 @@ int make_bundle(const Arguments& arguments) {
     task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
   print_packed(line, output, pack_bundle(store, task, output));
   return exit_done;
-}
-
-/// "bundle show FILE", but not "bundle show -o FILE.tar.zst", which packs a run called "show": packing needs
-/// -o, and show has no such option.
-bool asks_for_show(const Arguments& arguments) {
-  const auto is_output = [](const std::string& word) {
-    return word.starts_with("--output") || (word.starts_with("-o") && !word.starts_with("--"));
-  };
-  return !arguments.empty() && arguments.front() == "show" && std::ranges::none_of(arguments, is_output);
-}
-
-}  // namespace
-
-int bundle_verb(const Arguments& arguments) {
-  if (asks_for_show(arguments)) return show_bundle({arguments.begin() + 1, arguments.end()});
-  return make_bundle(arguments);
 }
 
 }  // namespace encore

@@ -8,6 +8,7 @@
 #include "bundle/check_bundle.hpp"
 #include "bundle/found_data.hpp"
 #include "cli/bundle_text.hpp"
+#include "cli/components.hpp"
 #include "cli/planned_search.hpp"
 #include "cli/recorded_build.hpp"
 #include "cli/run_selection.hpp"
@@ -23,9 +24,6 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* bundle_options[] = {"data", "clone", "report"};
-constexpr const char* bundle_switches[] = {"build", "with-diff"};
 
 /// Those that the user names, or the folder one is in and the tree of this program.
 std::vector<fs::path> data_folders(const CommandLine& line) {
@@ -190,38 +188,9 @@ int verify_opened(const CommandLine& line, const Arguments& arguments, const Ope
 
 }  // namespace
 
-void add_bundle_options(CommandLine& line) {
-  namespace po = boost::program_options;
-  line.options()(
-      "data", po::value<std::vector<std::string>>()->value_name("DIR"),
-      "of a bundle: where its data are looked for (may be repeated; default: this folder and the tree of "
-      "this program)");
-  line.options()("report", po::value<std::string>()->value_name("FILE"),
-                 "of a bundle: write a report of the checked rows, with the verdicts, as HTML");
-  line.options()("build", po::bool_switch(),
-                 "of a bundle: build the recorded commit, out of a clone, and verify with that");
-  line.options()("clone", po::value<std::string>()->value_name("DIR"),
-                 "the clone for --build (default: the tree of this program)");
-  line.options()(
-      "with-diff", po::bool_switch(),
-      "with --build: apply what was changed in the commit, which is code of whoever made the bundle");
-}
-
-void refuse_bundle_options(const CommandLine& line) {
-  for (const char* option : bundle_options)
-    if (line.has(option))
-      throw UsageError(std::string("--") + option + " is for bundles: exp verify NAME.tar.zst");
-  for (const char* option : bundle_switches)
-    if (line.flag(option))
-      throw UsageError(std::string("--") + option + " is for bundles: exp verify NAME.tar.zst");
-}
-
-bool names_bundle(const CommandLine& line) {
-  const std::vector<std::string> words = line.texts("run");
-  return !words.empty() && words.front().ends_with(bundle_ending);
-}
-
-int verify_bundle(const CommandLine& line, const Arguments& arguments) {
+int verify_in_component(const Arguments& arguments) {
+  CommandLine line = make_verify_line();
+  if (!line.parse(arguments)) return exit_done;
   refuse_without_build(line);
   std::vector<std::string> words = line.texts("run");
   const std::string archive = words.front();

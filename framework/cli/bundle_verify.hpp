@@ -7,6 +7,8 @@
 
 namespace encore {
 
+inline constexpr const char* bundle_ending = ".tar.zst";
+
 /// --data, --build, --with-diff and --clone.
 void add_bundle_options(CommandLine& line);
 /// Throws UsageError where one of them was given without a bundle.
@@ -14,7 +16,5 @@ void refuse_bundle_options(const CommandLine& line);
 
 /// Whether the first argument is a bundle: NAME.tar.zst.
 bool names_bundle(const CommandLine& line);
-/// `arguments`: those of exp verify, which a program that is built for this (--build) is called with.
-int verify_bundle(const CommandLine& line, const Arguments& arguments);
 
 }  // namespace encore

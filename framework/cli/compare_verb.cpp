@@ -9,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/comparison_text.hpp"
+#include "cli/components.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "report/candidate_key.hpp"
@@ -48,38 +49,8 @@ CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Compari
 
 }  // namespace
 
-int compare_verb(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "compare",
-      {"compare RUN... [options]",
-       "Compares candidates over their seeds. Runs that differ in nothing but the seed, on one backend, from "
-       "the same plugin files and numeric environment, are one candidate. Each gets n, mean, standard "
-       "deviation and 95 % intervals by t and by bootstrap (BCa); each pair a t-test (paired on shared "
-       "seeds, else Welch's) and, where predictions are stored, a permutation test on the examples, both "
-       "with Holm's correction. What the seeds do not tell apart is not ranked; how many would do is said. "
-       "Runs without a value are shown and not counted.",
-       {{"exp compare quickstart", "the candidates of one sweep, or one run"},
-        {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
-         "are there enough seeds to see one point of it?"},
-        {"exp compare --state completed --where \"epoch >= 1\"",
-         "all complete runs that trained at least one epoch"},
-        {"exp compare quickstart --json", "all of it for a program"}}});
-  line.options()("metric", po::value<std::string>()->value_name("NAME"),
-                 "what is compared: split/measure (default: the measure that chooses checkpoints, on test)");
-  line.options()("by", po::value<std::string>()->value_name("WAY")->default_value("group"),
-                 "what is one candidate: group (all seeds of a question) or run");
-  line.options()("pool", po::bool_switch(),
-                 "runs of one question that differ in plugin files or numeric environments are one candidate "
-                 "too; without it they are shown apart");
-  line.options()("detect", po::value<double>()->value_name("DELTA"),
-                 "the difference that matters, in the unit of the metric (0.01: one point of a metric in "
-                 "percent); without it "
-                 "the one that was seen decides how many seeds would do");
-  line.options()("json", po::bool_switch(), "as JSON");
-  line.options()("csv", po::bool_switch(), "the candidates as CSV");
-  line.options()("pairs", po::bool_switch(), "with --csv: the pairs instead");
-  add_run_arguments(line);
+int compare_in_component(const Arguments& arguments) {
+  CommandLine line = make_compare_line();
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
   if (line.flag("pairs") && !line.flag("csv")) throw UsageError("--pairs goes with --csv; --json has both");

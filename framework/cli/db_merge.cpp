@@ -9,7 +9,7 @@
 #include "base/sha256.hpp"
 #include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
-#include "cli/db_verb.hpp"
+#include "cli/components.hpp"
 #include "cli/format.hpp"
 #include "cli/progress_line.hpp"
 #include "store/database_merge.hpp"
@@ -88,20 +88,8 @@ DatabaseMerge merge(Store& store, const fs::path& file, bool dry_run) {
 
 }  // namespace
 
-int db_merge(const Arguments& arguments) {
-  CommandLine line(
-      "db merge",
-      {"db merge OTHER.db|FILE.tar.zst... [options]",
-       "Brings the runs of other databases and of bundles into this one, with their folders (OTHER.db.runs "
-       "beside each database); the others are only read. A run that is here already is recognised by its id, "
-       "and what is known of it on either side is kept: nothing is doubled, and the same call again has "
-       "nothing to do. Runs that are being trained, here or there, are left out until they have ended. Exit "
-       "code 1: something was left out.",
-       {{"exp db merge cluster.db", "take over what was trained on a cluster"},
-        {"exp db merge a.db b.db --dry-run", "what would come, and which runs exclude each other"}}});
-  line.options()("dry-run,n", boost::program_options::bool_switch(), "only show it");
-  line.options()("json", boost::program_options::bool_switch(), "as JSON");
-  line.positional("database", -1);
+int db_merge_in_component(const Arguments& arguments) {
+  CommandLine line = make_db_merge_line();
   if (!line.parse(arguments)) return exit_done;
 
   const bool dry_run = line.flag("dry-run");

@@ -94,7 +94,7 @@ const std::vector<Verb>& db_actions() {
       {"path", "print where the database is", db_path},
       {"backup", "copy the database while others write", db_backup},
       {"vacuum", "make the file as small as its content", db_vacuum},
-      {"merge", "bring in the runs of other databases", db_merge},
+      {"merge", "bring in the runs of other databases", db_merge, nullptr, "exp-report"},
       {"upgrade", "bring an older database to the schema of this Encore", db_upgrade},
   };
   return list;

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/components.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
-#include "cli/verbs.hpp"
 #include "cli/worker_answer.hpp"
 #include "report/model_card.hpp"
 #include "report/wording.hpp"
@@ -96,35 +96,8 @@ CardModel card_model_from(const nlohmann::ordered_json& answer) {
 
 }  // namespace
 
-int export_verb(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "export",
-      {"export RUN -o DIR [options]",
-       "Writes the best model of a run as a folder for other programs: weights, the tokenizer's files, and a "
-       "model card with data, scores, hashes and how to verify them.",
-       {{"exp export minilm_wnut17-s1 -o minilm-names", "a folder for transformers, or for model.from"},
-        {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"},
-        {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"},
-        {"exp export quickstart --format onnx -o names-onnx",
-         "model.onnx for onnxruntime and others, and how to ask it"},
-        {"exp export quickstart --format encore -o quickstart-model",
-         "for exp serve quickstart-model on another machine, or a program of C"}}});
-  line.options()("output,o", po::value<std::string>()->value_name("DIR"),
-                 "the folder to write; it must not be there yet, or be empty");
-  line.options()(
-      "format", po::value<std::string>()->value_name("FORMAT")->default_value(hugging_face),
-      "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it, another model is refused; onnx: a "
-      "graph of ONNX, opset 17, of any model without a decoder; encore: for exp serve DIR elsewhere, and "
-      "programs that embed the model with libencore_infer.so");
-  line.options()(
-      "dtype", po::value<std::string>()->value_name("TYPE"),
-      "huggingface: round the weights to float32, bfloat16 or float16 (default: as the run has them)");
-  line.options()("external-data", po::bool_switch(),
-                 "onnx: weights in a file of their own, model.onnx.data, as they are from 2 GB on");
-  line.options()("json", po::bool_switch(), "what was written, as JSON");
-  add_model_options(line);
-  add_run_arguments(line);
+int export_in_component(const Arguments& arguments) {
+  CommandLine line = make_export_line();
   if (!line.parse(arguments)) return exit_done;
 
   require_format(line);
@@ -138,6 +111,8 @@ int export_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::read);
   const RunRow row = selected_run(line, store, selection);
   const TrainedRun run = find_trained_run(store, row, line.text("backend"));
+  require_component(installed_programs(), line.has("backend") ? line.text("backend") : row.backend,
+                    "encore-worker-export");
   FolderAside aside(target);
   std::vector<std::string> options = {"--to",      aside.path().string(),
                                       "--format",  line.text("format"),

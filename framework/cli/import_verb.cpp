@@ -128,6 +128,7 @@ ExperimentFile experiment_of(const CommandLine& line, const std::string& backend
   const Catalogue catalogue =
       Catalogue::load(plugin_search_path({}, line.texts("plugin-path"), programs, backend),
                       fingerprint_of(programs, backend));
+  catalogue.require_all_built(Kind::task);
   const Adopter adopter = adopter_of(folder, line.text("task"), catalogue);
   const std::string name = line.has("name") ? line.text("name") : name_of_folder(folder.path);
   return parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),

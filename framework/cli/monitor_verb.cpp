@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/components.hpp"
 #include "cli/format.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/table.hpp"
-#include "cli/verbs.hpp"
 #include "monitor/monitoring.hpp"
 #include "runner/worker_process.hpp"
 
@@ -17,7 +17,6 @@ namespace encore {
 
 namespace {
 
-namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
 
 std::string mean_text(const std::optional<double>& value) {
@@ -109,38 +108,9 @@ TextReference reference_of_run(const CommandLine& line, const Store& store, cons
               " makes one of a file with texts as they should be");
 }
 
-CommandLine make_monitor_line() {
-  CommandLine line(
-      "monitor",
-      {"monitor RUN [options]",
-       "Compares the texts that exp serve --monitor has answered to with the development set of the run: "
-       "length, unknown pieces, confidence, labels, distance of embeddings. PSI and JS say how far they lie "
-       "apart; the evidence says whether that is more than chance, and may be looked at as often as you "
-       "like. Exit code 3: the texts have changed, with a probability of a false alarm of at most --alpha.",
-       {{"exp monitor quickstart", "a table, and whether anything has changed"},
-        {"exp monitor quickstart --json --window 200", "the last 200 texts, for programs"},
-        {"exp monitor quickstart --on-alert ./tell.sh",
-         "have the numbers sent, as JSON on the command's standard input"},
-        {"exp monitor quickstart --alpha 0.01", "see less evidence as an alert"}}});
-  line.options()("window", po::value<int>()->value_name("N")->default_value(1000),
-                 "describe the last N texts; the test has seen all");
-  line.options()("alpha", po::value<double>()->value_name("P")->default_value(0.001, "0.001"),
-                 "how probable a false alarm may be, over all times that one looks");
-  line.options()(
-      "on-alert", po::value<std::string>()->value_name("CMD"),
-      "a line for /bin/sh that is run at an alert, with the numbers as JSON on its standard input");
-  line.options()("alert-timeout", po::value<int>()->value_name("S")->default_value(60),
-                 "seconds that it may say nothing");
-  line.options()("forget", po::value<std::string>()->value_name("REQUEST"),
-                 "remove what is kept of this request (X-Request-Id), and do nothing else");
-  line.options()("json", po::bool_switch(), "as JSON");
-  add_run_arguments(line);
-  return line;
-}
-
 }  // namespace
 
-int monitor_verb(const Arguments& arguments) {
+int monitor_in_component(const Arguments& arguments) {
   CommandLine line = make_monitor_line();
   if (!line.parse(arguments)) return exit_done;
   const double alpha = line.number("alpha");

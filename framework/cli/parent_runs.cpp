@@ -96,8 +96,9 @@ const Parent& ParentRuns::experiment(const fs::path& file, const std::string& na
   PlannedParent planned;
   planned.document = load_experiment_file(file);
   planned.plugin_folders = plugin_folders_(planned.document);
-  planned.plan = make_plan(planned.document, Catalogue::load(planned.plugin_folders, fingerprint_),
-                           sha256_of_content, {}, this);
+  const Catalogue catalogue = Catalogue::load(planned.plugin_folders, fingerprint_);
+  catalogue.require_built(strings_of(planned.document));
+  planned.plan = make_plan(planned.document, catalogue, sha256_of_content, {}, this);
   chain_.pop_back();
   planned.point = chosen_point(planned.plan, file, name);
   if (planned.plan.points.size() == 1 && planned.point.varied.empty())

@@ -35,6 +35,7 @@ PlannedRuns plan_own(const CommandLine& line, const ExperimentFile& document, co
   const std::vector<std::filesystem::path> folders = folders_of(document);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
+  planned.catalogue.require_built(strings_of(document));
   ProgressLine progress;
   const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
   ParentRuns parent_runs(line.database(), planned.file, folders_of, planned.fingerprint);

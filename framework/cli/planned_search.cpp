@@ -48,6 +48,7 @@ std::unique_ptr<PlannedSearch> read_search_plan(const CommandLine& line) {
   planned->plugin_folders = folders_of(planned->document);
   file.fingerprint = fingerprint_of(programs, file.backend);
   file.catalogue = Catalogue::load(planned->plugin_folders, file.fingerprint);
+  file.catalogue.require_built(strings_of(planned->document));
   planned->parents = std::make_unique<ParentRuns>(line.database(), file.file, folders_of, file.fingerprint);
   planned->plan = std::make_unique<search::SearchPlan>(planned->document, file.catalogue, sha256_of_content,
                                                        planned->parents.get());

@@ -86,6 +86,7 @@ int plugin_build(const Arguments& arguments) {
   const Programs programs = installed_programs();
   const std::string backend = backend_of(line, programs);
   const fs::path package = package_folder(programs, backend);
+  require_component(programs, backend, "encore_testing");  // what the plugin's own tests link
   const fs::path build = source / "build" / backend;
   const fs::path plugins = build / "plugins";
 

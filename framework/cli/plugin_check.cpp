@@ -72,6 +72,7 @@ class PluginCheck {
 
   int run() {
     require_files();
+    require_component(installed_programs(), backend_, "encore-worker-check-plugin");
     const std::string before = sha256_of_file(file_);
     const Answer one = ask(1, false);
     if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);

@@ -72,17 +72,20 @@ void require_good_name(const std::string& name) {
     throw UsageError("\"" + name + "\" has a meaning of its own in builds; choose another name");
 }
 
+void require_other_names(const std::string& name, const Manifest& manifest) {
+  if (manifest.name == name)
+    throw UsageError("there is a plugin \"" + name + "\" already (" + manifest.file.string() +
+                     "); choose another name");
+  for (const ManifestOffer& offer : manifest.offers)
+    if (offer.name == name)
+      throw UsageError("there is " + with_article(offer.kind) + " \"" + name + "\" already (" +
+                       manifest.file.string() + "); choose another name");
+}
+
 void require_free_name(const std::string& name, const fs::path& plugins) {
   const Catalogue catalogue = Catalogue::load({plugins});
-  for (const Manifest& manifest : catalogue.manifests()) {
-    if (manifest.name == name)
-      throw UsageError("there is a plugin \"" + name + "\" already (" + manifest.file.string() +
-                       "); choose another name");
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.name == name)
-        throw UsageError("there is " + with_article(offer.kind) + " \"" + name + "\" already (" +
-                         manifest.file.string() + "); choose another name");
-  }
+  for (const Manifest& manifest : catalogue.manifests()) require_other_names(name, manifest);
+  for (const Manifest& manifest : catalogue.unbuilt()) require_other_names(name, manifest);
 }
 
 /// The template's folder of that kind.

@@ -24,6 +24,7 @@ PluginView read_plugin_view(const CommandLine& line) {
   if (line.has("file")) of_file = plugin_folders(load_experiment_file(line.text("file")));
   view.folders = plugin_search_path(of_file, line.texts("plugin-path"), programs, view.backend);
   view.catalogue = Catalogue::survey(view.folders, fingerprint_of(programs, view.backend));
+  view.catalogue.require_all_built();
   return view;
 }
 

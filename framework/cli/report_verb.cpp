@@ -10,6 +10,7 @@
 
 #include "base/terminal_filter.hpp"
 #include "cli/access.hpp"
+#include "cli/components.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
@@ -23,78 +24,6 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// ".html, .md"
-std::string endings() {
-  std::string list;
-  for (const ReportFormat& format : report_formats())
-    list += (list.empty() ? "" : ", ") + format.extensions.front();
-  return list;
-}
-
-/// "html, md"
-std::string formats() {
-  std::string list;
-  for (const ReportFormat& format : report_formats()) list += (list.empty() ? "" : ", ") + format.name;
-  return list;
-}
-
-/// "a, b, c"
-std::string listed_words(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
-  return list;
-}
-
-CommandLine make_report_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "report", {"report [RUN...] -o FILE [options]",
-                 "Writes a document about a run, a sweep or all runs, made from the database alone: what was "
-                 "asked and the answer with its uncertainty, all trials, curves, what each parameter "
-                 "explains, examples, the method, the environment, and how to do it again. Equal databases "
-                 "give equal bytes. The name of the file says the format. Without RUN all runs are meant.",
-                 {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
-                  {"exp report quickstart --metric dev/f1 --format json",
-                   "about another score, to the standard output"},
-                  {"exp report quickstart --brief -o brief.html",
-                   "two pages: the answer, one table, one picture, how to do it again"},
-                  {"exp report quickstart --without examples,code -o report.md",
-                   "without sentences of the data and without uncommitted changes"},
-                  {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
-                  {"exp report quickstart --checklist neurips",
-                   "what the record answers of the checklist of a venue, and what is left for you"},
-                  {"exp report all --against quickstart -o beside.tex",
-                   "all runs, with older ones beside them; a date puts those finished before it there"}}});
-  line.options()("output,o", po::value<std::string>()->value_name("FILE"),
-                 ("the file to write: " + endings()).c_str());
-  line.options()("format", po::value<std::string>()->value_name("NAME"),
-                 (formats() + ", where the name of the file does not say it").c_str());
-  line.options()("template", po::value<std::string>()->value_name("FILE"),
-                 "a template or a folder of templates of your own");
-  line.options()("table", po::value<std::string>()->value_name("ID"), "of csv: this table alone");
-  line.options()("brief", po::bool_switch(),
-                 "two pages: abstract, one table, one picture, how to do it again");
-  line.options()("sections", po::value<std::string>()->value_name("A,B"),
-                 ("only these: " + listed_words(report_sections())).c_str());
-  line.options()("without", po::value<std::string>()->value_name("A,B"),
-                 "all but these. Examples are left out by themselves where [data] private = true, unless "
-                 "--sections names them");
-  line.options()(
-      "metric", po::value<std::string>()->value_name("NAME"),
-      "what the report is about: split/measure (default: the measure that chooses checkpoints, on test)");
-  line.options()("against", po::value<std::string>()->value_name("OLD"),
-                 "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
-  line.options()("checklist", po::value<std::string>()->value_name("LIST"),
-                 ("in place of the report: the checklist of a venue, as far as the record answers it: " +
-                  listed_words(checklist_names()))
-                     .c_str());
-  line.options()("json", po::bool_switch(), "of a checklist: as JSON, item by item");
-  line.options()("pool", po::bool_switch(),
-                 "runs that differ in plugin files or numeric environments are one candidate too");
-  add_run_arguments(line);
-  return line;
-}
 
 /// Rows of a table for which two pages have room.
 constexpr std::size_t most_brief_rows = 12;
@@ -172,7 +101,7 @@ void print_json(const Checklist& checklist) {
 
 }  // namespace
 
-int report_verb(const Arguments& arguments) {
+int report_in_component(const Arguments& arguments) {
   CommandLine line = make_report_line();
   if (!line.parse(arguments)) return exit_done;
   refuse_with_checklist(line);

@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/factors.hpp"
 #include "base/nearest.hpp"
 #include "cli/access.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/format.hpp"
 #include "cli/run_json.hpp"
-#include "report/report_data.hpp"
 #include "report/wording.hpp"
 #include "store/run_columns.hpp"
 

@@ -11,7 +11,6 @@
 #include "analysis/predictions.hpp"
 #include "analysis/selection_notice.hpp"
 #include "base/shell_word.hpp"
-#include "bundle/packed_files.hpp"
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_list.hpp"

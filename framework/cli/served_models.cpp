@@ -8,7 +8,7 @@
 
 #include "archive/bundled_run.hpp"
 #include "cli/access.hpp"
-#include "cli/bundle_text.hpp"
+#include "cli/bundle_verify.hpp"
 #include "cli/held_signals.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_plugins.hpp"

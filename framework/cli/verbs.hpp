@@ -51,11 +51,29 @@ int completion_verb(const Arguments& arguments);
 int version_verb(const Arguments& arguments);
 int help_verb(const Arguments& arguments);
 
+/// What these verbs do; each is in one component alone (report_main.cpp, serve_main.cpp, bench_main.cpp).
+int report_in_component(const Arguments& arguments);
+int compare_in_component(const Arguments& arguments);
+int attention_in_component(const Arguments& arguments);
+int export_in_component(const Arguments& arguments);
+int bundle_in_component(const Arguments& arguments);
+int bundle_show_in_component(const Arguments& arguments);
+int db_merge_in_component(const Arguments& arguments);
+/// Of a bundle; runs are verified in exp itself.
+int verify_in_component(const Arguments& arguments);
+int serve_in_component(const Arguments& arguments);
+int monitor_in_component(const Arguments& arguments);
+int bench_in_component(const Arguments& arguments);
+int bench_ls_in_component(const Arguments& arguments);
+int bench_show_in_component(const Arguments& arguments);
+
 struct Verb {
   const char* name;
   const char* summary;  ///< one line, no final stop
   int (*run)(const Arguments& arguments);
   const std::vector<Verb>& (*actions)() = nullptr;  ///< of a verb that has some: plugin ls, db check
+  const char* component =
+      "";  ///< the program that does it, where exp itself has only its options (components.hpp)
 };
 
 /// In the order in which people meet them.

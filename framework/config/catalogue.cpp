@@ -1,7 +1,9 @@
 #include "config/catalogue.hpp"
 
 #include <algorithm>
+#include <sstream>
 
+#include "base/input_file.hpp"
 #include "base/nearest.hpp"
 #include "config/core_schema.hpp"
 #include "config/fingerprint.hpp"
@@ -19,6 +21,12 @@ std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& fol
       files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
+}
+
+const ManifestOffer* offer_in(const Manifest& manifest, Kind kind, const std::string& name) {
+  for (const ManifestOffer& offer : manifest.offers)
+    if (offer.kind == kind && offer.name == name) return &offer;
+  return nullptr;
 }
 
 }  // namespace
@@ -61,6 +69,32 @@ void Catalogue::add_folder(const std::filesystem::path& folder, std::string_view
       refused_.push_back({file, file.string() + ": has no manifest " + file.stem().string() +
                                     ".json beside it, which the build of a plugin writes; build it again: " +
                                     rebuild_command(file)});
+  add_unbuilt(folder / offers_file);
+}
+
+void Catalogue::add_unbuilt(const std::filesystem::path& list) {
+  std::error_code unreadable;
+  if (!std::filesystem::exists(list, unreadable)) return;  // only a build has one
+  try {
+    std::istringstream lines(read_file(list));
+    std::string kind, name, plugin;
+    while (lines >> kind >> name >> plugin) {
+      const std::filesystem::path file = list.parent_path() / (plugin + ".json");
+      if (std::filesystem::exists(file, unreadable)) continue;
+      const ManifestOffer offer{.kind = kind_from_name(kind), .name = name};
+      if (unbuilt_.empty() || unbuilt_.back().file != file) {
+        unbuilt_.emplace_back();
+        unbuilt_.back().name = plugin;
+        unbuilt_.back().file = file;
+      }
+      if (const Manifest* other = find_owner(offer.kind, name); other != nullptr && second_owner_.empty())
+        second_owner_ = "two plugins offer the " + title_of(offer.kind, name) + ": " + other->file.string() +
+                        " and " + file.string() + "; remove one of them from the plugin folders";
+      unbuilt_.back().offers.push_back(offer);
+    }
+  } catch (const Error& error) {
+    refused_.push_back({list, list.string() + ": " + error.what(), {}});
+  }
 }
 
 std::filesystem::path Catalogue::add_file(const std::filesystem::path& file, std::string_view fingerprint) {
@@ -92,7 +126,7 @@ std::filesystem::path Catalogue::add_file(const std::filesystem::path& file, std
 void Catalogue::add(Manifest manifest) {
   for (auto offer = manifest.offers.begin(); offer != manifest.offers.end(); ++offer) {
     const std::string what = title_of(offer->kind, offer->name);
-    if (const Manifest* other = owner(offer->kind, offer->name))
+    if (const Manifest* other = find_owner(offer->kind, offer->name))
       throw Error("two plugins offer the " + what + ": " + other->file.string() + " and " +
                   manifest.file.string() + "; remove one of them from the plugin folders");
     const bool again = std::any_of(manifest.offers.begin(), offer, [&](const ManifestOffer& earlier) {
@@ -109,17 +143,37 @@ void Catalogue::add(Manifest manifest) {
 }
 
 const ManifestOffer* Catalogue::find(Kind kind, const std::string& name) const {
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind && offer.name == name) return &offer;
-  return nullptr;
+  const Manifest* manifest = owner(kind, name);
+  return manifest == nullptr ? nullptr : offer_in(*manifest, kind, name);
 }
 
 const Manifest* Catalogue::owner(Kind kind, const std::string& name) const {
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind && offer.name == name) return &manifest;
+  const Manifest* found = find_owner(kind, name);
+  if (found != nullptr) return found;
+  for (const Manifest& plugin : unbuilt_)
+    if (offer_in(plugin, kind, name) != nullptr) throw NotBuilt({plugin.name}, plugin.file.parent_path());
   return nullptr;
+}
+
+const Manifest* Catalogue::find_owner(Kind kind, const std::string& name) const {
+  for (const Manifest& manifest : manifests_)
+    if (offer_in(manifest, kind, name) != nullptr) return &manifest;
+  return nullptr;
+}
+
+void Catalogue::require_built(const std::function<bool(const ManifestOffer&)>& is_needed) const {
+  std::vector<std::string> plugins;
+  for (const Manifest& plugin : unbuilt_)
+    if (std::ranges::any_of(plugin.offers, is_needed)) plugins.push_back(plugin.name);
+  if (!plugins.empty()) throw NotBuilt(std::move(plugins), unbuilt_.front().file.parent_path());
+}
+
+void Catalogue::require_built(const std::set<std::string>& names) const {
+  require_built([&](const ManifestOffer& offer) { return names.contains(offer.name); });
+}
+
+void Catalogue::require_all_built(std::optional<Kind> kind) const {
+  require_built([&](const ManifestOffer& offer) { return !kind || offer.kind == *kind; });
 }
 
 const ManifestOffer& Catalogue::get(Kind kind, const std::string& name) const {
@@ -150,9 +204,10 @@ const Schema& Catalogue::table_options(const ManifestOffer& offer) const {
 
 std::vector<std::string> Catalogue::names(Kind kind) const {
   std::vector<std::string> found;
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind) found.push_back(offer.name);
+  for (const std::vector<Manifest>* plugins : {&manifests_, &unbuilt_})
+    for (const Manifest& manifest : *plugins)
+      for (const ManifestOffer& offer : manifest.offers)
+        if (offer.kind == kind) found.push_back(offer.name);
   std::ranges::sort(found);
   return found;
 }

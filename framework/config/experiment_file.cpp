@@ -193,6 +193,14 @@ ExperimentFile with_arguments(const fs::path& file, Value root, std::vector<Sour
   return document;
 }
 
+void add_strings(const Value& value, std::set<std::string>& strings) {
+  if (value.is_text()) strings.insert(value.text());
+  if (value.is_array())
+    for (const Value& element : value.array()) add_strings(element, strings);
+  if (value.is_table())
+    for (const Value::Member& member : value.table()) add_strings(member.value, strings);
+}
+
 }  // namespace
 
 ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides,
@@ -216,6 +224,14 @@ void apply_overrides(Value& root, const std::vector<Override>& overrides, Proble
       problems.add(set.value.origin.place, set.key,
                    "\"" + set.key + "\" runs through something that is no table");
   }
+}
+
+std::set<std::string> strings_of(const ExperimentFile& document) {
+  std::set<std::string> strings;
+  add_strings(document.root, strings);
+  for (const std::vector<Override>* overrides : {&document.overrides, &document.grid})
+    for (const Override& one : *overrides) add_strings(one.value, strings);
+  return strings;
 }
 
 std::vector<fs::path> plugin_folders(const ExperimentFile& document) {

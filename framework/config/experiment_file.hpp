@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ ExperimentFile parse_experiment_file(const std::string& text, const std::filesys
 
 /// Sets each override in `root`. An override that runs through something that is no table is a problem.
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems);
+
+/// Every string that stands as a value in the document, its overrides and its grid: the names of its types
+/// are among them, wherever they stand.
+std::set<std::string> strings_of(const ExperimentFile& document);
 
 /// `plugin_path` of the document, absolute. Throws ConfigErrors where it is no list of folders that exist.
 std::vector<std::filesystem::path> plugin_folders(const ExperimentFile& document);

@@ -38,12 +38,6 @@ std::string text_member(const json& object, const char* name, const std::string&
   return member(object, name, json::value_t::string, owner).get<std::string>();
 }
 
-Kind kind_from_name(const std::string& name) {
-  for (const Kind kind : all_kinds)
-    if (name == name_of(kind)) return kind;
-  throw Error("it offers something of the unknown kind \"" + name + "\"");
-}
-
 std::vector<std::string> text_list_member(const json& object, const char* name, const std::string& owner) {
   const json& list = member(object, name, json::value_t::array, owner);
   if (!std::ranges::all_of(list, [](const json& entry) { return entry.is_string(); }))
@@ -152,6 +146,12 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
 
 std::string title_of(Kind kind, const std::string& name) {
   return std::string(name_of(kind)) + " \"" + name + "\"";
+}
+
+Kind kind_from_name(const std::string& name) {
+  for (const Kind kind : all_kinds)
+    if (name == name_of(kind)) return kind;
+  throw Error("it offers something of the unknown kind \"" + name + "\"");
 }
 
 std::string with_article(Kind kind) {

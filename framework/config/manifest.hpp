@@ -13,6 +13,8 @@
 
 namespace encore {
 
+/// Of "layer". Throws Error for an unknown kind.
+Kind kind_from_name(const std::string& name);
 /// "a layer", "an optimizer"
 std::string with_article(Kind kind);
 /// layer "self_attention"

@@ -13,13 +13,13 @@ namespace {
 
 /// What kernels::largest_channels gives at most. The widest beam, 32, asks for 65: its 64 candidates and one
 /// for padding. It needs 34: of one text no more than the best 32 go on, beside one that ends it.
-constexpr std::int64_t most_pieces = 64;
+constexpr std::int64_t largest_count = 64;
 
 }  // namespace
 
 std::vector<std::vector<NextPiece>> BestPieces::of(Tensor logits) {
   const std::int64_t rows = logits.extent(0);
-  const std::int64_t count = std::min({count_, most_pieces, logits.extent(1)});
+  const std::int64_t count = std::min({count_, largest_count, logits.extent(1)});
   const DType sums = sum_type(logits.dtype);
   Tensor pieces(nullptr, DType::int32, {rows, count});
   Tensor largest(nullptr, sums, {rows, count});

@@ -9,9 +9,11 @@
 
 #include <encore/error.hpp>
 
+#include "base/input_file.hpp"
 #include "base/nearest.hpp"
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
+#include "config/not_built.hpp"
 
 namespace encore {
 
@@ -71,6 +73,15 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
     throw Error("there is no worker for backend " + backend + " (" + program.string() + "); " +
                 how_to_get(programs, backend));
   return program;
+}
+
+void require_component(const Programs& programs, const std::string& backend, const std::string& name) {
+  const std::filesystem::path prefix = prefix_of(programs, backend);
+  if (!std::filesystem::exists(prefix / "components.txt")) return;  // an installation
+  std::istringstream list(read_file(prefix / "components.txt"));
+  std::string component, target, file, seconds;
+  while (list >> component >> target >> file >> seconds)
+    if (component == name && !std::filesystem::exists(prefix / file)) throw NotBuilt({name}, prefix);
 }
 
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend) {

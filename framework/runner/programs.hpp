@@ -28,6 +28,10 @@ void require_backend(const std::string& backend);
 /// command that builds it when it is not there, and for a name that is no backend.
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend);
 
+/// Throws NotBuilt where that component of the build of the backend is not built yet: a line of
+/// build/<backend>/components.txt (cmake/components.cmake). An installation has all components.
+void require_component(const Programs& programs, const std::string& backend, const std::string& name);
+
 /// Of the build of that backend: a worker loads only plugins that were built with it.
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend);
 

@@ -1,6 +1,7 @@
 // What `show`, `logs` and reports ask. See store.hpp.
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/json_text.hpp"
@@ -186,6 +187,12 @@ void Store::add_verification(std::int64_t run, const VerificationRow& verificati
       .run(run, verification.time, verification.outcome, verification.first_step, verification.scope,
            verification.details.dump());
   transaction.commit();
+}
+
+bool hides_its_data(Store& store, const RunRow& run) {
+  const std::vector<ParamRow> params = store.read_params(run.number);
+  const auto own = std::ranges::find(params, "data.private", &ParamRow::key);
+  return own != params.end() && own->value == true;
 }
 
 }  // namespace encore

@@ -242,4 +242,7 @@ class Store {
   LeaseClock clock_;
 };
 
+/// What a run says in the settings: [data] private = true.
+bool hides_its_data(Store& store, const RunRow& run);
+
 }  // namespace encore

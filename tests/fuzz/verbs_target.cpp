@@ -1,4 +1,5 @@
 // What exp prints of databases of others: one verb a case.
+#include "cli/components.hpp"
 #include "cli/verbs.hpp"
 #include "fuzz/changed_database.hpp"
 #include "fuzz/target.hpp"
@@ -29,11 +30,21 @@ class VerbsTarget final : public Target {
       if (question != asked) continue;
       Arguments arguments(words.begin() + 1, words.end());
       arguments.insert(arguments.end(), {"--db", database_->path().string()});
-      find_verb(words.front()).run(arguments);
+      run(words.front(), arguments);
     }
   }
 
  private:
+  /// In this process, whichever program does it.
+  static void run(const std::string& verb, const Arguments& arguments) {
+    if (verb == "report")
+      report_in_component(arguments);
+    else if (verb == "compare")
+      compare_in_component(arguments);
+    else
+      find_verb(verb).run(arguments);
+  }
+
   static const std::vector<std::pair<std::string, Arguments>>& questions() {
     static const std::vector<std::pair<std::string, Arguments>> list = {
         {"ls", {"ls"}},

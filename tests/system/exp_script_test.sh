@@ -16,7 +16,7 @@ touch "$copy/CMakeLists.txt" "$copy/CMakePresets.json" "$copy/framework/a.cpp"
 # A PATH with the plain tools only; what the tests are about is added as stand-ins that write down how they were called.
 bin=$work/bin
 mkdir "$bin"
-for tool in bash cat chmod cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort stat touch tr uname env; do
+for tool in bash cat chmod cp cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort stat touch tr uname env; do
   ln -s "$(command -v $tool)" "$bin/$tool"
 done
 stand_in() {   # stand_in NAME BODY
@@ -33,15 +33,26 @@ cmake_body='
 build='"$copy"'/build/openmp
 if [ "$1" = --build ]; then
   mkdir -p $build/bin
-  printf "#!/usr/bin/env bash\necho program \"\$@\"\n" >$build/bin/exp
+  cp '"$work"'/program $build/bin/exp
   touch $build/bin/encore-worker
   chmod +x $build/bin/exp $build/bin/encore-worker
+  case "$*" in *exp-report* | *" components "*) touch $build/bin/exp-report ;; esac
+  case "$*" in *conll_manifest* | *" components "*) mkdir -p $build/lib; touch $build/lib/conll.json ;; esac
 else
   kokkos=$build/lib/encore/kokkos/lib/cmake/Kokkos
   mkdir -p $kokkos
+  printf "exp-report exp-report bin/exp-report 130\nconll conll_manifest lib/conll.json 6\n" >$build/components.txt
   printf "Kokkos_DIR:PATH=%s\nENCORE_MPI_STATE:INTERNAL=%s\n" $kokkos "$(cat '"$work"'/mpi)" >$build/CMakeCache.txt
 fi'
 echo no >"$work/mpi"   # what CMake finds of MPI
+# exp: report is done by exp-report, which ./exp is asked for; other verbs print how exp was called.
+cat >"$work/program" <<'END'
+#!/usr/bin/env bash
+here=${BASH_SOURCE[0]%/*}
+if [ "$1" = report ] && [ ! -e "$here/exp-report" ]; then exec "$ENCORE_SCRIPT" --backend openmp --build exp-report "$@"; fi
+echo program "$@"
+echo "command $ENCORE_COMMAND, built: $ENCORE_BUILT"
+END
 compiler_body='cat >/dev/null'   # a compiler that finds every header
 
 # --- an ordinary user on a machine without cmake -----------------------------------------------------------------------------------
@@ -72,7 +83,7 @@ call run a.toml 'b c'
 check "root installs without a terminal and goes on" returned 0
 check "the installation takes no recommended packages" logged '^apt-get install -q -y --no-install-recommends.*libtomlplusplus-dev'
 check "the first build builds no tests" logged '^cmake --preset openmp -DENCORE_TESTS=OFF'
-check "only the programs and plugins are built" logged '^cmake --build .*--target exp encore-worker plugins'
+check "only what every command needs is built" logged '^cmake --build .*--target exp encore-worker$'
 check "the program gets the arguments as they were" says "program run a.toml b c"
 
 # --- nothing changed: nothing is asked, configured or built -----------------------------------------------------------------------
@@ -80,6 +91,35 @@ call ls
 check "a second call runs the program" says "program ls"
 check "a second call neither configures nor builds" not_logged '^cmake'
 check "a second call says nothing of its own" silent_about "exp: "
+
+# --- components ---------------------------------------------------------------------------------------------------------------------
+call report 'a b'
+check "a component that the program misses is built" logged '^cmake --build .*--target exp-report$'
+check "and nothing else" not_logged 'encore-worker'
+check "one line says what is built, and roughly how long it takes" says "exp: building what this command needs for the first time, about "
+check "and names it" says " s: exp-report"
+check "then the program gets the same arguments" says "program report a b"
+check "it knows what was built for it" says ", built: exp-report"
+check "and suggests commands by the name of the first call" says "command $copy/exp,"
+call report
+check "the next call builds nothing" not_logged '^cmake'
+sleep 0.05
+touch "$copy/framework/a.cpp"
+call ls
+check "components that are there are rebuilt with the rest" logged '^cmake --build .*--target exp encore-worker exp-report$'
+call build conll
+check "build NAME builds a component" logged '^cmake --build .*--target conll_manifest$'
+call build conll
+check "once" not_logged '^cmake'
+call build nothing
+check "an unknown component is refused" returned 2
+check "and the known ones are named" says 'unknown component "nothing"; known are exp-report conll'
+rm "$copy/build/openmp/bin/exp-report"
+call build
+check "build without a name builds all components" logged '^cmake --build .*--target exp encore-worker components'
+call build
+check "and then nothing" not_logged '^cmake'
+rm "$copy/build/openmp/bin/exp-report" "$copy/build/openmp/lib/conll.json"
 
 # --- a changed source ---------------------------------------------------------------------------------------------------------------
 stand_in g++ "$compiler_body"
@@ -132,6 +172,9 @@ call_as_other() {
 call_as_other ls
 check "who may not write the build uses it" says "program ls"
 check "and builds nothing" not_logged '^cmake'
+call_as_other report
+check "who may not write the build cannot add a component" returned 2
+check "and hears who can" says "exp: build/openmp lacks exp-report, and you may not write $copy/build/openmp"
 sleep 0.05
 touch "$copy/framework"
 call_as_other ls
@@ -167,7 +210,6 @@ call build
 check "one that CMake cannot use is tried once" not_logged '^cmake'
 rm "$bin/mpicxx"
 stand_in apt-get 'if [ "$1" = install ]; then printf "#!/bin/sh\n" >'"$bin"'/mpicxx; cp '"$bin"'/mpicxx '"$bin"'/mpirun; chmod +x '"$bin"'/mpi*; fi'
-ln -sf "$(command -v cp)" "$bin/cp"
 call build --mpi
 check "--mpi installs an MPI" logged '^apt-get install .*libopenmpi-dev openmpi-bin'
 check "has CMake look for it, wherever it was switched off" logged '^cmake --preset openmp.*-DENCORE_MPI=ON'

@@ -59,17 +59,19 @@ std::vector<fs::path> plugins() {
 
 }  // namespace
 
-TEST(Linking, ControlProgramHasNeitherKokkosNorKernelsNorPlugins) {
-  const auto program = build() / "bin/exp";
-  ASSERT_TRUE(fs::exists(program)) << program;
-  const auto linked = all_linked(program);
-  EXPECT_NE(linked.find("libsqlite3"), std::string::npos) << "ldd did not answer:\n" << linked;
-  for (const char* foreign :
-       {"kokkos", "encore_kernels", "dnnl", "libgomp", "libcuda", "libamdhip", "/plugins/"}) {
-    EXPECT_EQ(linked.find(foreign), std::string::npos) << foreign << " is linked:\n" << linked;
+TEST(Linking, ControlProgramsHaveNeitherKokkosNorKernelsNorPlugins) {
+  for (const char* name : {"exp", "exp-report", "exp-serve", "exp-bench"}) {
+    const auto program = build() / "bin" / name;
+    ASSERT_TRUE(fs::exists(program)) << program;
+    const auto linked = all_linked(program);
+    EXPECT_NE(linked.find("libsqlite3"), std::string::npos) << "ldd did not answer:\n" << linked;
+    for (const char* foreign :
+         {"kokkos", "encore_kernels", "dnnl", "libgomp", "libcuda", "libamdhip", "/plugins/"}) {
+      EXPECT_EQ(linked.find(foreign), std::string::npos) << foreign << " is linked:\n" << linked;
+    }
+    EXPECT_EQ(dynamic_symbols(program).find("dlopen"), std::string::npos)
+        << "the control program could load a plugin";
   }
-  EXPECT_EQ(dynamic_symbols(program).find("dlopen"), std::string::npos)
-      << "the control program could load a plugin";
 }
 
 TEST(Linking, WorkerHasTheSharedKokkosAndNoDatabase) {

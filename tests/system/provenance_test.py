@@ -110,7 +110,7 @@ def take_state(tree, state):
 
 def install(folder, state):
     """The programs of the build with the record of a tree, as building in it would leave them."""
-    for name in ("bin/exp", "bin/encore-worker"):
+    for name in ("bin/exp", "bin/exp-report", "bin/encore-worker"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(BUILD / name, folder / name)
     shutil.copytree(BUILD / "lib", folder / "lib", symlinks=True)

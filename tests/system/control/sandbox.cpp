@@ -27,7 +27,7 @@ constexpr const char* foreign_variables[] = {
     "ENCORE_DB",        "ENCORE_BACKEND", "ENCORE_WORKER",     "ENCORE_PLUGIN_PATH",
     "OMP_THREAD_LIMIT", "OMP_PROC_BIND",  "OMP_PLACES",        "KMP_AFFINITY",
     "COLUMNS",          "LINES",          "GOMP_CPU_AFFINITY", "LC_ALL",
-    "LC_CTYPE"};
+    "LC_CTYPE",         "ENCORE_SCRIPT",  "ENCORE_BUILT"};
 
 std::string sentences(int begin, int end) {
   const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};

@@ -15,6 +15,7 @@ TEST(Valgrind, FindsNothingInPlanLsShowAndReport) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "--quiet"}).end.exit_code, 0);
   const std::string valgrind =
       "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite "
+      "--trace-children=yes --trace-children-skip='*worker*' "  // exp becomes exp-report
       "--errors-for-leak-kinds=definite " ENCORE_BUILD_DIR "/bin/exp ";
   for (const char* verb : {"plan tiny.toml", "ls", "show tiny", "report tiny -o report.html"}) {
     const ProgramOutput output = sandbox.shell(valgrind + verb);

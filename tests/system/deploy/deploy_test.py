@@ -73,8 +73,9 @@ def packages_loaded(exp):
     image is built without."""
     build = os.path.dirname(os.path.dirname(exp))
     plugins = os.path.join(build, "lib", "encore", "plugins")
-    programs = [exp, os.path.join(build, "bin", "encore-worker")] + [os.path.join(plugins, name) for name in os.listdir(plugins)
-                                                                      if name.endswith(".so")]
+    programs = [os.path.join(build, "bin", name) for name in os.listdir(os.path.join(build, "bin"))
+                if name == "exp" or name.startswith(("exp-", "encore-worker"))]
+    programs += [os.path.join(plugins, name) for name in os.listdir(plugins) if name.endswith(".so")]
     files = set()
     for program in programs:
         loaded = libraries_of(program)

@@ -1,0 +1,150 @@
+// Runs a verb and reports what it throws; has ./exp build what is missing (program.hpp).
+#include "cli/program.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <sstream>
+
+#include "base/terminal_filter.hpp"
+#include "cli/become_worker.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/terminal.hpp"
+#include "config/error.hpp"
+#include "config/not_built.hpp"
+#include "runner/programs.hpp"
+#include "store/encore_database.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A standard stream that is closed would lend its number to a file opened later; what is printed to it is
+/// not wanted, and no failure.
+void open_standard_streams() {
+  for (const int stream : {0, 1, 2})
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDWR);  // takes the lowest free number
+}
+
+/// Who starts this program may have it that nobody is told how a child ends, and then nobody would know how a
+/// worker did.
+void hear_of_children() {
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
+/// A table that a full disk has cut must not look like all of it.
+int with_whole_output(int exit_code) {
+  std::cout.flush();
+  if (std::cout || exit_code != exit_done) return exit_code;
+  std::cerr << "exp: what was printed could not be written to its end; is the disk full?\n";
+  return exit_failed;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// $ENCORE_SCRIPT: the ./exp that has started this process, if it is that of the tree in which this program
+/// was built; a program of another build that inherits the variable must not have it build anything.
+std::filesystem::path script_of_this_build() {
+  const std::filesystem::path script = variable("ENCORE_SCRIPT");
+  const std::filesystem::path build = installed_programs().folder.parent_path();  // TREE/build/openmp
+  std::error_code other;
+  const bool is_own = !script.empty() && std::filesystem::equivalent(
+                                             script.parent_path() / "build" / build.filename(), build, other);
+  return is_own ? script : std::filesystem::path();
+}
+
+/// Whether ./exp has already built one of them for this very call.
+bool was_built(const NotBuilt& missing) {
+  std::istringstream built(variable("ENCORE_BUILT"));
+  for (std::string name; built >> name;)
+    for (const std::string& wanted : missing.names())
+      if (name == wanted) return true;
+  return false;
+}
+
+/// Has ./exp build what is missing and call exp again with the same words.
+int build_and_call_again(const NotBuilt& missing, const Arguments& words) {
+  const std::filesystem::path script = script_of_this_build();
+  if (script.empty() || was_built(missing)) {
+    std::cerr << "exp: " << missing.what() << '\n';
+    return exit_usage;
+  }
+  std::string names;
+  for (const std::string& name : missing.names()) names += (names.empty() ? "" : ",") + name;
+  Arguments again = {"--backend", installed_programs().backend, "--build", names};
+  again.insert(again.end(), words.begin(), words.end());
+  become_program(script, again);
+}
+
+int run_reporting(const Arguments& words, const std::function<int()>& run) {
+  try {
+    return with_whole_output(run());
+  } catch (const ConfigErrors& problems) {
+    // Each line begins with the place; a prefix would hide it from editors that jump there.
+    std::cerr << problems.what() << '\n';
+    return exit_usage;
+  } catch (const Error& error) {
+    // A verb that has started something catches what fails from then on itself.
+    std::cerr << "exp: " << error.what() << '\n';
+    return exit_usage;
+  } catch (const NotBuilt& missing) {
+    return run_reporting(words, [&] { return build_and_call_again(missing, words); });
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "exp: " << error.what() << '\n';
+    return exit_failed;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "exp: out of memory\n";
+    return exit_failed;
+  } catch (const std::exception& error) {
+    std::cerr << "exp: this is a fault of Encore itself, please report it: " << error.what() << '\n';
+    return exit_failed;
+  }
+}
+
+/// `words` as exp was called with them.
+int run_program(const Arguments& words, const std::function<int()>& run) {
+  open_standard_streams();
+  hear_of_children();
+  std::ios::sync_with_stdio(false);
+  const TerminalFilter output(std::cout, terminal_of(stdout).color);
+  const TerminalFilter errors(std::cerr, terminal_of(stderr).color);
+  return run_reporting(words, run);
+}
+
+}  // namespace
+
+int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&)>& run) {
+  const Arguments words(argv + 1, argv + argc);
+  return run_program(words, [&] { return run(words); });
+}
+
+int run_component_of_exp(int argc, char** argv, std::initializer_list<ComponentVerb> verbs) {
+  Arguments arguments(argv + 1, argv + argc);
+  arguments.resize(std::max<std::size_t>(arguments.size(), 2));
+  const std::string name = arguments[0], schema = arguments[1];
+  arguments.erase(arguments.begin(), arguments.begin() + 2);
+  std::istringstream in(name);
+  Arguments words;
+  for (std::string word; in >> word;) words.push_back(word);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_program(words, [&] {
+    const auto verb = std::ranges::find_if(verbs, [&](const ComponentVerb& one) { return name == one.name; });
+    if (verb == verbs.end())
+      throw Error("this program is a component of exp, which calls it: it has no verb \"" + name + "\"");
+    if (schema != std::to_string(schema_version))
+      throw Error("exp and its component for " + name + " are of different builds: schema version " + schema +
+                  " and " + std::to_string(schema_version) + "; build them together: ./exp build");
+    return verb->run(arguments);
+  });
+}
+
+}  // namespace encore

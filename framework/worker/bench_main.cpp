@@ -1,0 +1,15 @@
+// encore-worker-bench: measures for exp bench (program.hpp).
+#include "worker/program.hpp"
+
+namespace {
+
+int bench(const encore::WorkerCall& call) {
+  return encore::bench_verb({call.run_folder(), call.whole("attempt"), call.descriptor("control-fd"),
+                             call.threads, static_cast<int>(call.whole("ranks"))});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return encore::run_worker_program(argc, argv, {{"bench", {bench}}});
+}

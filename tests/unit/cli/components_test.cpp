@@ -1,0 +1,73 @@
+// The verbs that programs beside exp do: which component each is in, and that exp has their options without
+// them.
+#include "cli/components.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "cli/completion.hpp"
+#include "cli/report_formats.hpp"
+#include "report/checklist.hpp"
+#include "support/places.hpp"
+
+namespace encore {
+namespace {
+
+/// The names of all components of the build.
+std::set<std::string> components_of_build() {
+  std::ifstream lines(ENCORE_BUILD_DIR "/components.txt");
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.insert(line.substr(0, line.find(' ')));
+  return names;
+}
+
+std::string help_of(const Verb& verb) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(verb.run({"-h"}), exit_done) << verb.name;
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
+  const std::set<std::string> known = components_of_build();
+  std::set<std::string> named;
+  const auto take = [&](const std::vector<Verb>& list) {
+    for (const Verb& verb : list)
+      if (const std::string component = verb.component; !component.empty()) named.insert(component);
+  };
+  take(verbs());
+  for (const Verb& verb : verbs())
+    if (verb.actions != nullptr) take(verb.actions());
+  EXPECT_EQ(named, (std::set<std::string>{"exp-bench", "exp-report", "exp-serve"}));
+  for (const std::string& component : named) EXPECT_TRUE(known.contains(component)) << component;
+  EXPECT_EQ(component_of("report"), "exp-report");
+  EXPECT_EQ(component_of("bundle show"), "exp-report") << "no action of its own in the list";
+  EXPECT_EQ(component_of("db merge"), "exp-report");
+  EXPECT_EQ(component_of("db check"), "");
+  EXPECT_EQ(component_of("run"), "");
+}
+
+TEST(Components, HelpAndOptionsOfEveryVerbNeedNoComponent) {
+  for (const Verb& verb : verbs()) {
+    EXPECT_TRUE(help_of(verb).starts_with(std::string("exp ") + verb.name)) << verb.name;
+    if (std::string(verb.component).empty()) continue;
+    EXPECT_FALSE(description_of(verb).options.empty()) << verb.name;
+    EXPECT_THROW(verb.run({"--no-such-option"}), UsageError) << verb.name;
+  }
+}
+
+TEST(Components, HelpOfReportListsWhatTheComponentCanWrite) {
+  const std::string help = help_of(find_verb("report"));
+  std::string formats, endings, checklists;
+  for (const ReportFormat& format : report_formats()) {
+    formats += (formats.empty() ? "" : ", ") + format.name;
+    endings += (endings.empty() ? "" : ", ") + format.extensions.front();
+  }
+  for (const std::string& name : checklist_names()) checklists += (checklists.empty() ? "" : ", ") + name;
+  for (const std::string& list : {formats, endings, checklists})
+    EXPECT_NE(help.find(list), std::string::npos) << list << "\n" << help;
+}
+
+}  // namespace
+}  // namespace encore
