@@ -1,5 +1,5 @@
 // bundle: runs with all that shows what they are, as one file for a reviewer. The layout is in
-// archive/bundle_index.hpp; docs/bundles.md is for users.
+// archive/bundle_index.hpp; docs/guides/bundles.md is for users.
 #include <algorithm>
 #include <cctype>
 #include <iostream>

@@ -149,7 +149,7 @@ nlohmann::json examine_programs(const DoctorQuestion& question, DoctorFindings& 
        : !amd.empty()  ? amd
                        : "neither nvidia-smi nor rocm-smi answers",
        nvidia.empty() && amd.empty()
-           ? "backend openmp needs none; on a GPU machine install its driver (docs/backends.md)"
+           ? "backend openmp needs none; on a GPU machine install its driver (docs/guides/backends.md)"
            : ""});
   return version;
 }

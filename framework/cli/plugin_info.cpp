@@ -92,13 +92,14 @@ void print_text(const Manifest& manifest, const std::string& name) {
 
 int plugin_info(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("plugin info",
-                   {"plugin info NAME [options]",
-                    "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
-                    "option with type, default, range, unit and meaning, the fields and measures of a task, "
-                    "and the file it comes from.",
-                    {{"exp plugin info self_attention", "the options of a layer"},
-                     {"exp plugin info adam --markdown", "the page of a plugin, as in docs/plugins/"}}});
+  CommandLine line(
+      "plugin info",
+      {"plugin info NAME [options]",
+       "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
+       "option with type, default, range, unit and meaning, the fields and measures of a task, "
+       "and the file it comes from.",
+       {{"exp plugin info self_attention", "the options of a layer"},
+        {"exp plugin info adam --markdown", "the page of a plugin, as in docs/reference/plugins/"}}});
   add_plugin_view_options(line);
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("markdown", po::bool_switch(), "as the page of the documentation");

@@ -184,13 +184,14 @@ void print_table(Query& question) {
 
 int query_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("query",
-                   {"query SQL [options]",
-                    "Answers one question in SQL (docs/store.md has examples). The database is opened for "
-                    "reading: whatever would write is refused. Ctrl-C ends a question that takes too long.",
-                    {{"exp query \"SELECT id, name, status FROM run_status\"", "all runs with their status"},
-                     {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
-                      "a curve for a spreadsheet"}}});
+  CommandLine line(
+      "query",
+      {"query SQL [options]",
+       "Answers one question in SQL (docs/reference/store.md has examples). The database is opened for "
+       "reading: whatever would write is refused. Ctrl-C ends a question that takes too long.",
+       {{"exp query \"SELECT id, name, status FROM run_status\"", "all runs with their status"},
+        {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
+         "a curve for a spreadsheet"}}});
   line.options()("csv", po::bool_switch(), "as CSV");
   line.options()("json", po::bool_switch(), "as JSON: a list of objects");
   line.positional("sql");

@@ -122,7 +122,7 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
   RunColumns columns(store);
   if (!columns.expression(name))
     throw UsageError(option + " \"" + name + "\" is no column" +
-                     did_you_mean(name, columns.names(), "; docs/selecting_runs.md lists them"));
+                     did_you_mean(name, columns.names(), "; docs/guides/selecting_runs.md lists them"));
   std::vector<ListColumn> one = {{.name = name, .title = "", .values = columns.values(runs, name)}};
   if (columns.is_measure(name)) {
     one.front().metric = read_metrics(store.database(), runs).of(name);

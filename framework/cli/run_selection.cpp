@@ -75,7 +75,7 @@ void add_run_options(CommandLine& line) {
   line.explain(
       "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as \"wnut*\", or all; "
       "the options below choose among these runs, or among all where none is named "
-      "(docs/selecting_runs.md).");
+      "(docs/guides/selecting_runs.md).");
 }
 
 void add_run_arguments(CommandLine& line) {

@@ -1,6 +1,6 @@
 // How a verb takes runs: the same arguments and options everywhere, read and answered here. A verb says only
 // whether it takes one run or several. Which run a word means is in store/selection.hpp;
-// docs/selecting_runs.md is for users.
+// docs/guides/selecting_runs.md is for users.
 #pragma once
 
 #include <string>

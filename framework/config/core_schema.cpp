@@ -1,4 +1,4 @@
-// One table of an experiment file after the other, in the order of docs/experiment_file.md.
+// One table of an experiment file after the other, in the order of docs/reference/experiment_file.md.
 #include "config/core_schema.hpp"
 
 namespace encore {
@@ -108,7 +108,7 @@ const Schema& model_schema() {
               "from", OptionType::path,
               {.help =
                    "what training starts from, and what fills this table and `[tokenizer]`: the folder of "
-                   "a Hugging Face model (docs/pretrained.md says which), or a run, "
+                   "a Hugging Face model (docs/guides/pretrained.md says which), or a run, "
                    "`{ run = \"NAME\" }` or `{ experiment = \"FILE\" }`"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))

@@ -1,4 +1,5 @@
-// Options as Markdown tables: what docs/experiment_file.md and the pages in docs/plugins/ are written from.
+// Options as Markdown tables: what docs/reference/experiment_file.md and the pages in docs/reference/plugins/
+// are written from.
 #pragma once
 
 #include <string>

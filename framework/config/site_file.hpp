@@ -1,7 +1,7 @@
 // SiteFile: what a cluster wants to know of jobs (site.toml): partition, account, limits, modules. It is
 // checked like an experiment file, with line and column, and is never part of a run's identity.
-// Place in the flow: cli/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/sites.md is for
-// users.
+// Place in the flow: cli/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is
+// for users.
 #pragma once
 
 #include <filesystem>

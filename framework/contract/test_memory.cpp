@@ -42,7 +42,7 @@ Bytes guard_behind(const Tensor& tensor) {
 }
 
 /// A copy from the host: deep_copy(memory, guard) would launch a kernel of Kokkos that captures a view, for
-/// which nvcc and the host's compiler take different sizes (docs/backends.md).
+/// which nvcc and the host's compiler take different sizes (docs/guides/backends.md).
 void write_guard(const Bytes& memory) {
   static const std::vector<std::byte> pattern(guard_bytes, guard);
   Kokkos::deep_copy(

@@ -1,5 +1,5 @@
-// The table of docs/pretrained_fields.md. A member that only a newer `transformers` has is not in it, and is
-// named in a notice.
+// The table of docs/reference/pretrained_fields.md. A member that only a newer `transformers` has is not in
+// it, and is named in a notice.
 #include "pretrained/field_rules.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // FieldRule: what is done about a member of a file of a Hugging Face folder. One table (field_rules.cpp) has
 // every member that a class of `transformers` or sentence-transformers reads for one of the families; the
-// page docs/pretrained_fields.md is that table, and a test compares the two. Place in the flow:
+// page docs/reference/pretrained_fields.md is that table, and a test compares the two. Place in the flow:
 // folder_settings.cpp checks a folder against it before a run is planned.
 #pragma once
 

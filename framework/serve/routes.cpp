@@ -290,7 +290,7 @@ std::string routes_page() {
       "# The routes of `exp serve`\n\n"
       "Made from the table of routes (`framework/serve/routes.cpp`), as is `GET /openapi.json` of a server. "
       "How "
-      "a server is started and\nrun is in [deployment](deployment.md).\n\n"
+      "a server is started and\nrun is in [deployment](../guides/deployment.md).\n\n"
       "Bodies are JSON with `Content-Type: application/json`. Every answer about texts has `model`, the name "
       "of "
       "its run; `digest`, the\nSHA-256 of its weights; `step`, after which training took them; and "

@@ -1,6 +1,6 @@
 // The routes of `exp serve`, one row each: what the server takes, what the OpenAPI document and
-// docs/serving_api.md say of it, and what is refused of a body come from this table. Place in the flow:
-// service.cpp looks a request's route up here.
+// docs/reference/serving_api.md say of it, and what is refused of a body come from this table. Place in the
+// flow: service.cpp looks a request's route up here.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ const std::vector<Route>& routes();
 
 /// The OpenAPI 3.0 document, as JSON.
 std::string openapi_document(const std::string& version);
-/// docs/serving_api.md
+/// docs/reference/serving_api.md
 std::string routes_page();
 
 }  // namespace encore

@@ -17,7 +17,7 @@ namespace encore {
 /// A field that every run has.
 struct RunField {
   const char* name;
-  const char* meaning;     ///< as docs/selecting_runs.md prints it
+  const char* meaning;     ///< as docs/guides/selecting_runs.md prints it
   const char* expression;  ///< over the table `run`; null: made when asked for
 };
 std::span<const RunField> run_fields();

@@ -155,7 +155,7 @@ int allow_reading(void*, int action, const char*, const char* name, const char*,
 std::string suggestion_at(std::size_t place, const std::string& message, const std::vector<Name>& names,
                           RunColumns& columns) {
   const std::string otherwise =
-      message.starts_with("no such column") ? "; docs/selecting_runs.md lists the columns" : "";
+      message.starts_with("no such column") ? "; docs/guides/selecting_runs.md lists the columns" : "";
   for (const Name& name : names)
     if (name.begin <= place && place < name.end) return did_you_mean(name.text, columns.names(), otherwise);
   return "";

@@ -36,7 +36,7 @@ CREATE TABLE origin (
   UNIQUE (kind, name, sha256, time)
 ) STRICT;
 
--- One training that was asked for. (question, backend, repeat) says which: see docs/reproducibility.md.
+-- One training that was asked for. (question, backend, repeat) says which: see docs/concepts/equal_bits.md.
 CREATE TABLE run (
   number    INTEGER PRIMARY KEY,       -- by which other tables refer to it; never shown
   id        TEXT NOT NULL UNIQUE,      -- ten hexadecimal digits, drawn at random; any unique beginning names the run
@@ -340,7 +340,7 @@ CREATE TABLE bench_sample (
 ) STRICT, WITHOUT ROWID;
 
 -- An experiment file with [search]: trials are proposed by what is known of earlier ones. Every decision can be made again
--- from these rows, which is what exp verify SEARCH does: docs/search.md.
+-- from these rows, which is what exp verify SEARCH does: docs/guides/search.md.
 CREATE TABLE search (
   number    INTEGER PRIMARY KEY,
   name      TEXT NOT NULL UNIQUE,      -- `name` in the experiment file, with -2, -3 ... where it was taken
@@ -403,7 +403,7 @@ CREATE TABLE search_observation (
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 
--- What exp serve --monitor keeps of the texts that it has answered to: numbers, no word of them (docs/monitoring.md). Rows are in the
+-- What exp serve --monitor keeps of the texts that it has answered to: numbers, no word of them (docs/guides/monitoring.md). Rows are in the
 -- order in which they were merged; those of one server are in the order of its answers.
 CREATE TABLE served (
   number      INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 // AdaptiveThreads: trains with fewer threads while other programs use the cores, and with all of them again
 // when they are free. Place in the flow: the worker makes one unless the user has fixed the number
 // (--threads); the Trainer calls it before the first step, between steps and between the batches of a
-// scoring. No bit depends on it (docs/reproducibility.md).
+// scoring. No bit depends on it (docs/concepts/equal_bits.md).
 #pragma once
 
 #include <chrono>

@@ -5,7 +5,7 @@
 #   gpu_check.sh pack FILE [DATA]     on a machine with nvcc and packages: builds for CUDA, and packs programs, plugins, tests and the
 #                                     libraries that they need into FILE (.tar.xz); DATA: a folder with wikineural_en and bert_vocab
 #   gpu_check.sh run [OPTIONS]        on the machine with the GPU, in a checkout of the same commit
-#     --packed FILE        unpacks this instead of building; without it the build needs the packages of docs/backends.md
+#     --packed FILE        unpacks this instead of building; without it the build needs the packages of docs/guides/backends.md
 #     --backend NAME       cuda (default) or openmp, which rehearses the command on a machine without a GPU
 #     --data DATA          for the steps; default: that of the packed file
 #     --peer FILE          the script torch_ner.py: PyTorch's tokens a second on the same data, in turn

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes tests/golden/pretrained_fields.json: for each model type the members that the classes of `transformers` and
-sentence-transformers read from the files of a folder. field_rules_test.cpp holds the table of docs/pretrained_fields.md against it.
+sentence-transformers read from the files of a folder. field_rules_test.cpp holds the table of docs/reference/pretrained_fields.md against it.
 
     pip install torch transformers sentence-transformers sentencepiece
     python tests/golden/make_pretrained_fields.py

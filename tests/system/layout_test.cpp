@@ -1,5 +1,6 @@
 // Data flows through the folders in one direction, and a file may only include what lies before it. Two
-// halves (control and worker) meet in the shared folders and nowhere else. Read next: docs/architecture.md.
+// halves (control and worker) meet in the shared folders and nowhere else. Read next:
+// docs/internals/architecture.md.
 
 #include <gtest/gtest.h>
 
@@ -400,7 +401,8 @@ TEST(Layout, PluginsIncludeOnlyTheSdkAndTheirOwnFiles) {
   }
 }
 
-// docs/plugin_abi.md: objects of a plugin may live until the process ends, and Kokkos exists once in it.
+// docs/reference/plugin_abi.md: objects of a plugin may live until the process ends, and Kokkos exists once
+// in it.
 TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
   int seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(root() / "framework")) {

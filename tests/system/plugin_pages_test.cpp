@@ -1,4 +1,5 @@
-// docs/plugins/ says what the manifests of this build say. ENCORE_WRITE_DOCUMENTS=1 writes the pages again.
+// docs/reference/plugins/ says what the manifests of this build say. ENCORE_WRITE_DOCUMENTS=1 writes the
+// pages again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = ENCORE_SOURCE_DIR "/docs/plugins";
+const fs::path folder = ENCORE_SOURCE_DIR "/docs/reference/plugins";
 
 std::string content_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -14,7 +14,7 @@
 namespace encore::ngrams {
 
 /// "bleu" and "chrf", of the whole set (Papineni et al. 2002, Popovic 2015); not always: a set may have been
-/// scored without generating texts. sacreBLEU's signatures of them stand in docs/translation.md.
+/// scored without generating texts. sacreBLEU's signatures of them stand in docs/guides/translation.md.
 std::vector<Measure> translation_measures();
 /// Adds to their columns, for the example that was begun.
 void add_translation(std::string_view written, std::string_view reference, Statistics& statistics,

@@ -1,7 +1,8 @@
-// The commands that README.md and docs/*.md show, run in the order of each page with the real programs, in a
-// folder that holds experiments/ with a small part of its corpus. What a page shows as output is compared by
-// its words: numbers, ids and times are left out. HTML comments before a block, which no reader sees, say
-// what the page takes for granted:
+// The commands that README.md and the pages below docs/ show, run in the order of each page with the real
+// programs, in a folder that holds experiments/ with a small part of its corpus. The pages of plugins, which
+// a program writes, and stubs that link to the new place of a page show no commands. What a page shows as
+// output is compared by its words: numbers, ids and times are left out. HTML comments before a block, which
+// no reader sees, say what the page takes for granted:
 //   <!-- test: setup              shell lines that are run there, unseen
 //   <!-- test: file NAME          the next block is written to that file
 //   <!-- test: exit 2 0           exit codes of the next block's commands; without it all are 0
@@ -252,17 +253,26 @@ TEST_P(Page, ShowsCommandsThatRunAndWhatTheyPrint) {
   if (!left_out.empty()) GTEST_SKIP() << "this machine cannot show the blocks in the lines" << left_out;
 }
 
+/// Pages of the tree that have a fenced block: the others have nothing to run.
 std::vector<std::string> pages() {
+  const fs::path tree = ENCORE_SOURCE_DIR;
   std::vector<std::string> list = {"README.md"};
-  for (const auto& entry : fs::directory_iterator(ENCORE_SOURCE_DIR "/docs"))
-    if (entry.path().extension() == ".md") list.push_back("docs/" + entry.path().filename().string());
+  for (const auto& entry : fs::recursive_directory_iterator(tree / "docs")) {
+    const std::string page = fs::relative(entry.path(), tree).generic_string();
+    const bool is_generated = page.starts_with("docs/reference/plugins/") || page.starts_with("docs/sample/");
+    if (page.ends_with(".md") && !is_generated && content(entry.path()).find("```") != std::string::npos)
+      list.push_back(page);
+  }
   std::ranges::sort(list);
   return list;
 }
 
+/// "docs/guides/tasks/qa.md" is called guides_tasks_qa.
 INSTANTIATE_TEST_SUITE_P(Pages, Page, testing::ValuesIn(pages()), [](const auto& info) {
-  std::string name = info.param == "docs/README.md" ? "index" : fs::path(info.param).stem().string();
-  std::ranges::replace(name, '-', '_');
+  std::string name = info.param.substr(0, info.param.size() - std::string(".md").size());
+  if (name.starts_with("docs/")) name = name.substr(std::string("docs/").size());
+  std::ranges::replace_if(
+      name, [](char letter) { return letter == '/' || letter == '-'; }, '_');
   return name;
 });
 

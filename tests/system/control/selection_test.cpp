@@ -286,9 +286,9 @@ TEST(SelectingWhatFailed, RetryTakesTheSameOptions) {
       << file.errors;
 }
 
-/// The table in docs/selecting_runs.md names every column with its meaning.
+/// The table in docs/guides/selecting_runs.md names every column with its meaning.
 TEST(SelectingDocument, ListsEveryColumnThatThereIs) {
-  std::ifstream in(ENCORE_SOURCE_DIR "/docs/selecting_runs.md");
+  std::ifstream in(ENCORE_SOURCE_DIR "/docs/guides/selecting_runs.md");
   const std::string page(std::istreambuf_iterator<char>(in), {});
   const Sandbox sandbox;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);

@@ -194,7 +194,7 @@ def main():
         print(f"skipped: {error}")
         sys.exit(77)
     tree, exp = sys.argv[1], os.path.abspath(sys.argv[2])
-    routes = set(re.findall(r"^## `GET (\S+)`", open(os.path.join(tree, "docs", "serving_api.md"), encoding="utf-8").read(), re.M))
+    routes = set(re.findall(r"^## `GET (\S+)`", open(os.path.join(tree, "docs", "reference", "serving_api.md"), encoding="utf-8").read(), re.M))
     metrics = set(re.findall(r'"(encore_\w+)"', open(os.path.join(tree, "framework", "serve", "metrics.cpp"), encoding="utf-8").read()))
     known = options_of_serve(exp)
     expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test does not find what it compares with")

@@ -1,6 +1,6 @@
 // libencore_infer.so as somebody uses it who has an installation and nothing else: the programs of
-// docs/embedding_in_c.md, built out of tree through pkg-config and through find_package, answer what exp
-// answers; and a program that gets everything wrong (probe.c) is told so.
+// docs/guides/embedding_in_c.md, built out of tree through pkg-config and through find_package, answer what
+// exp answers; and a program that gets everything wrong (probe.c) is told so.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ class Library : public ::testing::Test {
 };
 
 TEST_F(Library, ProgramsOfThePageAnswerWhatExpAnswers) {
-  const std::string page = content(ENCORE_SOURCE_DIR "/docs/embedding_in_c.md");
+  const std::string page = content(ENCORE_SOURCE_DIR "/docs/guides/embedding_in_c.md");
   shop_.write("ask.c", code_blocks(page, "c").at(0));
   compile("ask");
   const std::string asked = R"("Anna lives in Lund ." "" "no name here")";

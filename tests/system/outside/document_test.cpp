@@ -1,4 +1,4 @@
-// The pages docs/adding_a_*.md show the templates, and a norm of Encore's own, as they are.
+// The pages docs/guides/adding_a_*.md show the templates, and a norm of Encore's own, as they are.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,18 +43,18 @@ void expect_shows(const std::string& page, const std::vector<std::string>& files
 }
 
 TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
-  expect_shows("adding_a_layer.md",
+  expect_shows("guides/adding_a_layer.md",
                {"template/layer/my_plugin.cpp", "template/layer/my_plugin_test.cpp",
                 "template/layer/CMakeLists.txt", "layers/layer_norm.cpp", "layers/rms_norm.cpp"},
                50);
 }
 
 TEST(AddingATask, ShowsTheSourcesAsTheyAre) {
-  expect_shows("adding_a_task.md", {"template/task/my_plugin.cpp", "tasks/classify/classify.hpp"}, 30);
+  expect_shows("guides/adding_a_task.md", {"template/task/my_plugin.cpp", "tasks/classify/classify.hpp"}, 30);
 }
 
 TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
-  expect_shows("adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
+  expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
 }
 
 TEST(TaskTemplate, IsShort) {

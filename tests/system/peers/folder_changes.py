@@ -363,9 +363,9 @@ def changes():
 
 
 def walked(transformers):
-    """Each member of docs/pretrained_fields.md with another value that is said to change no number or to count in training only, and
+    """Each member of docs/reference/pretrained_fields.md with another value that is said to change no number or to count in training only, and
     each setting of generation that a notice should name."""
-    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "pretrained_fields.md"
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reference" / "pretrained_fields.md"
     file, out = "", []
     for line in page.read_text(encoding="utf-8").splitlines():
         if line.startswith("## `"):

@@ -1,4 +1,5 @@
-// docs/experiment_file.md says what the schemas say. ENCORE_WRITE_DOCUMENTS=1 rewrites the tables in it.
+// docs/reference/experiment_file.md says what the schemas say. ENCORE_WRITE_DOCUMENTS=1 rewrites the tables
+// in it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +15,7 @@
 namespace encore {
 namespace {
 
-const std::string page = ENCORE_SOURCE_DIR "/docs/experiment_file.md";
+const std::string page = ENCORE_SOURCE_DIR "/docs/reference/experiment_file.md";
 
 std::string read_page() {
   std::ifstream stream(page);

@@ -1,4 +1,5 @@
-// The worked examples of docs/experiment_file.md are correct and ask for the runs that the page lists.
+// The worked examples of docs/reference/experiment_file.md are correct and ask for the runs that the page
+// lists.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +13,7 @@ namespace encore {
 namespace {
 
 std::string read_page() {
-  std::ifstream stream(ENCORE_SOURCE_DIR "/docs/experiment_file.md");
+  std::ifstream stream(ENCORE_SOURCE_DIR "/docs/reference/experiment_file.md");
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -50,10 +50,11 @@ TEST(FieldRules, have_every_member_that_transformers_reads) {
 }
 
 TEST(FieldRules, are_the_tables_of_the_page) {
-  const std::string page = text_of("/docs/pretrained_fields.md");
+  const std::string page = text_of("/docs/reference/pretrained_fields.md");
   for (const char* file : files_with_rules()) {
     const std::string section = "## `" + std::string(file) + "`\n\n" + field_table(file);
-    EXPECT_NE(page.find(section), std::string::npos) << "docs/pretrained_fields.md should hold\n" << section;
+    EXPECT_NE(page.find(section), std::string::npos) << "docs/reference/pretrained_fields.md should hold\n"
+                                                     << section;
   }
 }
 

@@ -1,5 +1,5 @@
-// docs/serving_api.md and the OpenAPI document say what the table of routes says. ENCORE_WRITE_DOCUMENTS=1
-// writes the page again.
+// docs/reference/serving_api.md and the OpenAPI document say what the table of routes says.
+// ENCORE_WRITE_DOCUMENTS=1 writes the page again.
 #include "serve/routes.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace encore {
 namespace {
 
 TEST(Routes, ThePageSaysWhatTheTableSays) {
-  const std::string file = ENCORE_SOURCE_DIR "/docs/serving_api.md";
+  const std::string file = ENCORE_SOURCE_DIR "/docs/reference/serving_api.md";
   if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr)
     std::ofstream(file, std::ios::binary) << routes_page();
   std::ifstream in(file, std::ios::binary);

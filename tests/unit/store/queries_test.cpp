@@ -1,5 +1,5 @@
-// The examples of docs/store.md and store/schema.sql run and give rows; large databases answer quickly enough
-// to be tested here.
+// The examples of docs/reference/store.md and store/schema.sql run and give rows; large databases answer
+// quickly enough to be tested here.
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -74,7 +74,7 @@ TEST_F(StoreTest, show_has_what_it_asks_for) {
 
 TEST_F(StoreTest, the_queries_of_the_document_work) {
   fill(store());
-  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/docs/store.md");
+  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/docs/reference/store.md");
   std::ostringstream document;
   document << file.rdbuf();
   const std::string text = document.str();
@@ -92,7 +92,8 @@ TEST_F(StoreTest, the_queries_of_the_document_work) {
                   .step());
 }
 
-/// Programs of users read these views: docs/store.md promises that columns are neither renamed nor moved.
+/// Programs of users read these views: docs/reference/store.md promises that columns are neither renamed nor
+/// moved.
 TEST_F(StoreTest, the_promised_views_keep_their_columns) {
   const std::pair<const char*, const char*> views[] = {
       {"run_status",

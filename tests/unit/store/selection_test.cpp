@@ -199,7 +199,8 @@ TEST_F(SelectionTest, a_condition_that_cannot_be_meant_is_pointed_at) {
             "--where: no such column: dve; did you mean \"dev/f1\"?\n  seed = 7 AND dve/f1 > 0.5\n           "
             "    ^");
   EXPECT_EQ(refused("name = \"other\""),
-            "--where: no such column: other; docs/selecting_runs.md lists the columns\n  name = \"other\"\n  "
+            "--where: no such column: other; docs/guides/selecting_runs.md lists the columns\n  name = "
+            "\"other\"\n  "
             "       ^")
       << "double quotes are for names";
   EXPECT_EQ(refused("(seed = 7"), "--where: this parenthesis is not closed\n  (seed = 7\n  ^");

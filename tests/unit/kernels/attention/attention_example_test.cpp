@@ -1,6 +1,6 @@
-// The numbers and the picture of docs/attention_example.md, computed by the kernels in double: each block of
-// the page that stands below a comment "computed" holds what this program prints. ENCORE_WRITE_DOCUMENTS=1
-// writes them again.
+// The numbers and the picture of docs/concepts/attention_example.md, computed by the kernels in double: each
+// block of the page that stands below a comment "computed" holds what this program prints.
+// ENCORE_WRITE_DOCUMENTS=1 writes them again.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +17,7 @@
 namespace encore::test {
 namespace {
 
-const std::string page = ENCORE_SOURCE_DIR "/docs/attention_example.md";
+const std::string page = ENCORE_SOURCE_DIR "/docs/concepts/attention_example.md";
 const std::string picture = ENCORE_SOURCE_DIR "/docs/pictures/positions.svg";
 
 /// (rows, columns), on the device.
