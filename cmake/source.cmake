@@ -1,4 +1,4 @@
-# The record of the source that the programs are made from: share/encore/source.json (docs/concepts/equal_bits.md). Target
+# The record of the source that the programs are made from: share/encore/source.json (docs/concepts/identity.md). Target
 # encore_source asks git in each build; what it finds is written anew, and the record with it, only when it has changed
 # or a program was linked again. Included when all targets are known.
 set(record_source ${CMAKE_COMMAND} -DSTATE=${CMAKE_BINARY_DIR}/source_state)

@@ -1,4 +1,4 @@
-# Which source a build was made from, as files beside its programs (docs/concepts/equal_bits.md). Two scripts in one:
+# Which source a build was made from, as files beside its programs (docs/concepts/identity.md). Two scripts in one:
 #
 #   cmake -DROOT=DIR -DSTATE=PREFIX -P cmake/source_record.cmake
 #       PREFIX.json and PREFIX.diff: the commit of Encore's own repository and what differs from it, untracked

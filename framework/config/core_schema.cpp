@@ -1,4 +1,4 @@
-// One table of an experiment file after the other, in the order of docs/reference/experiment_file.md.
+// One table of an experiment file after the other, in the order of docs/reference/options.md.
 #include "config/core_schema.hpp"
 
 namespace encore {

@@ -1,5 +1,5 @@
 // The schemas of the tables that belong to Encore itself; tables with a plugin's `type` get theirs from the
-// catalogue. docs/reference/experiment_file.md is written from these. A default is never changed, only a new
+// catalogue. docs/reference/options.md is written from these. A default is never changed, only a new
 // option added: a value that equals its default does not count in a run's identity. Read next:
 // search_schema.hpp for [sweep] and [search].
 #pragma once

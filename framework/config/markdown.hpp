@@ -1,4 +1,4 @@
-// Options as Markdown tables: what docs/reference/experiment_file.md and the pages in docs/reference/plugins/
+// Options as Markdown tables: what docs/reference/options.md and the pages in docs/reference/plugins/
 // are written from.
 #pragma once
 

@@ -1,4 +1,4 @@
-// As for core_schema.cpp, docs/reference/experiment_file.md is written from these.
+// As for core_schema.cpp, docs/reference/training_options.md is written from these.
 #include "config/search_schema.hpp"
 
 namespace encore {

@@ -1,6 +1,6 @@
 // Identity: the canonical text of an experiment, whose SHA-256 is the question a run answers.
 // Formatting, order of keys, comments, defaults written out, and where data lies do not count; values,
-// content of files, versions of types and the seed do. docs/concepts/equal_bits.md explains the choice.
+// content of files, versions of types and the seed do. docs/concepts/identity.md explains the choice.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ CREATE TABLE origin (
   UNIQUE (kind, name, sha256, time)
 ) STRICT;
 
--- One training that was asked for. (question, backend, repeat) says which: see docs/concepts/equal_bits.md.
+-- One training that was asked for. (question, backend, repeat) says which: see docs/concepts/identity.md.
 CREATE TABLE run (
   number    INTEGER PRIMARY KEY,       -- by which other tables refer to it; never shown
   id        TEXT NOT NULL UNIQUE,      -- ten hexadecimal digits, drawn at random; any unique beginning names the run

@@ -2,7 +2,7 @@
 """Everything that speed and memory are judged by, in one run: Encore and its peers in turn, raw samples kept.
 
     python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR --vocab vocab.txt \\
-        --cased --rounds 6 --out samples.json --markdown docs/internals/performance.md
+        --cased --rounds 6 --out samples.json --markdown docs/internals/peers.md
 
 DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matmul-limit is the compiled program or its source.
 A peer that is not named is left out, and what needs it is not judged. A round runs every measurement once, every second round

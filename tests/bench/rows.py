@@ -230,7 +230,7 @@ def text_table(lines):
 
 
 def markdown(lines, rounds, facts):
-    """The section between the marks of docs/internals/performance.md."""
+    """The section between the marks of docs/internals/peers.md."""
     escape = lambda text: text.replace("|", "\\|")
     out = [*(f"- {escape(fact)}" for fact in facts), ""] if facts else []
     out += ["| what | median | interval | rounds | bar | beyond | |", "|---|---:|---:|---:|---|---:|---|"]

@@ -220,7 +220,7 @@ def situations(folder):
     before = json.loads(four.exp("show", "tiny", "--json"))["attempts"][-1]["source"]["sha256"]
     listed = call("sh", "-c", "find framework plugins CMakeLists.txt exp -type f | LC_ALL=C sort | xargs sha256sum | sha256sum",
                   cwd=archive)
-    assert listed.split()[0] == before, "the hash is the one of docs/concepts/equal_bits.md"
+    assert listed.split()[0] == before, "the hash is the one of docs/concepts/identity.md"
     shutil.rmtree(archive)
 
     user = make_experiment(folder / "user")

@@ -1,4 +1,5 @@
-// The pages docs/guides/adding_a_*.md show the templates, and a norm of Encore's own, as they are.
+// The pages docs/guides/adding_a_*.md and layer_contract.md show the templates, and a norm of Encore's own,
+// as they are.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,6 +48,10 @@ TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
                {"template/layer/my_plugin.cpp", "template/layer/my_plugin_test.cpp",
                 "template/layer/CMakeLists.txt", "layers/layer_norm.cpp", "layers/rms_norm.cpp"},
                50);
+}
+
+TEST(LayerContract, ShowsTheSourcesAsTheyAre) {
+  expect_shows("reference/layer_contract.md", {"layers/layer_norm.cpp", "layers/rms_norm.cpp"}, 10);
 }
 
 TEST(AddingATask, ShowsTheSourcesAsTheyAre) {

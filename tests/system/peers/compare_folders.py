@@ -24,7 +24,7 @@ from folder_bases import CODES, GAPS, LIMIT, MLM, TEXTS, Bases
 from folder_changes import Change, changes, prepare, walked
 
 TOLERANCE = 1e-4
-# A RoBERTa there counts no position for a piece <pad> within a text (docs/guides/pretrained.md).
+# A RoBERTa there counts no position for a piece <pad> within a text (docs/reference/pretrained_families.md).
 LINES = {"roberta": [text for text in TEXTS if "<pad>" not in text], "marian": TEXTS + CODES}
 # T5Tokenizer of version 5 drops all but the first of several marks on a letter; SentencePiece, by which the models were trained, does
 # not. And of "000" cut in two ways with the same score its versions take either.

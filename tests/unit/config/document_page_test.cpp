@@ -1,10 +1,11 @@
-// docs/reference/experiment_file.md says what the schemas say. ENCORE_WRITE_DOCUMENTS=1 rewrites the tables
-// in it.
+// docs/reference/options.md and training_options.md say what the schemas say. ENCORE_WRITE_DOCUMENTS=1
+// rewrites the tables in them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include "config/core_schema.hpp"
 #include "config/experiment_file.hpp"
@@ -15,23 +16,27 @@
 namespace encore {
 namespace {
 
-const std::string page = ENCORE_SOURCE_DIR "/docs/reference/experiment_file.md";
+const std::vector<std::string> pages = {ENCORE_SOURCE_DIR "/docs/reference/options.md",
+                                        ENCORE_SOURCE_DIR "/docs/reference/training_options.md"};
 
-std::string read_page() {
+std::string read_page(const std::string& page) {
   std::ifstream stream(page);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-TEST(ExperimentFilePage, HasTheTablesOfTheSchemas) {
-  const std::string text = read_page();
-  ASSERT_FALSE(text.empty()) << page;
-  const std::string current = with_option_tables(text);
-  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(page) << current;
-  EXPECT_EQ(read_page(), current) << "run this test with ENCORE_WRITE_DOCUMENTS=1";
+TEST(OptionPages, HaveTheTablesOfTheSchemas) {
+  for (const std::string& page : pages) {
+    const std::string text = read_page(page);
+    ASSERT_FALSE(text.empty()) << page;
+    const std::string current = with_option_tables(text);
+    if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(page) << current;
+    EXPECT_EQ(read_page(page), current) << "run this test with ENCORE_WRITE_DOCUMENTS=1";
+  }
 }
 
-TEST(ExperimentFilePage, HasATableForEveryCoreSchema) {
-  const std::string text = read_page();
+TEST(OptionPages, HaveATableForEveryCoreSchema) {
+  std::string text;
+  for (const std::string& page : pages) text += read_page(page);
   for (const char* name : {"experiment", "data", "model", "train", "sweep", "search"})
     EXPECT_NE(text.find("<!-- options of " + std::string(name) + " -->"), std::string::npos) << name;
 }

@@ -1,5 +1,5 @@
-// The worked examples of docs/reference/experiment_file.md are correct and ask for the runs that the page
-// lists.
+// The worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference are correct
+// and ask for the runs that the pages list.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,8 +12,8 @@
 namespace encore {
 namespace {
 
-std::string read_page() {
-  std::ifstream stream(ENCORE_SOURCE_DIR "/docs/reference/experiment_file.md");
+std::string read_page(const std::string& name) {
+  std::ifstream stream(ENCORE_SOURCE_DIR "/docs/reference/" + name);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
@@ -26,19 +26,19 @@ std::string block(const std::string& page, const std::string& language) {
 
 TEST(ExperimentFilePage, ItsExampleAsksForTheRunsThatItLists) {
   ::setenv("ENCORE_DATA", "/data", 1);
-  const std::string page = read_page();
+  const std::string page = read_page("experiment_file.md");
   std::string listed;
   for (const std::string& name : planning::names(planning::plan(block(page, "toml")))) listed += name + "\n";
   EXPECT_EQ(listed, block(page, "text"));
 }
 
-/// The example behind a mark of the page, as a change of the sample experiment: its runs, a line for each.
+/// The example behind a mark of a page, as a change of the sample experiment: its runs, a line for each.
 struct Example {
   std::string asked, listed;
 };
 
-Example example(const std::string& mark) {
-  const std::string page = read_page();
+Example example(const std::string& name, const std::string& mark) {
+  const std::string page = read_page(name);
   const std::size_t begin = page.find("<!-- example of " + mark + " -->");
   ENCORE_REQUIRE(begin != std::string::npos, "the page has no example of " + mark);
   const std::string example = page.substr(begin), base = "base = \"wnut17.toml\"\n";
@@ -53,13 +53,13 @@ Example example(const std::string& mark) {
   return {asked, block(example, "text")};
 }
 
-TEST(ExperimentFilePage, TheExampleOfWhenAsksForTheRunsThatItLists) {
-  const Example when = example("when");
+TEST(SweepTablesPage, TheExampleOfWhenAsksForTheRunsThatItLists) {
+  const Example when = example("sweep_tables.md", "when");
   EXPECT_EQ(when.asked, when.listed);
 }
 
-TEST(ExperimentFilePage, TheExampleOfAPatternAsksForTheRunsThatItLists) {
-  const Example pattern = example("pattern");
+TEST(RunNamesPage, TheExampleOfAPatternAsksForTheRunsThatItLists) {
+  const Example pattern = example("run_names.md", "pattern");
   EXPECT_EQ(pattern.asked, pattern.listed);
 }
 
