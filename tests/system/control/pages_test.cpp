@@ -17,6 +17,7 @@
 //   <!-- test: writes FILE as PAGE  the next block's commands write FILE, and PAGE of the tree is such a
 //   file:
 //                                 of the same headings, heads of tables, pictures and listings
+// A command that ends in a backslash goes to the end of the next line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,35 +29,18 @@
 
 #include "support/places.hpp"
 #include "system/control/sandbox.hpp"
+#include "system/control/shown_commands.hpp"
 
 namespace encore::system_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 /// One fenced block, with what the comments before it say.
 struct Block {
   int line = 0;
   std::string language, text;
   std::map<std::string, std::string> marks;  ///< "file" -> "sweep.toml"
-};
-
-/// A command as the page shows it, and the lines shown below it.
-struct Command {
-  std::string line;
-  std::vector<std::string> output;
 };
 
 const std::vector<std::string> kinds = {"setup", "file",   "exit",    "run as", "machine",
@@ -98,23 +82,13 @@ std::vector<Block> blocks_of(const std::string& page, const std::string& name) {
 }
 
 /// With "$ " before a command what follows is its output; without any, each line of a shell block is one.
-std::vector<Command> commands_of(const Block& block) {
+std::vector<ShownCommand> commands_of(const Block& block) {
   if (block.language != "" && block.language != "text" && block.language != "console" &&
       block.language != "sh" && block.language != "bash")
     return {};
-  std::vector<Command> commands;
-  const std::vector<std::string> lines = lines_of(block.text);
-  if (std::ranges::any_of(lines, [](const std::string& line) { return line.starts_with("$ "); })) {
-    for (const std::string& line : lines) {
-      if (line.starts_with("$ "))
-        commands.push_back({line.substr(2), {}});
-      else if (!commands.empty())
-        commands.back().output.push_back(line);
-    }
-  } else if (block.language == "sh" || block.language == "bash") {
-    for (const std::string& line : lines)
-      if (!line.empty() && line[0] != '#') commands.push_back({line, {}});
-  }
+  std::vector<ShownCommand> commands = shown_commands(block.text);
+  if (commands.empty() && (block.language == "sh" || block.language == "bash"))
+    commands = script_commands(block.text);
   return commands;
 }
 
@@ -140,7 +114,7 @@ std::set<std::string> words_of(const std::string& line, const std::set<std::stri
 
 /// Each line that the page shows must have a line of the output with all of its words, up to the first of
 /// `last_words`.
-void expect_output(const Command& command, const std::set<std::string>& last_words,
+void expect_output(const ShownCommand& command, const std::set<std::string>& last_words,
                    const std::string& output) {
   std::vector<std::set<std::string>> found;
   for (const std::string& line : lines_of(output)) found.push_back(words_of(line));
@@ -209,22 +183,22 @@ class Page : public ::testing::TestWithParam<std::string> {
     }
     if (const auto file = block.marks.find("file"); file != block.marks.end())
       sandbox.write(file->second, block.text);
-    std::vector<Command> commands = commands_of(block);
+    std::vector<ShownCommand> commands = commands_of(block);
     if (block.marks.contains("not run")) {
       EXPECT_FALSE(commands.empty()) << "there is nothing here that would be run";
       return;
     }
     if (const auto other = block.marks.find("run as"); other != block.marks.end()) {
-      const std::vector<std::string> lines = lines_of(other->second);
-      ASSERT_EQ(lines.size(), commands.size()) << "one line for each command";
-      for (std::size_t i = 0; i < lines.size(); ++i) commands[i].line = lines[i];
+      const std::vector<ShownCommand> others = script_commands(other->second);
+      ASSERT_EQ(others.size(), commands.size()) << "one line for each command";
+      for (std::size_t i = 0; i < others.size(); ++i) commands[i].line = others[i].line;
     }
     const auto mark = [&](const char* kind) {
       return block.marks.contains(kind) ? block.marks.at(kind) : "";
     };
     const std::set<std::string> last_words = split_words(mark("machine"));
     std::istringstream codes(mark("exit"));
-    for (const Command& command : commands) {
+    for (const ShownCommand& command : commands) {
       int code = 0;
       codes >> code;
       const ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
