@@ -172,7 +172,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   std::vector<Replicate> all;
   std::vector<RunSource> sources;
   for (const RunRow& run : runs) {
-    all.push_back(replicate_of(store, run, options.metric));
+    all.push_back(replicate_of(store, run, options.metric.name));
     sources.push_back({&run, all.back().environments});
   }
   const std::vector<std::string> keys = candidate_keys(sources, options.pool);
@@ -209,7 +209,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
       if (replicate.value) candidate.values.push_back(*replicate.value);
     candidate.mean = mean_of(candidate.values);
     candidate.deviation = deviation_of(candidate.values);
-    candidate.t = t_interval(candidate.values, 1.0 - options.alpha);
+    candidate.t = mean_interval(options.metric, candidate.values, 1.0 - options.alpha);
     candidate.bootstrap = bootstrap_interval(candidate.values, 1.0 - options.alpha);
   }
   return candidates;

@@ -13,10 +13,10 @@
 namespace encore {
 
 struct CandidateOptions {
-  std::string metric;  ///< "test/f1"
-  bool by_run;         ///< each run is a candidate of its own
-  bool pool;           ///< runs from different plugin files and numeric environments too
-  double alpha;        ///< intervals cover 1 - alpha
+  Metric metric;  ///< "test/f1"
+  bool by_run;    ///< each run is a candidate of its own
+  bool pool;      ///< runs from different plugin files and numeric environments too
+  double alpha;   ///< intervals cover 1 - alpha
 };
 
 /// One run of a candidate, with its value of the metric or the reason why it has none.
@@ -31,11 +31,11 @@ struct Replicate {
 struct Candidate {
   std::string name;  ///< what its runs' names have in common
   std::string group, backend;
-  std::vector<Replicate> runs = {};  ///< by seed; those without a value too
-  std::vector<double> values = {};   ///< of the runs that have one, by seed
-  double mean = 0.0;                 ///< NaN without values
-  double deviation = 0.0;            ///< of the sample; NaN with fewer than two
-  std::optional<Interval> t = {}, bootstrap = {};
+  std::vector<Replicate> runs = {};                ///< by seed; those without a value too
+  std::vector<double> values = {};                 ///< of the runs that have one, by seed
+  double mean = 0.0;                               ///< NaN without values
+  double deviation = 0.0;                          ///< of the sample; NaN with fewer than two
+  std::optional<Interval> t = {}, bootstrap = {};  ///< of the mean
 };
 
 /// Throws Error when no run has the metric, with the nearest name.

@@ -228,7 +228,7 @@ Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, con
   Comparison comparison;
   comparison.options = options;
   comparison.candidates = candidates_of(
-      store, runs, {options.metric.name, options.by_run, options.pool, options.alpha}, comparison.notices);
+      store, runs, {options.metric, options.by_run, options.pool, options.alpha}, comparison.notices);
   note_environments(comparison.candidates, comparison.notices);
   note_selection(store, comparison.candidates, comparison.notices);
   return comparison;

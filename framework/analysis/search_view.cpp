@@ -10,6 +10,7 @@
 #include "plan/search/propose.hpp"
 #include "plan/search/search.hpp"
 #include "plan/search/search_plan.hpp"
+#include "store/metrics.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -46,9 +47,20 @@ std::vector<std::string> SearchView::labels() const {
   return labels;
 }
 
+namespace {
+
+/// What the run means by the name; unknown where it knows none.
+Metric meaning_of(Store& store, const RunRow& run, const std::string& name) {
+  const auto meanings = read_meanings(store.database(), {run}, name);
+  return meanings.empty() ? Metric{.name = name} : meanings.begin()->second;
+}
+
+}  // namespace
+
 std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective) {
   const search::Objective& wanted = view.options.objectives.at(objective);
   const std::string on_test = "test/" + wanted.metric.substr(wanted.metric.find('/') + 1);
+  Metric metric;
   std::vector<ConfirmedTrial> confirmed;
   for (std::size_t trial = 0; trial < view.leaderboard.states.size(); ++trial) {
     const search::TrialState& state = view.leaderboard.states[trial];
@@ -60,6 +72,7 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
     for (const std::int64_t number : view.record.trials[trial].confirmations) {
       const RunRow run = store.read_run(number);
       const auto value = judged_measure(store, run, wanted.metric);
+      if (!metric.is_known()) metric = meaning_of(store, run, wanted.metric);
       if (run.state != RunState::completed || !value || !std::isfinite(*value)) continue;
       one.seeds.push_back(static_cast<std::int64_t>(run.seed));
       one.fresh.push_back(*value);
@@ -68,7 +81,7 @@ std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& vie
       one.tested.push_back(tested.value_or(0.0));
     }
     if (!all_tested) one.tested.clear();
-    one.interval = t_interval(one.fresh);
+    one.interval = mean_interval(metric, one.fresh);
     confirmed.push_back(std::move(one));
   }
   std::ranges::stable_sort(confirmed, [&](const ConfirmedTrial& a, const ConfirmedTrial& b) {

@@ -154,6 +154,13 @@ std::optional<Interval> t_interval(std::span<const double> values, double level)
   return Interval{mean - half, mean + half};
 }
 
+std::optional<Interval> mean_interval(const Metric& metric, std::span<const double> values, double level) {
+  std::optional<Interval> interval = t_interval(values, level);
+  if (interval && metric.is_fraction())
+    interval = Interval{std::clamp(interval->low, 0.0, 1.0), std::clamp(interval->high, 0.0, 1.0)};
+  return interval;
+}
+
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level,
                                            std::size_t resamples, std::uint64_t seed) {
   ENCORE_REQUIRE(resamples >= 2, "a bootstrap needs resamples");

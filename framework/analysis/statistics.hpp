@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/metric.hpp"
+
 namespace encore {
 
 struct Interval {
@@ -39,6 +41,10 @@ bool has_spread(std::span<const double> values);
 
 /// mean ± t(n - 1) * deviation / sqrt(n); nothing with fewer than two values or without spread.
 std::optional<Interval> t_interval(std::span<const double> values, double level = 0.95);
+/// The t interval of the mean of a metric's values. The mean of a fraction lies between 0 and 1, so only that
+/// part of its interval is returned; the interval covers the mean as often as before.
+std::optional<Interval> mean_interval(const Metric& metric, std::span<const double> values,
+                                      double level = 0.95);
 /// Of the mean, bias-corrected and accelerated (BCa; Efron 1987), from `resamples` draws with replacement.
 /// Nothing with fewer than two values or without spread. With fewer than about ten values it is too narrow.
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,

@@ -101,7 +101,8 @@ Text caption_of(const Question& question, bool tested) {
   const CompareOptions& options = question.comparison.options;
   std::string text = question.title +
                      ": mean and standard deviation (SD) over the n seeds of each candidate, with the " +
-                     percent_of(options.alpha) + " interval of the mean by Student's t.";
+                     percent_of(options.alpha) + " interval of the mean by Student's t" +
+                     (options.metric.is_fraction() ? ", within 0 to 100 %." : ".");
   if (tested)
     text +=
         " Difference: the candidate's mean less the first one's; p of its test over seeds, corrected for " +
@@ -190,7 +191,6 @@ Figure answer_figure(const Question& question) {
   chart.y = {options.metric.name, unit.name};
   ScatterChart::Group means{"mean, with its interval by t", {}}, runs{"single runs", {}};
   const std::size_t shown = std::min(most, question.order.size());
-  bool cut = false;
   Figure figure;
   figure.alternative = "Points per candidate. ";
   for (std::size_t i = 0; i < shown; ++i) {
@@ -199,10 +199,8 @@ Figure answer_figure(const Question& question) {
     chart.categories.push_back(question.key.legend(index));
     ScatterChart::Point mean{static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
     if (candidate.t) {
-      const Interval possible = possible_part(options.metric, *candidate.t);
-      cut = cut || possible.low > candidate.t->low || possible.high < candidate.t->high;
-      mean.low = unit.factor * possible.low;
-      mean.high = unit.factor * possible.high;
+      mean.low = unit.factor * candidate.t->low;
+      mean.high = unit.factor * candidate.t->high;
     }
     if (!candidate.values.empty()) means.points.push_back(std::move(mean));
     for (const Replicate& run : candidate.runs)
@@ -220,7 +218,6 @@ Figure answer_figure(const Question& question) {
   figure.id = "figure-" + question.id;
   figure.caption = question.title + ": each complete run, and the mean of each candidate with its " +
                    percent_of(options.alpha) + " interval by t where there is one" +
-                   (cut ? ", as far as it lies between 0 and 100 %" : "") +
                    (shown < question.order.size() ? "; the first " + std::to_string(shown) + " of " +
                                                         std::to_string(question.order.size()) + " candidates."
                                                   : ".");

@@ -42,7 +42,7 @@ std::string score_row(const Metric& metric, const RunRow& run, const std::vector
     if (const auto value = result_measure(replicate, metric.name)) values.push_back(*value);
   const Unit unit = unit_of(metric);
   const std::string name = in_code(metric.name) + (unit.name.empty() ? "" : ", " + markdown_text(unit.name));
-  const std::optional<Interval> interval = t_interval(values);
+  const std::optional<Interval> interval = mean_interval(metric, values);
   const MeanDigits digits(metric, mean_of(values), deviation_of(values));
   const auto shown = [&](double value) { return markdown_text(digits.text(value)); };
   return row_of({name, shown(*result_measure(run, metric.name)), shown(mean_of(values)),

@@ -72,8 +72,9 @@ TableBlock candidate_table(const ReportData& data, const Question& question) {
   TableBlock table;
   table.id = "results-" + question.id;
   table.caption = question.title + ", numbers for checking: runs, those with a value (n), and the " +
-                  percent_of(options.alpha) +
-                  " intervals of the mean by Student's t and by bootstrap (BCa, 10,000 resamples). The order "
+                  percent_of(options.alpha) + " intervals of the mean by Student's t" +
+                  (options.metric.is_fraction() ? ", within 0 to 100 %," : "") +
+                  " and by bootstrap (BCa, 10,000 resamples). The order "
                   "is one of means and no ranking.";
   table.columns = {{"candidate", "", false},
                    {"runs", "", true},

@@ -181,9 +181,8 @@ Figure confirmation_figure(const ReportData& data, const SearchView& view, std::
     if (one.fresh.empty()) continue;
     ScatterChart::Point point{place, unit.factor * one.mean(), {}, {}, name + ", fresh mean"};
     if (one.interval) {
-      const Interval shown = possible_part(metric, *one.interval);
-      point.low = unit.factor * shown.low;
-      point.high = unit.factor * shown.high;
+      point.low = unit.factor * one.interval->low;
+      point.high = unit.factor * one.interval->high;
     }
     mean.points.push_back(std::move(point));
     figure.alternative += name + ": selected " + metric_text(metric, one.selected) + ", fresh mean " +

@@ -52,11 +52,6 @@ Unit unit_of(const Metric& metric) {
   return metric.is_fraction() ? Unit{100.0, "%"} : Unit{1.0, metric.meaning.unit};
 }
 
-Interval possible_part(const Metric& metric, const Interval& interval) {
-  if (!metric.is_fraction()) return interval;
-  return {std::clamp(interval.low, 0.0, 1.0), std::clamp(interval.high, 0.0, 1.0)};
-}
-
 std::string unit_of_differences(const Metric& metric) {
   return metric.is_fraction() ? "points" : metric.meaning.unit;
 }

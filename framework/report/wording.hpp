@@ -33,8 +33,6 @@ struct Unit {
   std::string name;  ///< "%", else the unit of the metric
 };
 Unit unit_of(const Metric& metric);
-/// What a picture shows of an interval: of a share no more than 0 to 1, wherever few values lead Student's t.
-Interval possible_part(const Metric& metric, const Interval& interval);
 /// Between two values in percent lie percentage points: "points".
 std::string unit_of_differences(const Metric& metric);
 

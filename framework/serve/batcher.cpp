@@ -1,3 +1,4 @@
+// The turns of inputs, the rest of long ones, and the batch that leaves for a worker.
 #include "serve/batcher.hpp"
 
 #include <utility>
@@ -5,11 +6,14 @@
 namespace encore {
 namespace {
 
-/// A batch that has so many bytes takes no further text: its last text must not wait for all others to be
-/// cut.
+/// A batch of this size takes no further input: its last one must not wait until all others are tokenized.
 constexpr std::size_t most_batch_bytes = std::size_t{64} << 10;
-/// Cutting so many bytes takes a worker about as long as it takes to compute a short text.
+/// Tokenizing this number of bytes takes a worker about as long as computing a short input.
 constexpr std::size_t bytes_of_a_short_text = std::size_t{4} << 10;
+/// The time between two long inputs, by the time that the first of them took.
+constexpr int rests_per_long_input = 3;
+/// Long inputs rest if a short one has come within this time.
+constexpr std::chrono::seconds memory_of_short_inputs{1};
 
 std::uint64_t cost_of(const Waiting& text) {
   return 1 + text.bytes() / bytes_of_a_short_text;
@@ -26,7 +30,9 @@ void Batcher::add(const std::shared_ptr<Job>& job, ServeClock::time_point now) {
   for (std::size_t i = 0; i < job->texts.size(); ++i) {
     Waiting text{.job = job, .text = i, .since = now};
     turn += cost_of(text);
-    (text.is_long() ? long_ : short_).emplace(turn, std::move(text));
+    const bool is_long = text.is_long();
+    if (!is_long) short_came_ = now;
+    (is_long ? long_ : short_).emplace(turn, std::move(text));
   }
   if (job->texts.size() == 1) ++single_;
 }
@@ -52,10 +58,18 @@ void Batcher::drop_over() {
   drop_over(long_);
 }
 
-Batcher::Queue* Batcher::next(Take what) {
-  drop_over();
-  const bool has_long = what == Take::any_text && !long_.empty();
-  if (has_long && (short_.empty() || long_.begin()->first < short_.begin()->first)) return &long_;
+void Batcher::long_text_ended(ServeClock::time_point begin, ServeClock::time_point end) {
+  if (short_came_ + memory_of_short_inputs >= end)
+    long_may_leave_ = end + rests_per_long_input * (end - begin);
+}
+
+bool Batcher::long_is_first(Take what) const {
+  return what == Take::any_text && !long_.empty() &&
+         (short_.empty() || long_.begin()->first < short_.begin()->first);
+}
+
+Batcher::Queue* Batcher::next(Take what, ServeClock::time_point now) {
+  if (long_is_first(what) && now >= long_may_leave_) return &long_;
   return short_.empty() ? nullptr : &short_;
 }
 
@@ -68,11 +82,10 @@ std::vector<Waiting> Batcher::take(std::size_t in_hands, ServeClock::time_point 
     again_.pop_front();
     return alone;
   }
-  Queue* const queue = next(what);
+  Queue* const queue = next(what, now);
   if (queue == nullptr) return {};
   const bool full = short_.size() >= rules_.texts && queue == &short_;
-  if (!full && (in_hands > 0 || !(goes_alone(queue->begin()->second) || now - oldest(what) >= rules_.wait)))
-    return {};
+  if (!full && (in_hands > 0 || now < due(*queue))) return {};
   std::vector<Waiting> batch;
   std::size_t bytes = 0;
   while (!queue->empty() && batch.size() < rules_.texts && bytes < most_batch_bytes) {
@@ -85,23 +98,21 @@ std::vector<Waiting> Batcher::take(std::size_t in_hands, ServeClock::time_point 
   return batch;
 }
 
-ServeClock::time_point Batcher::oldest(Take what) const {
+ServeClock::time_point Batcher::due(const Queue& queue) const {
+  const Waiting& first = queue.begin()->second;
+  if (&queue == &long_) return std::max(first.since, long_may_leave_);
+  if (goes_alone(first) || queue.size() >= rules_.texts) return first.since;
   ServeClock::time_point oldest = ServeClock::time_point::max();
-  for (const Queue* queue : {&short_, &long_})
-    if (queue == &short_ || what == Take::any_text)
-      for (const auto& [turn, text] : *queue)
-        if (!text.job->over) oldest = std::min(oldest, text.since);
-  return oldest;
+  for (const auto& [turn, text] : queue)
+    if (!text.job->over) oldest = std::min(oldest, text.since);
+  return oldest + rules_.wait;
 }
 
 std::optional<ServeClock::time_point> Batcher::due(Take what) {
   drop_over();
   if (!again_.empty()) return again_.front().since;
-  const Queue* const queue = next(what);
-  if (queue == nullptr) return {};
-  const Waiting& first = queue->begin()->second;
-  if (goes_alone(first) || short_.size() >= rules_.texts) return first.since;
-  return oldest(what) + rules_.wait;
+  if (!long_is_first(what)) return short_.empty() ? std::nullopt : std::optional(due(short_));
+  return short_.empty() ? due(long_) : std::min(due(long_), due(short_));
 }
 
 }  // namespace encore

@@ -226,6 +226,7 @@ void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
                              .text = job.texts[waiting.text]});
     seat.in_hands.emplace(next_id_++, std::move(waiting));
   }
+  seat.given = ServeClock::now();
   seat.link->send(message);
 }
 
@@ -246,6 +247,7 @@ void ModelPool::worker_answered(Seat& seat, ServeAnswers answers) {
       continue;
     }
     const std::size_t text = found->second.text;
+    if (found->second.is_long()) batcher_.long_text_ended(seat.given, ServeClock::now());
     seat.in_hands.erase(found);
     if (job->over) continue;
     metrics_.pieces += static_cast<std::uint64_t>(answer.pieces);

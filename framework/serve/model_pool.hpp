@@ -67,6 +67,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
     bool ready = false, answered = false;
     int failures = 0;  ///< starts without an answer, one after the other
     std::map<std::uint64_t, Waiting> in_hands = {};
+    ServeClock::time_point given = {};  ///< its newest batch
 
     bool has_long_text() const {
       return std::ranges::any_of(in_hands, [](const auto& each) { return each.second.is_long(); });

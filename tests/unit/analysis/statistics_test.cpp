@@ -29,6 +29,31 @@ void expect_test(const std::optional<TTest>& test, const nlohmann::json& wanted)
   expect_near(test->interval.high, wanted["interval"][1], 1e-13);
 }
 
+TEST(Statistics, NoIntervalOfAFractionLeavesZeroToOne) {
+  const Metric share{.name = "test/f1", .meaning = {.name = "f1", .fraction = true}};
+  const Metric loss{.name = "test/loss", .meaning = {.name = "loss"}};
+  std::size_t cut = 0;
+  for (std::uint64_t sample = 0; sample < 2000; ++sample) {
+    Values values;
+    for (std::uint64_t i = 0; i < 2 + sample % 5; ++i)  // near 1, near 0 and anywhere between
+      values.push_back(std::pow(static_cast<double>(random_word(sample, i)) / 0x1p64, sample % 3 == 0 ? 0.05
+                                                                                      : sample % 3 == 1
+                                                                                          ? 20.0
+                                                                                          : 1.0));
+    const auto whole = t_interval(values);
+    const auto possible = mean_interval(share, values);
+    ASSERT_EQ(whole.has_value(), possible.has_value());
+    if (!whole) continue;
+    EXPECT_GE(possible->low, 0.0);
+    EXPECT_LE(possible->high, 1.0);
+    EXPECT_EQ(possible->low, std::max(whole->low, 0.0)) << "a part of the t interval";
+    EXPECT_EQ(possible->high, std::min(whole->high, 1.0));
+    EXPECT_EQ(mean_interval(loss, values)->low, whole->low) << "a loss has no bounds";
+    if (whole->low < 0.0 || whole->high > 1.0) ++cut;
+  }
+  EXPECT_GT(cut, 1000U) << "of intervals that would leave 0 to 1";
+}
+
 TEST(Statistics, SamplesAsScipyHasThem) {
   ASSERT_GE(scipy()["samples"].size(), 6u);
   for (const nlohmann::json& sample : scipy()["samples"]) {

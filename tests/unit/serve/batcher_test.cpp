@@ -150,6 +150,28 @@ TEST_F(BatcherTest, AWorkerThatIsKeptForShortTextsGetsNoLongOne) {
   EXPECT_EQ(jobs_taken(), Jobs{long_one});
 }
 
+TEST_F(BatcherTest, LongInputsRestWhileShortOnesCome) {
+  add_text(std::string(20'000, 'x'));
+  const auto second = add_text(std::string(20'000, 'x'));
+  EXPECT_EQ(taken(0, 0), 1U);
+  add(1, 3);
+  batcher_.long_text_ended(time(0), time(7));
+  EXPECT_EQ(taken(0, 8), 1U) << "the short text, whose turn is later";
+  EXPECT_EQ(batcher_.due(), time(28)) << "three times the 7 ms of the first";
+  EXPECT_EQ(taken(0, 27), 0U);
+  EXPECT_EQ(jobs_taken(), Jobs{second});
+}
+
+TEST_F(BatcherTest, LongInputsFollowEachOtherWhereNoShortOneComes) {
+  add(1, 0);
+  EXPECT_EQ(taken(0, 5), 1U);
+  add_text(std::string(20'000, 'x'));
+  add_text(std::string(20'000, 'x'));
+  EXPECT_EQ(taken(0, 1006), 1U);
+  batcher_.long_text_ended(time(1006), time(1012));
+  EXPECT_EQ(taken(0, 1012), 1U);
+}
+
 TEST_F(BatcherTest, ABatchHasABoundInBytes) {
   batcher_ = Batcher({.texts = 32, .queue = 100});
   for (int i = 0; i < 20; ++i) add_text(std::string(16'000, 'x'));
