@@ -55,6 +55,11 @@ void TerminalFilter::pass_all() {
   passes_all_ = true;
 }
 
+void TerminalFilter::write_control(std::string_view text) {
+  const std::scoped_lock lock(mutex_);
+  put(text);
+}
+
 bool TerminalFilter::write(std::string_view text) {
   const std::scoped_lock lock(mutex_);
   if (passes_all_) return put(text);
@@ -93,6 +98,13 @@ int TerminalFilter::sync() {
 
 void pass_all(std::ostream& stream) {
   if (auto* filter = dynamic_cast<TerminalFilter*>(stream.rdbuf())) filter->pass_all();
+}
+
+void write_control(std::ostream& stream, std::string_view text) {
+  if (auto* filter = dynamic_cast<TerminalFilter*>(stream.rdbuf()))
+    filter->write_control(text);
+  else
+    stream << text;
 }
 
 }  // namespace encore

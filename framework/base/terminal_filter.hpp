@@ -23,6 +23,7 @@ class TerminalFilter : public std::streambuf {
   TerminalFilter& operator=(const TerminalFilter&) = delete;
 
   void pass_all();
+  void write_control(std::string_view text);
 
  protected:
   int_type overflow(int_type letter) override;
@@ -44,5 +45,8 @@ class TerminalFilter : public std::streambuf {
 
 /// Turns the filter of the stream off, if it has one. Call it before writing data for programs.
 void pass_all(std::ostream& stream);
+/// Writes past the filter of the stream, if it has one: sequences that move the cursor, around text that was
+/// made printable before.
+void write_control(std::ostream& stream, std::string_view text);
 
 }  // namespace encore

@@ -1,24 +1,21 @@
 // attention: what the attention of a run's model looks at in a text, as a page, a picture or numbers. The
 // worker does the work and answers in JSON (record/attention.hpp).
 #include <filesystem>
-#include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "app/document_requests.hpp"
+#include "app/worker_answer.hpp"
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
-#include "cli/access.hpp"
 #include "cli/components.hpp"
-#include "cli/run_plugins.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/worker_answer.hpp"
 #include "document/escape.hpp"
 #include "record/attention.hpp"
 #include "report/attention_charts.hpp"
 #include "report/attention_page.hpp"
 #include "report/wording.hpp"
+#include "runner/programs.hpp"
 #include "world/atomic_file.hpp"
-#include "world/cores.hpp"
 
 namespace encore {
 
@@ -46,19 +43,13 @@ void require_file(const fs::path& file) {
                      (file / "attention.html").string());
 }
 
-AttentionRequest request_of(const CommandLine& line) {
-  if (!line.has("text"))
-    throw UsageError("exp attention needs a text to look at (exp attention -h shows examples)");
-  AttentionRequest request;
-  const std::vector<std::string> texts = line.texts("text");
-  if (texts.size() > 1)
-    throw UsageError("exp attention takes one text, not " + std::to_string(texts.size()) +
-                     ": put it in quotes, as in " + shell_word(texts.at(0) + " " + texts.at(1)));
-  request.text = texts.front();
-  if (line.has("target")) request.target = line.text("target");
-  if (line.has("layer")) request.choice.layers = line.texts("layer");
-  if (line.has("head")) request.choice.heads = line.wholes("head");
-  return request;
+AttentionRequest question_of(const AttentionPageRequest& request) {
+  AttentionRequest question;
+  question.text = request.text.front();
+  if (request.target) question.target = *request.target;
+  question.choice.layers = request.layer;
+  question.choice.heads = request.head;
+  return question;
 }
 
 /// The text and what the decoder reads, for people.
@@ -97,32 +88,23 @@ std::string picture_of(const AttentionTexts& found, const std::string& title) {
   return svg(attention_drawing(found.texts.front(), title), title, true);
 }
 
-}  // namespace
-
-int attention_in_component(const Arguments& arguments) {
-  CommandLine line = make_attention_line();
-  if (!line.parse(arguments)) return exit_done;
-  const RunSelection selection = selection_from(line, {line.required("run", "a run")});
-  const AttentionRequest request = request_of(line);
-  require_threads(line.integer("threads"));
-  const bool json = line.flag("json");
-  if (json && line.has("output"))
-    throw UsageError("--json goes to the standard output; leave out -o or --json");
-  if (line.has("output")) require_file(line.text("output"));
-
-  Store store(line.database(), OpenMode::read);
-  const RunRow row = selected_run(line, store, selection);
-  const fs::path file = line.has("output") ? fs::path(line.text("output"))
-                                           : fs::path(anchor_text(row.name) + ".attention.html");
-  const TrainedRun run = find_trained_run(store, row, line.text("backend"));
-  nlohmann::ordered_json answer = worker_answer(
-      run.worker,
-      worker_arguments(line, run, "attention", {"--threads", std::to_string(line.integer("threads"))}),
-      request.json());
-  if (json) {
+int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
+  const AttentionRequest request = question_of(wanted);
+  if (!wanted.output.empty()) require_file(wanted.output);
+  Store store(app.database, OpenMode::read);
+  const RunRow row = selected_run(app, store, selection_from(wanted.selection, {wanted.run}));
+  const fs::path file =
+      wanted.output.empty() ? fs::path(anchor_text(row.name) + ".attention.html") : fs::path(wanted.output);
+  const TrainedRun run = find_trained_run(store, row, wanted.model.backend);
+  nlohmann::ordered_json answer =
+      worker_answer(app.events, run.worker,
+                    worker_arguments(app, wanted.model, run, "attention",
+                                     {"--threads", std::to_string(wanted.model.threads)}),
+                    request.json());
+  if (wanted.json) {
     nlohmann::ordered_json named = {{"run", row.name}, {"text", request.text}};
     named.update(answer);
-    std::cout << named.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    console.out << named.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     return exit_done;
   }
   const AttentionTexts found = AttentionTexts::parse(answer.dump());
@@ -140,11 +122,17 @@ int attention_in_component(const Arguments& arguments) {
                            .command = shell_command({"exp", "attention", row.name})};
     save_file(file, attention_page(found, head, Templates(report_folder(installed_programs()))));
   }
-  std::cout << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
-            << pieces_text(found.texts.front()) << ") written to " << file.string() << '\n';
+  console.out << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
+              << pieces_text(found.texts.front()) << ") written to " << file.string() << '\n';
   if (const std::string note = hidden_layers_note(found.texts.front()); !note.empty())
-    std::cout << "  " << note << '\n';
+    console.out << "  " << note << '\n';
   return exit_done;
+}
+
+}  // namespace
+
+Verb attention_of_component() {
+  return make_verb("attention", "", attention_form, attention);
 }
 
 }  // namespace encore

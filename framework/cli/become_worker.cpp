@@ -1,4 +1,4 @@
-// See become_worker.hpp.
+// Replaces this process by another program.
 #include "cli/become_worker.hpp"
 
 #include <sys/mman.h>
@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <span>
 
 #include <encore/error.hpp>
 
+#include "cli/console.hpp"
 #include "runner/brief_waiting.hpp"
 #include "world/file_descriptor.hpp"
 
@@ -39,7 +39,7 @@ void become_worker(const std::filesystem::path& program, std::vector<std::string
 }
 
 void become_program(const std::filesystem::path& program, std::vector<std::string> arguments) {
-  std::cout.flush();
+  flush_standard_output();
   std::vector<char*> list;
   std::string name = program.string();
   list.push_back(name.data());

@@ -1,5 +1,5 @@
 // exp hands over to a worker: this process becomes it, so that what it reads and writes flows straight
-// through and a signal reaches it. Place in the flow: predict_verb.cpp, generate_verb.cpp.
+// through and a signal reaches it. Place in the flow: predict_verb.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// See bench_text.hpp.
+// Measurements and their comparison as tables.
 #include "cli/bench_text.hpp"
 
 #include <cstdio>

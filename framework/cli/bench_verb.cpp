@@ -2,20 +2,17 @@
 // earlier measurement. The flow: bench_workers -> run_bench -> stored -> summarized -> printed, compared.
 #include <stdlib.h>
 
-#include <iostream>
-
 #include "analysis/rank_scaling.hpp"
-#include "cli/access.hpp"
-#include "cli/bench_cases.hpp"
+#include "app/bench_cases.hpp"
 #include "cli/bench_text.hpp"
 #include "cli/components.hpp"
 #include "cli/format.hpp"
-#include "cli/stop_requests.hpp"
-#include "cli/verbs.hpp"
+#include "cli/table.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"
 #include "store/benches.hpp"
 #include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -43,7 +40,8 @@ class BenchFolder {
 /// On a terminal one line that changes, elsewhere a line for each round.
 class BenchProgressLine {
  public:
-  explicit BenchProgressLine(bool quiet) : quiet_(quiet), lines_(stderr, terminal_of(stderr)) {}
+  BenchProgressLine(bool quiet, Console& console)
+      : quiet_(quiet), lines_(console.err, console.error_terminal) {}
   void operator()(const BenchProgress& progress) {
     if (quiet_) return;
     const std::string text = progress.round < 0    ? "setting up"
@@ -54,7 +52,7 @@ class BenchProgressLine {
       lines_.set(0, text + "  " + progress.worker);
       lines_.refresh();
     } else {
-      lines_.print(clock_text(now()) + " " + text + "  " + progress.worker);
+      lines_.print(clock_text(now_seconds()) + " " + text + "  " + progress.worker);
     }
   }
   void hide() { lines_.hide(); }
@@ -71,64 +69,56 @@ json places_of(const std::vector<BenchWorker>& workers) {
   return places;
 }
 
-std::string name_of_result(const CommandLine& line, const std::vector<BenchWorker>& workers) {
-  if (line.has("name")) return line.text("name");
+std::string name_of_result(const MeasureRequest& request, const std::vector<BenchWorker>& workers) {
+  if (!request.name.empty()) return request.name;
   const auto& cases = workers.front().request.cases;
   return cases.empty() ? "machine" : cases.front().specification.name;
 }
 
-BenchResult measure(const CommandLine& line, const std::vector<BenchWorker>& workers) {
-  listen_for_stop_requests();
-  const BenchFolder folder(line.database());
-  BenchProgressLine progress(line.flag("quiet"));
+BenchResult measure(const MeasureRequest& request, const App& app, Console& console,
+                    const std::vector<BenchWorker>& workers) {
+  console.started();
+  const BenchFolder folder(app.database);
+  BenchProgressLine progress(request.quiet, console);
   BenchResult result;
   try {
-    result = run_bench(folder.path(), workers, stop_requests(), std::ref(progress));
+    result = run_bench(folder.path(), workers, app.stop, std::ref(progress));
   } catch (...) {
     progress.hide();
-    if (stop_requests().load() > 0) folder.remove();
+    if (app.stop.load() > 0) folder.remove();
     throw;
   }
   progress.hide();
   folder.remove();
-  result.name = name_of_result(line, workers);
-  result.file = line.text("file");
-  result.created = now();
+  result.name = name_of_result(request, workers);
+  result.file = request.file;
+  result.created = now_seconds();
   result.settings = {
-      {"rounds", *line.step("rounds")}, {"batches", *line.step("batches")}, {"places", places_of(workers)}};
+      {"rounds", request.rounds}, {"batches", request.batches}, {"places", places_of(workers)}};
   return result;
 }
 
 /// The database with earlier measurements.
-Store open_measurements(const CommandLine& line) {
-  const std::filesystem::path path = line.database();
+Store open_measurements(const App& app, const Console& console) {
+  const std::filesystem::path& path = app.database;
   if (!std::filesystem::exists(path))
     throw Error("there is no database " + path.string() + " yet, so there are no measurements; " +
-                suggestion(line, {"bench"}) + " makes the first, --db or $ENCORE_DB names another");
+                console.suggestion({"bench"}) + " makes the first, --db or $ENCORE_DB names another");
   return Store(path, OpenMode::read);
 }
 
 /// A file where one is named, else what the database knows by that name.
-BenchResult earlier(const CommandLine& line) {
-  const std::string name = line.text("against");
+BenchResult earlier(const std::string& name, const App& app, const Console& console) {
   if (name.ends_with(".json")) return BenchResult::load(name);
-  Store store = open_measurements(line);
+  Store store = open_measurements(app, console);
   return read_bench(store, name);
 }
 
-/// What is only about a step, or would fail after minutes of measuring, is refused first.
-void require_sensible(const CommandLine& line) {
-  threshold_of(line.text("threshold"));
-  if (!line.has("file"))
-    for (const char* option : {"set", "ranks", "precision", "batch-size", "length", "against", "svg"})
-      if (line.has(option))
-        throw UsageError("--" + std::string(option) + " is about a step; name an experiment file");
-  if (!line.has("file") && line.flag("order-cost"))
-    throw UsageError("--order-cost is about a step; name an experiment file");
-  if (!line.has("svg")) return;
-  const std::filesystem::path folder = std::filesystem::absolute(line.text("svg")).parent_path();
-  if (!std::filesystem::is_directory(folder))
-    throw UsageError("--svg " + line.text("svg") + ": there is no folder " + folder.string());
+/// What would fail after minutes of measuring is refused first.
+void require_folder(const std::string& svg) {
+  const std::filesystem::path folder = std::filesystem::absolute(svg).parent_path();
+  if (!svg.empty() && !std::filesystem::is_directory(folder))
+    throw UsageError("--svg " + svg + ": there is no folder " + folder.string());
 }
 
 /// The only place where a measurement becomes a picture.
@@ -164,38 +154,34 @@ json to_json(const BenchComparison& comparison, const std::string& before, doubl
 }
 
 /// Prints a measurement, and its comparison where one is asked for. The exit code says regression.
-int conclude(const CommandLine& line, const BenchResult& result, const std::optional<BenchResult>& before) {
+int conclude(const BenchOutputRequest& request, Console& console, const BenchResult& result,
+             const std::optional<BenchResult>& before) {
   const BenchSummary summary = summarize(result);
-  const double threshold = threshold_of(line.text("threshold"));
-  const Terminal terminal = terminal_of(stdout);
-  if (!line.flag("json")) print_bench(std::cout, terminal, result, summary);
-  if (line.has("svg")) {
+  const double threshold = threshold_of(request.threshold);
+  if (!request.json) print_bench(console.out, console.terminal, result, summary);
+  if (!request.svg.empty()) {
     if (summary.steps.empty())
       throw Error("--svg draws a step; " + result.name + " measured the machine alone");
-    write_roofline(summary, line.text("svg"));
+    write_roofline(summary, request.svg);
   }
   std::optional<BenchComparison> comparison;
   if (before) comparison = compare_benches(*before, result, threshold);
-  if (line.flag("json")) {
+  if (request.json) {
     json all = result.to_json();
     all["summary"] = summary.to_json();
     for (const RankScaling& scaling : rank_scaling(summary)) all["rank_scaling"].push_back(to_json(scaling));
     all["notes"] = noise_notes(result, summary);
     if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
-    std::cout << all.dump(1) << '\n';
+    console.out << all.dump(1) << '\n';
   } else if (comparison) {
-    print_comparison(std::cout, terminal, *comparison, before->name, threshold);
+    print_comparison(console.out, console.terminal, *comparison, before->name, threshold);
   }
-  std::cout.flush();
+  console.out.flush();
   return comparison && comparison->regression() ? exit_failed : exit_done;
 }
 
-}  // namespace
-
-int bench_ls_in_component(const Arguments& arguments) {
-  CommandLine line = make_bench_ls_line();
-  if (!line.parse(arguments)) return exit_done;
-  Store store = open_measurements(line);
+int bench_ls(const BenchLsRequest& request, App& app, Console& console) {
+  Store store = open_measurements(app, console);
   Table table({{"NAME"}, {"FILE"}, {"HOST"}, {"STEPS", Align::right}, {"ROUNDS", Align::right}, {"WHEN"}});
   json list = json::array();
   for (const BenchRow& row : list_benches(store)) {
@@ -208,40 +194,50 @@ int bench_ls_in_component(const Arguments& arguments) {
                     {"rounds", row.rounds},
                     {"created", row.created}});
   }
-  if (line.flag("json"))
-    std::cout << list.dump(1) << '\n';
+  if (request.json)
+    console.out << list.dump(1) << '\n';
+  else if (request.csv)
+    table.print_csv(console.out);
   else if (table.empty())
-    std::cout << "no measurements yet; " << suggestion(line, {"bench"}) << " makes the first\n";
+    console.out << "no measurements yet; " << console.suggestion({"bench"}) << " makes the first\n";
   else
-    table.print(std::cout, terminal_of(stdout));
+    table.print(console.out, console.terminal);
   return exit_done;
 }
 
-int bench_show_in_component(const Arguments& arguments) {
-  CommandLine line = make_bench_show_line();
-  if (!line.parse(arguments)) return exit_done;
-  const std::string name = line.required("name", "the name of a measurement");
-  Store store = open_measurements(line);
-  const BenchResult result = read_bench(store, name);
-  return conclude(line, result, line.has("against") ? std::optional(earlier(line)) : std::nullopt);
+std::optional<BenchResult> compared_with(const BenchOutputRequest& request, const App& app,
+                                         const Console& console) {
+  if (request.against.empty()) return {};
+  return earlier(request.against, app, console);
 }
 
-int bench_in_component(const Arguments& arguments) {
-  CommandLine line = make_bench_line();
-  if (!line.parse(arguments)) return exit_done;
-  require_sensible(line);
-  std::optional<BenchResult> before;
-  if (line.has("against")) before = earlier(line);  // a wrong name is told at once
-  const std::vector<BenchWorker> workers = bench_workers(line);
+int bench_show(const BenchShowRequest& request, App& app, Console& console) {
+  Store store = open_measurements(app, console);
+  const BenchResult result = read_bench(store, request.name);
+  return conclude(request.output, console, result, compared_with(request.output, app, console));
+}
+
+int bench(const MeasureRequest& request, App& app, Console& console) {
+  require_folder(request.output.svg);
+  // A wrong name is told at once.
+  const std::optional<BenchResult> before = compared_with(request.output, app, console);
+  const std::vector<BenchWorker> workers = bench_workers(request, app);
   try {
-    BenchResult result = measure(line, workers);
-    Store store(line.database(), OpenMode::create);
+    BenchResult result = measure(request, app, console, workers);
+    Store store(app.database, OpenMode::create);
     result.name = add_bench(store, result);
-    return conclude(line, result, before);
+    return conclude(request.output, console, result, before);
   } catch (const Error& error) {
-    std::cerr << "exp: " << error.what() << '\n';
-    return stop_requests().load() > 0 ? exit_interrupted : exit_failed;
+    console.noticed(error.what());
+    return app.stop.load() > 0 ? exit_interrupted : exit_failed;
   }
+}
+
+}  // namespace
+
+std::vector<Verb> verbs_of_bench() {
+  return {make_verb("bench", "", bench_form, bench), make_verb("bench ls", "", bench_ls_form, bench_ls),
+          make_verb("bench show", "", bench_show_form, bench_show)};
 }
 
 }  // namespace encore

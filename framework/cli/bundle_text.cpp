@@ -1,19 +1,18 @@
-// See bundle_text.hpp.
+// Opens bundles, and writes what their parts say.
 #include "cli/bundle_text.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <map>
+#include <ostream>
 #include <set>
 
 #include "analysis/comparison.hpp"
 #include "base/shell_word.hpp"
 #include "bundle/evidence.hpp"
-#include "cli/access.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/progress_line.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_list.hpp"
+#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "record/source_record.hpp"
 #include "report/report.hpp"
@@ -141,7 +140,8 @@ void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs
   print_states(out, "trained  ", machines);
 }
 
-void print_recomputed(std::ostream& out, const OpenedBundle& bundle, const std::vector<RunRow>& runs) {
+void print_recomputed(Console& console, const OpenedBundle& bundle, const std::vector<RunRow>& runs) {
+  std::ostream& out = console.out;
   out << "\nrecomputed now: each of these follows from other parts of the bundle\n";
   Table table({{"RUN"}, {"QUESTION"}, {"GROUP"}});
   const auto& claimed = bundle.checked().claimed_questions;
@@ -150,14 +150,15 @@ void print_recomputed(std::ostream& out, const OpenedBundle& bundle, const std::
     table.add({run.id, is_known ? run.question.substr(0, shown_digits) : "claimed",
                is_known ? run.group.substr(0, shown_digits) : "claimed"});
   }
-  table.print(out, terminal_of(stdout), 2);
+  table.print(out, console.terminal, 2);
   for (const RunRow& run : runs)
     if (const auto why = claimed.find(run.id); why != claimed.end())
       out << "  the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
 }
 
-void print_trained(std::ostream& out, const OpenedBundle& bundle, Store& store,
+void print_trained(Console& console, const OpenedBundle& bundle, Store& store,
                    const std::vector<RunRow>& runs, bool is_verified) {
+  std::ostream& out = console.out;
   out << "\nproved by training again: "
       << (is_verified ? "what follows" : command_name() + ' ' + shell_command({"verify", bundle.archive()}))
       << '\n';
@@ -178,13 +179,13 @@ void print_trained(std::ostream& out, const OpenedBundle& bundle, Store& store,
                std::to_string(store.read_digests(run.number).size()),
                value ? metric_text(metric, *value) : "-", own == settings.end() ? "-" : own->second});
   }
-  table.print(out, terminal_of(stdout), 2);
+  table.print(out, console.terminal, 2);
   Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}});
   for (const ShownData& one : data_of(store, runs, bundle.index())) {
     const std::vector<std::string> roles(one.roles.begin(), one.roles.end());
     data.add({listed(roles), one.sha256.substr(0, shown_digits), one.packed ? "packed" : "not in it"});
   }
-  data.print(out, terminal_of(stdout), 2);
+  data.print(out, console.terminal, 2);
 }
 
 void print_verifications(std::ostream& out, Store& store, const std::vector<RunRow>& runs) {
@@ -195,8 +196,9 @@ void print_verifications(std::ostream& out, Store& store, const std::vector<RunR
     out << "  verified " << counted(count, "time") << " by others: " << printable(outcome) << '\n';
 }
 
-void print_claimed(std::ostream& out, const OpenedBundle& bundle, Store& store,
+void print_claimed(Console& console, const OpenedBundle& bundle, Store& store,
                    const std::vector<RunRow>& runs) {
+  std::ostream& out = console.out;
   const BundleIndex& index = bundle.index();
   out << "\nclaimed by the sender, and proved by nothing in the bundle; for all claims: " << command_name()
       << ' ' << shell_command({"bundle", "show", bundle.archive(), "--claims"}) << '\n';
@@ -207,17 +209,17 @@ void print_claimed(std::ostream& out, const OpenedBundle& bundle, Store& store,
   print_verifications(out, store, runs);
   Table names({{"RUN"}, {"NAME"}, {"STATE"}, {"NOTE"}});
   for (const RunRow& run : runs) names.add({run.id, run.name, state_cell(run.state), run.note});
-  names.print(out, terminal_of(stdout), 2);
+  names.print(out, console.terminal, 2);
   Table data({{"DATA"}, {"LAY AT"}});
   for (const ShownData& one : data_of(store, runs, index)) {
     const std::vector<std::string> roles(one.roles.begin(), one.roles.end());
     data.add({listed(roles), one.path});
   }
-  data.print(out, terminal_of(stdout), 2);
+  data.print(out, console.terminal, 2);
   Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
   for (const PluginRow& plugin : all_plugins(store, runs))
     plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, shown_digits)});
-  plugins.print(out, terminal_of(stdout), 2);
+  plugins.print(out, console.terminal, 2);
   for (const std::string& folder : plugin_folders_of(store, runs))
     out << "  plugin folder (ignored): " << printable(folder) << '\n';
   if (std::ranges::find(index.files, bundle_report, &BundleFile::path) != index.files.end())
@@ -233,13 +235,13 @@ Catalogue catalogue_here(const std::vector<std::string>& plugin_path) {
                            fingerprint_of(programs, programs.backend));
 }
 
-OpenedBundle::OpenedBundle(const std::string& archive, const std::vector<std::string>& plugin_path)
+OpenedBundle::OpenedBundle(Events& events, const std::string& archive,
+                           const std::vector<std::string>& plugin_path)
     : archive_(archive) {
   std::error_code missing;
   if (!std::filesystem::exists(archive, missing)) throw UsageError("there is no bundle " + archive);
-  ProgressLine progress;
   unpacked_ = std::make_unique<UnpackedBundle>(
-      archive, [&](std::size_t done, std::size_t all) { progress.show("unpacked", done, all, "files"); });
+      archive, [&](std::size_t done, std::size_t all) { events.progressed("unpacked", done, all, "files"); });
   checked_ = check_bundle(*unpacked_, archive, catalogue_here(plugin_path));
 }
 
@@ -269,16 +271,17 @@ std::string bundle_line(const BundleIndex& index) {
          bytes_text(index.bytes());
 }
 
-void print_bundle(std::ostream& out, const OpenedBundle& bundle, Store& store,
-                  const std::vector<RunRow>& runs, bool is_verified) {
+void print_bundle(Console& console, const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs,
+                  bool is_verified) {
+  std::ostream& out = console.out;
   const BundleIndex& index = bundle.index();
   out << bundle.archive() << "  " << counted(runs.size(), "run") << ", "
       << counted(index.files.size(), "file") << ", " << bytes_text(index.bytes()) << "; its parts agree\n";
   if (const auto& unproved = bundle.checked().unproved; !unproved.empty())
     out << "  but the rows of " << printable(listed(unproved)) << " are not proved: a spool is damaged\n";
-  print_recomputed(out, bundle, runs);
-  print_trained(out, bundle, store, runs, is_verified);
-  print_claimed(out, bundle, store, runs);
+  print_recomputed(console, bundle, runs);
+  print_trained(console, bundle, store, runs, is_verified);
+  print_claimed(console, bundle, store, runs);
 }
 
 nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
@@ -345,12 +348,12 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store,
             {"values", values}}}};
 }
 
-void write_bundle_report(Store& store, const std::string& file, bool quiet) {
+void write_bundle_report(Console& console, Store& store, const std::string& file, bool quiet) {
   const Document document = make_report(store, {.runs = {.sight = Sight::any}});
   const std::vector<OutputFile> files =
       find_report_format("html", {}).write(document, ReportShape{.name = file});
   save_file(file, files.front().bytes);
-  if (!quiet) std::cout << "report of the checked rows written to " << file << '\n';
+  if (!quiet) console.out << "report of the checked rows written to " << file << '\n';
 }
 
 }  // namespace encore

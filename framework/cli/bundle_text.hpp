@@ -10,10 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/verify.hpp"
 #include "archive/unpack_bundle.hpp"
 #include "bundle/check_bundle.hpp"
-#include "cli/bundle_verify.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console.hpp"
 #include "config/catalogue.hpp"
 #include "store/store.hpp"
 
@@ -26,7 +26,7 @@ Catalogue catalogue_here(const std::vector<std::string>& plugin_path = {});
 class OpenedBundle {
  public:
   /// Throws UsageError where there is no such file, Error as unpacking and checking do.
-  explicit OpenedBundle(const std::string& archive, const std::vector<std::string>& plugin_path = {});
+  OpenedBundle(Events& events, const std::string& archive, const std::vector<std::string>& plugin_path = {});
 
   const UnpackedBundle& unpacked() const { return *unpacked_; }
   const BundleIndex& index() const { return unpacked_->index(); }
@@ -52,13 +52,10 @@ AllCode all_code(Store& store, const std::vector<RunRow>& runs);
 std::string bundle_line(const BundleIndex& index);
 /// What it is, then its values by what stands behind them: recomputed, proved by training again, claimed.
 /// `is_verified`: training again follows at once. The store holds the checked rows.
-void print_bundle(std::ostream& out, const OpenedBundle& bundle, Store& store,
-                  const std::vector<RunRow>& runs, bool is_verified);
+void print_bundle(Console& console, const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs,
+                  bool is_verified);
 /// The same as JSON, with every value that is claimed.
 nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
 /// Writes a report of the checked rows as HTML, and says so unless quiet. The one in the bundle is a claim.
-void write_bundle_report(Store& store, const std::string& file, bool quiet);
-/// The same as JSON, with every value that is claimed.
-nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
-
+void write_bundle_report(Console& console, Store& store, const std::string& file, bool quiet);
 }  // namespace encore

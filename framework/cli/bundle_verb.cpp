@@ -2,21 +2,17 @@
 // archive/bundle_index.hpp; docs/guides/bundles.md is for users.
 #include <algorithm>
 #include <cctype>
-#include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "app/bundle_requests.hpp"
+#include "app/planned_search.hpp"
 #include "base/sha256.hpp"
 #include "base/shell_word.hpp"
 #include "bundle/pack_bundle.hpp"
-#include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/components.hpp"
-#include "cli/progress_line.hpp"
 #include "cli/report_formats.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/search_text.hpp"
-#include "cli/verbs.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 #include "store/searches.hpp"
@@ -26,13 +22,11 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 PackedWeights weights_from(const std::string& word) {
   if (word == "none") return PackedWeights::none;
   if (word == "best") return PackedWeights::best;
-  if (word == "all") return PackedWeights::all;
-  throw UsageError("--weights \"" + word + "\" is none of none, best and all");
+  return PackedWeights::all;
 }
 
 /// What exp report writes about them.
@@ -51,9 +45,10 @@ RunSelection selection_of(const std::vector<RunRow>& runs) {
 }
 
 /// The runs of a search, those of its fresh seeds too, or those that the words mean.
-SelectedRuns runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
-  const RunSelection selection = selection_from(line);
-  if (!search) return selected_runs(line, store, selection);
+SelectedRuns runs_of(const BundleRequest& request, const App& app, Store& store,
+                     const std::optional<SearchRow>& search) {
+  const RunSelection selection = selection_from(request.selection);
+  if (!search) return selected_runs(app, store, selection);
   std::vector<RunRow> runs;
   const std::vector<TrialRow> trials = read_search(store, *search).trials;
   for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
@@ -64,9 +59,9 @@ SelectedRuns runs_of(const CommandLine& line, Store& store, const std::optional<
 }
 
 /// What a process that is gone has left in its spool belongs to the record too.
-void settle(const CommandLine& line, Store& store, std::vector<RunRow>& runs) {
+void settle(const App& app, Store& store, std::vector<RunRow>& runs) {
   if (std::ranges::find(runs, RunState::lost, &RunRow::state) == runs.end()) return;
-  Store(line.database(), OpenMode::write).settle();
+  Store(app.database, OpenMode::write).settle();
   for (RunRow& run : runs) run = store.read_run(run.number);
 }
 
@@ -83,68 +78,67 @@ std::string subject_of(const std::vector<RunRow>& runs, const std::string& named
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 
-void print_packed(const CommandLine& line, const std::string& output, const PackedBundle& packed) {
+void print_packed(const BundleRequest& request, Console& console, const PackedBundle& packed) {
+  const std::string& output = request.output;
   const std::string digest = sha256_of_file(output);
-  if (line.flag("json")) {
-    std::cout << Json{{"file", output},
-                      {"bytes", fs::file_size(output)},
-                      {"sha256", digest},
-                      {"subject", packed.index.subject},
-                      {"files", packed.index.files.size()},
-                      {"unpacked_bytes", packed.index.bytes()},
-                      {"parents", packed.parents},
-                      {"private", packed.hidden},
-                      {"not_completed", packed.not_ended}}
-                     .dump(2)
-              << '\n';
+  if (request.json) {
+    console.print({{"file", output},
+                   {"bytes", fs::file_size(output)},
+                   {"sha256", digest},
+                   {"subject", packed.index.subject},
+                   {"files", packed.index.files.size()},
+                   {"unpacked_bytes", packed.index.bytes()},
+                   {"parents", packed.parents},
+                   {"private", packed.hidden},
+                   {"not_completed", packed.not_ended}});
     return;
   }
-  if (line.flag("quiet")) return;
-  std::cout << output << "  " << bundle_line(packed.index) << "; " << bytes_text(fs::file_size(output))
-            << " packed\n  sha256   " << digest << '\n';
+  if (request.quiet) return;
+  console.out << output << "  " << bundle_line(packed.index) << "; " << bytes_text(fs::file_size(output))
+              << " packed\n  sha256   " << digest << '\n';
   if (!packed.parents.empty())
-    std::cout << "  with     " << listed(packed.parents) << ", from whose weights others start\n";
+    console.out << "  with     " << listed(packed.parents) << ", from whose weights others start\n";
   if (!packed.hidden.empty())
-    std::cout << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
-              << ", whose data are private; --private takes them\n";
-  if (!packed.not_ended.empty()) std::cout << "  not completed: " << listed(packed.not_ended) << '\n';
-  std::cout << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
+    console.out << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
+                << ", whose data are private; --private takes them\n";
+  if (!packed.not_ended.empty()) console.out << "  not completed: " << listed(packed.not_ended) << '\n';
+  console.out << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
+}
+
+int bundle(const BundleRequest& request, App& app, Console& console) {
+  if (fs::is_directory(request.output))
+    throw UsageError("-o " + request.output + " is a folder; name a file");
+  const RunSelection selection = selection_from(request.selection);
+  Store store(app.database, OpenMode::read);
+  std::optional<SearchRow> search;
+  if (!selection.narrows()) search = named_search(store, request.selection.runs);
+  PackTask task;
+  SelectedRuns selected = runs_of(request, app, store, search);
+  task.runs = std::move(selected.runs);
+  settle(app, store, task.runs);
+  if (search) task.searches = {search->name};
+  task.subject = subject_of(task.runs, selected.sweep, search);
+  task.licence = request.licence.value_or("not stated");
+  task.author = request.author.value_or("not stated");
+  task.encore = ENCORE_VERSION;
+  task.choice.weights = weights_from(request.weights);
+  task.choice.data = request.data;
+  task.choice.hidden = request.take_private;
+  for (const std::string& folder : request.sources) task.choice.sources.push_back(folder);
+  task.catalogue = catalogue_here();
+  task.report = report_of(store, search ? selection_of(task.runs) : selection);
+  if (!request.quiet)
+    task.progress = [&](std::size_t done, std::size_t all) {
+      app.events.progressed("packed", done, all, "files");
+    };
+  print_packed(request, console, pack_bundle(store, task, request.output));
+  return exit_done;
 }
 
 }  // namespace
 
-int bundle_in_component(const Arguments& arguments) {
-  CommandLine line = make_bundle_line();
-  if (!line.parse(arguments)) return exit_done;
-  const std::string output = line.required("output", "-o FILE" + std::string(bundle_ending));
-  if (!output.ends_with(bundle_ending))
-    throw UsageError("-o " + output + " does not end in " + bundle_ending +
-                     ", by which exp verify knows a bundle");
-  if (fs::is_directory(output)) throw UsageError("-o " + output + " is a folder; name a file");
-
-  Store store(line.database(), OpenMode::read);
-  std::optional<SearchRow> search;
-  if (!selection_from(line).narrows()) search = named_search(store, line.texts("run"));
-  ProgressLine progress;
-  PackTask task;
-  SelectedRuns selected = runs_of(line, store, search);
-  task.runs = std::move(selected.runs);
-  settle(line, store, task.runs);
-  if (search) task.searches = {search->name};
-  task.subject = subject_of(task.runs, selected.sweep, search);
-  task.licence = line.has("licence") ? line.text("licence") : "not stated";
-  task.author = line.has("author") ? line.text("author") : "not stated";
-  task.encore = ENCORE_VERSION;
-  task.choice.weights = weights_from(line.text("weights"));
-  task.choice.data = line.flag("data");
-  task.choice.hidden = line.flag("private");
-  for (const std::string& folder : line.texts("sources")) task.choice.sources.push_back(folder);
-  task.catalogue = catalogue_here();
-  task.report = report_of(store, search ? selection_of(task.runs) : selection_from(line));
-  if (!line.flag("quiet"))
-    task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
-  print_packed(line, output, pack_bundle(store, task, output));
-  return exit_done;
+Verb bundle_of_component() {
+  return make_verb("bundle", "", bundle_form, bundle);
 }
 
 }  // namespace encore

@@ -1,19 +1,16 @@
-// See bundle_verify.hpp. The flow: unpacked and checked -> the runs that are meant -> their data, plugins and
-// code -> what is missing, or the verification.
-#include "cli/bundle_verify.hpp"
-
+// verify of a bundle: what is missing on this machine, and then the same verification as of a run of one's
+// own, in a folder of its own. Nothing of the bundle is executed; its data are only read. The flow: unpacked
+// and checked -> the runs that are meant -> their data, plugins and code -> what is missing, or the
+// verification.
 #include <algorithm>
-#include <iostream>
 
+#include "app/planned_search.hpp"
+#include "app/recorded_build.hpp"
 #include "bundle/check_bundle.hpp"
 #include "bundle/found_data.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/components.hpp"
-#include "cli/planned_search.hpp"
-#include "cli/recorded_build.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/search_text.hpp"
-#include "cli/verify_runs.hpp"
+#include "cli/verify_screen.hpp"
 #include "config/catalogue.hpp"
 #include "runner/parent_weights.hpp"
 #include "runner/programs.hpp"
@@ -26,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Those that the user names, or the folder one is in and the tree of this program.
-std::vector<fs::path> data_folders(const CommandLine& line) {
+std::vector<fs::path> data_folders(const VerifyRequest& request) {
   std::vector<fs::path> folders;
-  for (const std::string& name : line.texts("data")) {
+  for (const std::string& name : request.data) {
     if (!fs::is_directory(name)) throw UsageError("--data " + name + " is no folder");
     folders.push_back(fs::absolute(name));
   }
@@ -44,10 +41,10 @@ class Missing {
   Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
 
   /// Throws Error where anything is missing.
-  void look(const CommandLine& line, const std::vector<RunRow>& runs) {
+  void look(const VerifyRequest& request, const std::vector<RunRow>& runs) {
     for (const RunRow& run : runs) {
       look_for_data(run);
-      look_for_plugins(line, run);
+      look_for_plugins(request, run);
     }
     if (!lines_.empty()) fail();
   }
@@ -71,12 +68,11 @@ class Missing {
             file.path);
   }
 
-  void look_for_plugins(const CommandLine& line, const RunRow& run) {
+  void look_for_plugins(const VerifyRequest& request, const RunRow& run) {
     const Programs programs = installed_programs();
-    const std::string backend = line.has("backend") ? line.text("backend") : run.backend;
-    const Catalogue catalogue =
-        Catalogue::load(plugin_search_path({}, line.texts("plugin-path"), programs, backend),
-                        fingerprint_of(programs, backend));
+    const std::string backend = request.backend.value_or(run.backend);
+    const Catalogue catalogue = Catalogue::load(
+        plugin_search_path({}, request.plugin_path, programs, backend), fingerprint_of(programs, backend));
     for (const PluginRow& plugin : plugins_of(store_, run))
       if (std::ranges::find(catalogue.manifests(), plugin.name, &Manifest::name) ==
           catalogue.manifests().end())
@@ -128,18 +124,12 @@ int call(const fs::path& program, const Arguments& arguments) {
   return end.signal == 0 ? end.exit_code : exit_failed;
 }
 
-int verify_with_recorded(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
-                         const Arguments& arguments) {
-  const RecordedBuild build{.clone = line.text("clone"),
-                            .backend = line.has("backend") ? line.text("backend") : runs.front().backend,
-                            .with_diff = line.flag("with-diff")};
-  return call(build_recorded(recorded_code(store, runs), build), arguments);
-}
-
-void refuse_without_build(const CommandLine& line) {
-  if (line.flag("build")) return;
-  if (line.has("clone")) throw UsageError("--clone goes with --build");
-  if (line.flag("with-diff")) throw UsageError("--with-diff goes with --build");
+int verify_with_recorded(const VerifyRequest& request, const App& app, Store& store,
+                         const std::vector<RunRow>& runs, const Arguments& arguments) {
+  const RecordedBuild build{.clone = request.clone.value_or(""),
+                            .backend = request.backend.value_or(runs.front().backend),
+                            .with_diff = request.with_diff};
+  return call(build_recorded(recorded_code(store, runs), build, app), arguments);
 }
 
 /// The text with the bundle in place of the folder into which it is unpacked, which is gone when the text is
@@ -151,58 +141,70 @@ std::string with_archive(std::string text, const UnpackedBundle& bundle, const s
   return text;
 }
 
-int verify_opened(const CommandLine& line, const Arguments& arguments, const OpenedBundle& bundle,
-                  const std::vector<std::string>& words) {
+int verify_opened(const VerifyRequest& request, const App& app, Console& console, const Arguments& arguments,
+                  const OpenedBundle& bundle, const std::vector<std::string>& words) {
   Store store(bundle.unpacked().database(), OpenMode::write);
-  if (line.flag("keep")) bundle.keep();
+  if (request.keep) bundle.keep();
 
-  if (const auto search = named_search(store, words)) return verify_search(line, store, *search);
-  const RunSelection selection = selection_from(line, words);
+  if (const auto search = named_search(store, words))
+    return write_search_verdict(console, store, *search, request.json);
+  const RunSelection selection = selection_from(request.selection, words);
   const SelectedRuns selected = meant_runs(store, selection);
-  if (line.flag("build")) return verify_with_recorded(line, store, selected.runs, arguments);
+  if (request.build) return verify_with_recorded(request, app, store, selected.runs, arguments);
 
-  FoundData data(bundle.unpacked().folder(), data_folders(line));
+  FoundData data(bundle.unpacked().folder(), data_folders(request));
   Missing missing(store, data);
-  missing.look(line, selected.runs);
-  if (!line.flag("quiet") && !line.flag("json")) {
-    print_bundle(std::cout, bundle, store, selected.runs, true);
-    std::cout << std::endl;
+  missing.look(request, selected.runs);
+  const bool silent = request.quiet || request.json;
+  if (!silent) {
+    print_bundle(console, bundle, store, selected.runs, true);
+    console.out << std::endl;
   }
   int exit_code = exit_done;
   // The decisions of a search first: nothing is trained for them.
-  if (words.empty() && !selection.narrows() && !line.flag("json"))
+  if (words.empty() && !selection.narrows() && !request.json)
     for (const SearchRow& row : list_searches(store))
-      exit_code = std::max(exit_code, verify_search(line, store, row));
+      exit_code = std::max(exit_code, write_search_verdict(console, store, row, false));
   const bool one = asks_for_one(selection, selected) || selected.runs.size() == 1;
   const int verified =
-      verify_runs(line, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
-        specification.plugin_folders.clear();  // those of another machine, and anybody's
-        for (auto& [role, file] : specification.data)
-          if (const auto place = missing.place_of(file)) file.path = place->string();
-      });
-  if (line.has("report"))
-    write_bundle_report(store, line.text("report"), line.flag("quiet") || line.flag("json"));
+      VerifyScreen(request, console)
+          .run(app, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
+            specification.plugin_folders.clear();  // those of another machine, and anybody's
+            for (auto& [role, file] : specification.data)
+              if (const auto place = missing.place_of(file)) file.path = place->string();
+          });
+  if (request.report) write_bundle_report(console, store, *request.report, silent);
   if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
   return verified == exit_done ? exit_code : verified;
 }
 
-}  // namespace
-
-int verify_in_component(const Arguments& arguments) {
-  CommandLine line = make_verify_line();
-  if (!line.parse(arguments)) return exit_done;
-  refuse_without_build(line);
-  std::vector<std::string> words = line.texts("run");
+int verify(const VerifyRequest& request, const App& app, Console& console, const Arguments& arguments) {
+  std::vector<std::string> words = request.selection.runs;
   const std::string archive = words.front();
   words.erase(words.begin());
-  const OpenedBundle bundle(archive, line.texts("plugin-path"));
+  const OpenedBundle bundle(app.events, archive, request.plugin_path);
   try {
-    return verify_opened(line, arguments, bundle, words);
+    return verify_opened(request, app, console, arguments, bundle, words);
   } catch (const ConfigErrors&) {
     throw;
   } catch (const Error& error) {
     throw Error(with_archive(error.what(), bundle.unpacked(), archive));
   }
+}
+
+}  // namespace
+
+Verb verify_of_component() {
+  return {.name = "verify",
+          .summary = "",
+          .run =
+              [](const Arguments& arguments, Console& console) {
+                return run_bound(verify_form(), arguments, console,
+                                 [&](const VerifyRequest& request, App& app, Console&) {
+                                   return verify(request, app, console, arguments);
+                                 });
+              },
+          .form = [] { return verify_form(); }};
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See completion.hpp.
+// Looks up what may stand next: names of verbs, options, and values from the database.
 #include "cli/completion.hpp"
 
 #include <algorithm>
@@ -22,13 +22,21 @@ const Verb* find(const std::vector<Verb>& list, const std::string& name) {
 
 Words names_of(const std::vector<Verb>& list) {
   Words names;
-  for (const Verb& verb : list) names.emplace_back(verb.name);
+  for (const Verb& verb : list) names.push_back(verb.name);
   return names;
 }
 
-const OptionDescription* find_option(const Description& description, const std::string& name) {
-  for (const OptionDescription& option : description.options)
-    if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) return &option;
+Words spellings(const FormField& option) {
+  Words all = {"--" + option.name};
+  if (!option.letter.empty()) all.push_back("-" + option.letter);
+  return all;
+}
+
+const FormField* find_option(const std::vector<FormField>& fields, const std::string& word) {
+  for (const FormField& field : fields)
+    if (!field.is_argument &&
+        (word == "--" + field.name || (!field.letter.empty() && word == "-" + field.letter)))
+      return &field;
   return nullptr;
 }
 
@@ -60,8 +68,8 @@ Words ask_database(const Words& words, const std::string& sql) {
   });
 }
 
-Words values_of(const OptionDescription& option, const Words& words) {
-  const std::string& name = option.names.front();
+Words values_of(const FormField& option, const Words& words) {
+  const std::string name = "--" + option.name;
   if (name == "--backend") return {"openmp", "cuda", "hip"};
   if (name == "--state")
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
@@ -77,7 +85,7 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
   if (name == "verb") return names_of(verbs());
   if (name == "shell") return {"bash", "zsh"};
   if (name != "run") return {};
-  const bool removed = std::string("undelete") == verb.name;
+  const bool removed = verb.name == "undelete";
   const std::string chosen = condition_of(removed ? Sight::removed : Sight::present);
   return ask_database(
       words, "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
@@ -89,33 +97,35 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
 
 /// The last word as an option, as the value of the option in front of it, or as an argument.
 Words next_of(const Verb& verb, const Words& words, std::size_t begin) {
-  const Description description = description_of(verb);
+  const FormFields form = verb.form();
+  const std::vector<FormField> fields = fields_of(form);
   std::size_t position = 0;
-  const OptionDescription* waiting = nullptr;  // for its value
+  const FormField* waiting = nullptr;  // for its value
   for (std::size_t i = begin; i + 1 < words.size(); ++i) {
-    const OptionDescription* const option = waiting != nullptr ? nullptr : find_option(description, words[i]);
+    const FormField* const option = waiting != nullptr ? nullptr : find_option(fields, words[i]);
     if (waiting == nullptr && option == nullptr && !words[i].starts_with("-")) ++position;
     waiting = option != nullptr && !option->value.empty() ? option : nullptr;
   }
   if (waiting != nullptr) return values_of(*waiting, words);
-  if (words.back().starts_with("-")) {
-    Words names;
-    for (const OptionDescription& option : description.options)
-      names.insert(names.end(), option.names.begin(), option.names.end());
-    return names;
-  }
-  const Words& arguments = description.positionals;
-  if (arguments.empty() || (position >= arguments.size() && !description.repeats)) return {};
-  return positional_values(arguments[std::min(position, arguments.size() - 1)], verb, words);
+  Words names;
+  std::vector<const FormField*> arguments;
+  for (const FormField& field : fields)
+    if (field.is_argument)
+      arguments.push_back(&field);
+    else
+      for (std::string& name : spellings(field)) names.push_back(std::move(name));
+  if (words.back().starts_with("-")) return names;
+  if (arguments.empty() || (position >= arguments.size() && !form.repeats(*arguments.back()))) return {};
+  return positional_values(arguments[std::min(position, arguments.size() - 1)]->name, verb, words);
 }
 
 Words candidates(const Words& words) {
   if (words.size() == 1) return names_of(verbs());
   const Verb* verb = find(verbs(), words.front());
   if (verb == nullptr) return {};
-  if (verb->actions == nullptr) return next_of(*verb, words, 1);
-  if (words.size() == 2) return names_of(verb->actions());
-  verb = find(verb->actions(), words[1]);
+  if (verb->actions.empty()) return next_of(*verb, words, 1);
+  if (words.size() == 2) return names_of(verb->actions);
+  verb = find(verb->actions, words[1]);
   return verb == nullptr ? Words() : next_of(*verb, words, 2);
 }
 
@@ -127,15 +137,6 @@ std::vector<std::string> completions(const std::vector<std::string>& words) {
   std::erase_if(found, [&](const std::string& word) { return !word.starts_with(words.back()); });
   std::sort(found.begin(), found.end());
   return found;
-}
-
-Description description_of(const Verb& verb) {
-  try {
-    verb.run({describe_request});
-  } catch (const Description& description) {
-    return description;
-  }
-  return {};
 }
 
 }  // namespace encore

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -14,8 +13,5 @@ namespace encore {
 /// `words` follow "exp"; the last is being typed and may be empty. Verbs, actions, options, names of runs,
 /// sweeps and tags that begin so; nothing where a file is meant, or where the database cannot be read.
 std::vector<std::string> completions(const std::vector<std::string>& words);
-
-/// The options and arguments of a verb or an action, without running it.
-Description description_of(const Verb& verb);
 
 }  // namespace encore

@@ -1,13 +1,11 @@
 // completion: the scripts that bash and zsh read. Both only hand the words to completion.cpp.
-#include <iostream>
-
 #include "cli/completion.hpp"
 
 namespace encore {
 
 namespace {
 
-constexpr const char* request = "candidates";
+constexpr const char* candidates_word = "candidates";
 
 // Bash cuts words at "=" and ":" too, which names of runs contain: the line is split anew at blanks, and of
 // each answer only what follows the last such letter is what bash wants to hear.
@@ -39,27 +37,45 @@ _encore_exp() {
 compdef _encore_exp exp ./exp
 )script";
 
+struct CompletionRequest {
+  std::string shell;
+};
+
+Form<CompletionRequest> completion_form() {
+  using R = CompletionRequest;
+  return Form<R>("completion",
+                 {"completion bash|zsh",
+                  "Prints a script with which the shell completes verbs, actions, options and the names of "
+                  "runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  zsh:  add  source "
+                  "<(exp completion zsh)  to ~/.zshrc, behind compinit",
+                  {{"exp completion bash", "the script for bash"}}})
+      .argument("shell", &R::shell, "bash or zsh")
+      .refuse([](const R& request) -> std::string {
+        if (request.shell == "bash" || request.shell == "zsh") return "";
+        return "there is no completion for \"" + request.shell + "\"; there is for bash and zsh";
+      });
+}
+
+int completion_verb(const CompletionRequest& request, App&, Console& console) {
+  console.out << (request.shell == "bash" ? bash_script : zsh_script);
+  return exit_done;
+}
+
+int run_completion_verb(const Arguments& arguments, Console& console) {
+  if (arguments.empty() || arguments.front() != candidates_word)
+    return run_bound(completion_form(), arguments, console, completion_verb);
+  for (const std::string& word : completions({arguments.begin() + 1, arguments.end()}))
+    console.out << word << '\n';
+  return exit_done;
+}
+
 }  // namespace
 
-int completion_verb(const Arguments& arguments) {
-  if (!arguments.empty() && arguments.front() == request) {
-    for (const std::string& word : completions({arguments.begin() + 1, arguments.end()}))
-      std::cout << word << '\n';
-    return exit_done;
-  }
-  CommandLine line("completion",
-                   {"completion bash|zsh",
-                    "Prints a script with which the shell completes verbs, actions, options and the names of "
-                    "runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  zsh:  add  source "
-                    "<(exp completion zsh)  to ~/.zshrc, behind compinit",
-                    {{"exp completion bash", "the script for bash"}}});
-  line.positional("shell");
-  if (!line.parse(arguments)) return exit_done;
-  const std::string shell = line.required("shell", "bash or zsh");
-  if (shell != "bash" && shell != "zsh")
-    throw UsageError("there is no completion for \"" + shell + "\"; there is for bash and zsh");
-  std::cout << (shell == "bash" ? bash_script : zsh_script);
-  return exit_done;
+Verb completion_verb() {
+  return {.name = "completion",
+          .summary = "a script that completes commands in bash or zsh",
+          .run = run_completion_verb,
+          .form = [] { return completion_form(); }};
 }
 
 }  // namespace encore

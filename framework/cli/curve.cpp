@@ -1,4 +1,4 @@
-// See curve.hpp.
+// Draws a curve with characters.
 #include "cli/curve.hpp"
 
 #include <algorithm>

@@ -1,19 +1,17 @@
 // db merge: the runs of other databases, with their folders, into this one.
 #include <fcntl.h>
 
-#include <iostream>
-
 #include <nlohmann/json.hpp>
 
+#include "app/bundle_requests.hpp"
 #include "archive/bundle_index.hpp"
 #include "base/sha256.hpp"
-#include "cli/access.hpp"
 #include "cli/bundle_text.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
-#include "cli/progress_line.hpp"
+#include "cli/table.hpp"
 #include "store/database_merge.hpp"
 #include "world/file_descriptor.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -41,83 +39,79 @@ nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& mer
 }
 
 /// What is as it was, and needs no word, has no line.
-void print_table(const DatabaseMerge& merge) {
+void print_table(Console& console, const DatabaseMerge& merge) {
   Table table({{"RUN"}, {"ID"}, {"WHAT"}, {"REMARK"}});
   for (const MergedRun& run : merge.runs)
     if (run.outcome != MergeOutcome::same || !run.remark.empty())
       table.add(
           {run.name, run.id, name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
-  if (!table.empty()) table.print(std::cout, terminal_of(stdout));
+  if (!table.empty()) table.print(console.out, console.terminal);
   for (const MergedSearch& search : merge.searches)
     if (search.outcome != MergeOutcome::same || search.conflict)
-      std::cout << "search " << search.name << ": " << name_of(search.outcome)
-                << (search.conflict ? ", conflict: both went on by themselves, what has decided more counts\n"
-                                    : "\n");
+      console.out << "search " << search.name << ": " << name_of(search.outcome)
+                  << (search.conflict
+                          ? ", conflict: both went on by themselves, what has decided more counts\n"
+                          : "\n");
 }
 
-void print_sums(const std::string& file, const DatabaseMerge& merge, bool dry_run) {
+void print_sums(Console& console, const std::string& file, const DatabaseMerge& merge, bool dry_run) {
   const auto count = [&](MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
-  std::cout << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
-            << count(MergeOutcome::added) << " added, " << count(MergeOutcome::updated) << " updated, "
-            << count(MergeOutcome::same) << " the same, " << count(MergeOutcome::left_out) << " left out";
-  if (merge.benches > 0) std::cout << "; measurements added: " << merge.benches;
-  if (merge.conflicts() > 0) std::cout << "; conflicts: " << merge.conflicts();
-  std::cout << (dry_run ? " (a dry run: nothing was written)\n" : "\n");
+  console.out << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
+              << count(MergeOutcome::added) << " added, " << count(MergeOutcome::updated) << " updated, "
+              << count(MergeOutcome::same) << " the same, " << count(MergeOutcome::left_out) << " left out";
+  if (merge.benches > 0) console.out << "; measurements added: " << merge.benches;
+  if (merge.conflicts() > 0) console.out << "; conflicts: " << merge.conflicts();
+  console.out << (dry_run ? " (a dry run: nothing was written)\n" : "\n");
 }
 
 /// A database, or a bundle, which is unpacked into a temporary folder and checked first.
-DatabaseMerge merge(Store& store, const fs::path& file, bool dry_run) {
+DatabaseMerge merge(const App& app, Store& store, const fs::path& file, bool dry_run) {
   std::optional<OpenedBundle> bundle;
   fs::path database = file;
-  OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = now()};
+  OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = now_seconds()};
   if (is_bundle(file)) {
-    bundle.emplace(file.string());
+    bundle.emplace(app.events, file.string());
     database = bundle->unpacked().database();
     origin.kind = "bundle";
     origin.sha256 = sha256_of_file(file);
   } else if (fs::exists(file.parent_path() / bundle_metadata)) {  // unpacked by hand
     origin.kind = "bundle";
   }
-  ProgressLine progress;
   return merge_database(
       store, database,
       {.dry_run = dry_run, .origin = origin, .progress = [&](std::size_t done, std::size_t all) {
-         progress.show("merged", done, all, "runs");
+         app.events.progressed("merged", done, all, "runs");
        }});
 }
 
-}  // namespace
-
-int db_merge_in_component(const Arguments& arguments) {
-  CommandLine line = make_db_merge_line();
-  if (!line.parse(arguments)) return exit_done;
-
-  const bool dry_run = line.flag("dry-run");
-  const std::vector<std::string> files = line.texts("database");
-  if (files.empty())
-    throw UsageError("exp db merge needs the file of another database or a bundle: exp db merge OTHER.db");
-  for (const std::string& file : files) {  // before a database is made here
+int db_merge(const DbMergeRequest& request, App& app, Console& console) {
+  for (const std::string& file : request.database) {  // before a database is made here
     if (is_bundle(file))
       open_file(file, O_RDONLY);
     else
       open_encore_database(file, OpenMode::read);
   }
-  Store store(line.database(), dry_run ? OpenMode::write : OpenMode::create);
+  Store store(app.database, request.dry_run ? OpenMode::write : OpenMode::create);
   bool whole = true;
   nlohmann::ordered_json answers = nlohmann::ordered_json::array();
-  for (const std::string& file : files) {
-    const DatabaseMerge merged = merge(store, file, dry_run);
+  for (const std::string& file : request.database) {
+    const DatabaseMerge merged = merge(app, store, file, request.dry_run);
     whole = whole && merged.count(MergeOutcome::left_out) == 0;
-    if (line.flag("json")) {
+    if (request.json) {
       answers.push_back(json_of(file, merged));
       continue;
     }
-    print_table(merged);
-    print_sums(file, merged, dry_run);
+    print_table(console, merged);
+    print_sums(console, file, merged, request.dry_run);
   }
-  if (line.flag("json"))
-    std::cout << nlohmann::ordered_json{{"dry_run", dry_run}, {"databases", answers}}.dump(2) << '\n';
+  if (request.json) console.print({{"dry_run", request.dry_run}, {"databases", answers}});
   return whole ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+Verb db_merge_of_component() {
+  return make_verb("db merge", "", db_merge_form, db_merge);
 }
 
 }  // namespace encore

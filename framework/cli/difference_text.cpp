@@ -1,4 +1,4 @@
-// See difference_text.hpp.
+// Values of two sides as short text, whole CSV and JSON.
 #include "cli/difference_text.hpp"
 
 #include <algorithm>
@@ -41,6 +41,16 @@ void print_differences(std::ostream& out, const Terminal& terminal,
     table.add({difference.section, difference.key, side_text(difference, difference.a, difference.origin_a),
                side_text(difference, difference.b, difference.origin_b)});
   table.print(out, terminal, indent);
+}
+
+void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences) {
+  const auto text = [](const nlohmann::json& value) {
+    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  out << csv_record({"section", "key", "a", "b", "origin_a", "origin_b"});
+  for (const Difference& difference : differences)
+    out << csv_record({difference.section, difference.key, text(difference.a), text(difference.b),
+                       difference.origin_a, difference.origin_b});
 }
 
 nlohmann::ordered_json differences_json(const std::vector<Difference>& differences) {

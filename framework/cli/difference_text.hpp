@@ -17,6 +17,8 @@ void print_differences(std::ostream& out, const Terminal& terminal,
                        const std::vector<Difference>& differences, const std::string& a, const std::string& b,
                        int indent = 0);
 
+/// Section, key, values and origins of both sides, whole.
+void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences);
 /// [{"section", "key", "a", "b", "origin_a", "origin_b"}]
 nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);
 

@@ -1,4 +1,4 @@
-// See drift_text.hpp.
+// Tables of how far weights and losses are apart.
 #include "cli/drift_text.hpp"
 
 #include <ostream>

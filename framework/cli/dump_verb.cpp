@@ -1,164 +1,37 @@
-// dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
-#include <cctype>
-#include <cmath>
-#include <iostream>
+// dump: writes runs to files, or as JSON to the standard output.
+#include "app/dump.hpp"
 
-#include "cli/access.hpp"
 #include "cli/run_json.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/tensorboard.hpp"
 #include "cli/verbs.hpp"
-#include "record/run_paths.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// The shortest text that reads back the same; nan, inf and -inf, which JSON does not have.
-std::string shortest_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return nlohmann::json(value).dump();
-}
-
-std::string plain_text(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-}
-
-void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
-                         "group", "tags", "note", "created", "finished", "best_step", "result"}));
-  for (const RunRow& run : runs) {
-    std::string tags;
-    for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
-    const auto result = [&](const char* key) {
-      return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
-    };
-    file.write(
-        csv_record({run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
-                    std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
-                    shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
-                    result("best_step"), result("measures")}));
+int dump_verb(const DumpRequest& request, App& app, Console& console) {
+  Store store(app.database, OpenMode::read);
+  const std::vector<RunRow> runs = dumped_runs(request, store);
+  if (request.json && request.output.empty()) {
+    write_runs_json(store, runs, [&](const std::string& text) { console.out << text; });
+    return exit_done;
   }
-  file.commit();
-}
-
-void write_params_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "key", "type", "value", "source", "at"}));
-  for (const RunRow& run : runs)
-    for (const ParamRow& param : store.read_params(run.number))
-      file.write(
-          csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
-  file.commit();
-}
-
-void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "metric", "step", "attempt", "value"}));
-  for (const RunRow& run : runs)
-    for (const MetricRow& metric : store.read_metrics(run.number)) {
-      std::string records;
-      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
-        records += csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
-                               shortest_number(point.value)});
-      file.write(records);
-    }
-  file.commit();
-}
-
-void write_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
-  make_folder(folder);
-  write_runs_csv(store, runs, folder / "runs.csv");
-  write_params_csv(store, runs, folder / "params.csv");
-  write_points_csv(store, runs, folder / "points.csv");
-}
-
-/// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
-/// replaced, what is too long for a file system is cut, and the id keeps two such names apart.
-std::string folder_name(const RunRow& run) {
-  constexpr std::size_t longest_folder_name =
-      200;  // of 255 bytes that file systems take, with room for an id
-  std::string name = run.name;
-  for (char& letter : name) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (std::isalnum(code) == 0 && std::string_view("-_=+,.").find(letter) == std::string_view::npos)
-      letter = '_';
-  }
-  if (name.starts_with('.')) name.front() = '_';
-  if (name.size() > longest_folder_name) name.resize(longest_folder_name);
-  return name == run.name ? name : name + "-" + run.id;
-}
-
-void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
-  for (const RunRow& run : runs) {
-    require_run_id(run.id, "database " + store.path().string());
-    const fs::path place = folder / folder_name(run);
-    make_folder(place);
-    // Points carry no time of their own: the beginning of the last attempt stands for all.
-    const double time = run.started.value_or(run.created);
-    AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
-                             "." + run.id));
-    file.write(tensorboard_head(time));
-    for (const MetricRow& metric : store.read_metrics(run.number)) {
-      std::string records;
-      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
-        records += tensorboard_scalar(metric.name, point.step, point.value, time);
-      file.write(records);
-    }
+  if (request.csv) write_tables(store, runs, request.output);
+  if (request.tensorboard) write_tensorboard(store, runs, request.output);
+  if (request.json) {
+    AtomicFile file(request.output);
+    write_runs_json(store, runs, [&](const std::string& text) { file.write(text); });
     file.commit();
   }
+  console.out << runs.size() << (runs.size() == 1 ? " run" : " runs") << " written to " << request.output
+              << '\n';
+  return exit_done;
 }
 
 }  // namespace
 
-int dump_verb(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "dump",
-      {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
-       "Writes runs with their settings and every point that counts, for other programs. --csv: a folder "
-       "with runs.csv, params.csv and points.csv; --json: one file, as exp show --json prints a run; "
-       "--tensorboard: a folder with one folder of scalars for each run. What is there under these names is "
-       "replaced. Without RUN all runs are meant.",
-       {{"exp dump --csv -o tables", "all runs as three tables"},
-        {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
-        {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good", "some runs as three tables"},
-        {"exp dump quickstart --json", "to the standard output"}}});
-  line.options()("csv", po::bool_switch(), "CSV, into a folder");
-  line.options()("json", po::bool_switch(), "JSON, into a file or to the standard output");
-  line.options()("tensorboard", po::bool_switch(), "TensorBoard's event files, into a folder");
-  line.options()("output,o", po::value<std::string>()->value_name("PLACE"), "the folder or file to write");
-  add_run_arguments(line);
-  if (!line.parse(arguments)) return exit_done;
-  if (line.flag("csv") + line.flag("json") + line.flag("tensorboard") != 1)
-    throw UsageError("exp dump needs one of --csv, --json and --tensorboard (exp dump -h shows examples)");
-  const std::string place = line.text("output");
-  if (place.empty() && !line.flag("json")) throw UsageError("exp dump needs -o with a folder to write into");
-
-  Store store(line.database(), OpenMode::read);
-  const RunSelection selection = selection_from(line);
-  const SelectedRuns selected = select_runs(store, selection);
-  if (selected.runs.empty() && (selection.narrows() || !selection.words.empty()))
-    throw UnknownRun(none_text(store, selection, selected));
-  const std::vector<RunRow>& runs = selected.runs;
-  if (line.flag("json") && place.empty()) {
-    write_runs_json(store, runs, [](const std::string& text) { std::cout << text; });
-    return exit_done;
-  }
-  if (line.flag("csv")) write_csv(store, runs, place);
-  if (line.flag("tensorboard")) write_tensorboard(store, runs, place);
-  if (line.flag("json")) {
-    AtomicFile file(place);
-    write_runs_json(store, runs, [&](const std::string& text) { file.write(text); });
-    file.commit();
-  }
-  std::cout << runs.size() << (runs.size() == 1 ? " run" : " runs") << " written to " << place << '\n';
-  return exit_done;
+Verb dump_verb() {
+  return make_verb("dump", "write runs as CSV, JSON or TensorBoard files", dump_form, dump_verb);
 }
 
 }  // namespace encore

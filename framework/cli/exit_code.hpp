@@ -1,7 +1,5 @@
-// Exit codes of the control program, and the error that stands for a wrong command line.
+// Exit codes of the control program.
 #pragma once
-
-#include <encore/error.hpp>
 
 namespace encore {
 
@@ -12,12 +10,6 @@ enum ExitCode : int {
   exit_different = 3,     ///< verification found a difference, or monitoring a shift
   exit_not_promoted = 4,  ///< exp retrain: trained and compared, but its rule does not hold
   exit_interrupted = 75   ///< the same command goes on
-};
-
-/// A command line that cannot be meant; the message names the verb's help.
-class UsageError : public Error {
- public:
-  using Error::Error;
 };
 
 }  // namespace encore

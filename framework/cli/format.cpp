@@ -1,7 +1,6 @@
-// See format.hpp.
+// Times of day, and numbers of a fixed width.
 #include "cli/format.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 
@@ -25,10 +24,6 @@ std::string time_text(double time) {
 }
 std::string clock_text(double time) {
   return local("%H:%M:%S", time);
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::string fixed(double value, int digits) {

@@ -11,8 +11,6 @@ namespace encore {
 std::string time_text(double time);
 /// "23:59:59", local time.
 std::string clock_text(double time);
-/// Seconds since 1970.
-double now();
 /// "12.34", as many digits behind the point as asked for.
 std::string fixed(double value, int digits);
 /// "12.3", a share as percent without its sign.

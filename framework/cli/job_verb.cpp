@@ -2,10 +2,6 @@
 // that no list of verbs names it: its arguments are orders that exp run has written (runner/job_files.hpp).
 #include <signal.h>
 
-#include <iostream>
-
-#include "cli/command_line.hpp"
-#include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "runner/job_keeper.hpp"
 #include "runner/slurm/job_script.hpp"
@@ -27,7 +23,7 @@ void listen_for_yield_requests() {
 
 }  // namespace
 
-int job_verb(const Arguments& arguments) {
+int job_verb(const Arguments& arguments, Console&) {
   if (arguments.empty())
     throw UsageError(
         "exp job is started by exp run --launcher, with the orders to work on; for work of your own: exp "

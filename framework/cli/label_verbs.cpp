@@ -1,20 +1,14 @@
-// tag and note: what people write on runs, to find them again and to know later what they were about.
+// tag and note: write which tags and notes runs have.
 #include <algorithm>
-#include <iostream>
 
-#include "cli/access.hpp"
-#include "cli/confirm.hpp"
-#include "cli/run_selection.hpp"
+#include <nlohmann/json.hpp>
+
+#include "app/labels.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
 
 namespace {
-
-struct TagChange {
-  std::string tag;
-  bool present = false;
-};
 
 /// "+name" or "-name"; a tag of one letter "-h" is help and has to follow "--".
 bool is_tag_change(const std::string& word) {
@@ -29,55 +23,31 @@ TagChange tag_change(const std::string& word) {
   return {tag, word[0] == '+'};
 }
 
-std::string text_of(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const std::string& tag : tags) text += (text.empty() ? "" : ", ") + tag;
-  return text.empty() ? "no tags" : text;
-}
-
-/// A word behind the first run may be meant as a tag.
-SelectedRuns tagged_runs(const CommandLine& line, Store& store) try {
-  return selected_runs(line, store, selection_from(line));
-} catch (const UnknownRun& error) {
-  const std::vector<std::string> words = line.texts("run");
-  throw UnknownRun(error.what() +
-                   (words.size() > 1 ? "; to put it on as a tag, write +" + words.back() : ""));
-}
-
 /// The value of an option, as in --where "-seconds < 0", is no tag.
 bool is_option_value(const Arguments& arguments, std::size_t at) {
   return at > 0 && arguments[at - 1].starts_with("--") && arguments[at - 1].size() > 2 &&
          arguments[at - 1].find('=') == std::string::npos;
 }
 
-int print_notes(const std::vector<RunRow>& runs) {
-  for (const RunRow& run : runs)
-    std::cout << (runs.size() > 1 && !run.note.empty() ? run.name + ": " : "")
-              << (run.note.empty() ? run.name + " has no note" : run.note) << '\n';
+std::string listed_tags(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const std::string& tag : tags) text += (text.empty() ? "" : ", ") + tag;
+  return text.empty() ? "no tags" : text;
+}
+
+int tag_verb(const TagRequest& request, App& app, Console& console) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const TaggedRun& one : tag(request, app))
+    if (request.json)
+      list.push_back({{"name", one.run.name}, {"id", one.run.id}, {"tags", one.tags}});
+    else
+      console.out << one.run.name << ": " << listed_tags(one.tags) << '\n';
+  if (request.json) console.print({{"version", 1}, {"runs", list}});
   return exit_done;
 }
 
-/// Asks where other notes would be lost on runs that nobody named.
-bool may_replace(const CommandLine& line, const SelectedRuns& selected, const std::string& text) {
-  std::vector<RunRow> losing = selected.runs;
-  std::erase_if(losing, [&](const RunRow& run) { return run.note.empty() || run.note == text; });
-  if (selected.named || losing.empty()) return true;
-  constexpr std::size_t most = 30;
-  return confirm(line, "replace the notes of " + std::to_string(losing.size()) +
-                           (losing.size() == 1 ? " run, " : " runs, ") + names_text(losing, most));
-}
-
-}  // namespace
-
-int tag_verb(const Arguments& arguments) {
-  CommandLine line(
-      "tag", {"tag RUN... [+NAME] [-NAME]... [options]",
-              "Puts tags on runs (+name), takes them off (-name), and prints which they have then. exp ls "
-              "--tag finds them; `tags` in the experiment file puts them on at the beginning.",
-              {{"exp tag quickstart +paper -draft", "one more, one less"},
-               {"exp tag --state completed --where \"test/f1 >= 0.0\" +scored", "on all that were scored"}}});
-  add_run_arguments(line);
-  // A word such as -draft would be taken for an option, so that these are set aside first.
+/// A word such as -draft would be taken for an option, so that these are set aside first.
+int run_tag_verb(const Arguments& arguments, Console& console) {
   std::vector<TagChange> changes;
   Arguments rest;
   bool literal = false;
@@ -90,43 +60,42 @@ int tag_verb(const Arguments& arguments) {
     else
       rest.push_back(word);
   }
-  if (!line.parse(rest)) return exit_done;
+  return run_bound(tag_form(), rest, console, [&](TagRequest& request, App& app, Console&) {
+    request.changes = changes;
+    return tag_verb(request, app, console);
+  });
+}
 
-  Store store(line.database(), changes.empty() ? OpenMode::read : OpenMode::write);
-  for (const RunRow& run : tagged_runs(line, store).runs) {
-    for (const TagChange& change : changes) store.set_tag(run.number, change.tag, change.present);
-    std::cout << run.name << ": " << text_of(store.read_tags(run.number)) << '\n';
+int note_verb(const NoteRequest& request, App& app, Console& console) {
+  const NoteResult result = note(request, app);
+  if (result.declined) {
+    console.out << "nothing was done\n";
+    return exit_done;
   }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RunRow& run : result.runs) {
+    if (request.json)
+      list.push_back({{"name", run.name}, {"id", run.id}, {"note", run.note}});
+    else if (result.written)
+      console.out << run.name << (run.note.empty() ? ": the note is removed\n" : ": noted\n");
+    else
+      console.out << (result.runs.size() > 1 && !run.note.empty() ? run.name + ": " : "")
+                  << (run.note.empty() ? run.name + " has no note" : run.note) << '\n';
+  }
+  if (request.json) console.print({{"version", 1}, {"runs", list}});
   return exit_done;
 }
 
-int note_verb(const Arguments& arguments) {
-  CommandLine line(
-      "note",
-      {"note RUN [TEXT] [options]",
-       "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty text (\"\") "
-       "removes it. The first argument is the run, or several: a sweep, a pattern, or all where an option "
-       "chooses. Notes that were there on runs that were not named are replaced only after a yes.",
-       {{"exp note quickstart \"the first one that ran on the new machine\"",
-         "exp show prints it with the run"},
-        {"exp note all --tag paper \"in table 2\" -y", "on every run with this tag"}}});
-  add_run_options(line);
-  add_yes_option(line);
-  line.positional("run");
-  line.positional("text");
-  if (!line.parse(arguments)) return exit_done;
-  const RunSelection selection = selection_from(line, {line.required("run", "a run")});
+}  // namespace
 
-  Store store(line.database(), line.has("text") ? OpenMode::write : OpenMode::read);
-  const SelectedRuns selected = selected_runs(line, store, selection);
-  if (!line.has("text")) return print_notes(selected.runs);
-  const std::string text = line.text("text");
-  if (!may_replace(line, selected, text)) return exit_done;
-  for (const RunRow& run : selected.runs) {
-    store.set_note(run.number, text);
-    std::cout << run.name << (text.empty() ? ": the note is removed\n" : ": noted\n");
-  }
-  return exit_done;
+Verb tag_verb() {
+  return {.name = "tag", .summary = "put tags on a run, or take them off", .run = run_tag_verb, .form = [] {
+            return tag_form();
+          }};
+}
+
+Verb note_verb() {
+  return make_verb("note", "write down what a run is about", note_form, note_verb);
 }
 
 }  // namespace encore

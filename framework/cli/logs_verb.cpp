@@ -1,21 +1,11 @@
-// logs: what runs have said, attempt by attempt, read from their folders, so that it is there before it is in
-// the database.
-#include <algorithm>
-#include <chrono>
-#include <fstream>
-#include <iostream>
-#include <memory>
-#include <sstream>
-#include <thread>
+// logs: writes what runs have logged.
+#include "app/logs.hpp"
 
-#include "cli/access.hpp"
+#include <nlohmann/json.hpp>
+
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
-#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "record/spool_reader.hpp"
-#include "runner/launched_runs.hpp"
-#include "store/metrics.hpp"
 
 namespace encore {
 
@@ -50,126 +40,49 @@ std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
   return text;
 }
 
-/// One attempt's spool and, behind it, what its worker wrote to its standard error.
-class AttemptLog {
- public:
-  AttemptLog(const std::filesystem::path& spool, const std::string& run)
-      : reader_(spool, {run, 0}), log_(std::filesystem::path(spool).replace_extension(".log")) {}
-
-  void print_new(std::ostream& out) {
-    SpoolRecord record;
-    while (reader_.next(record)) {
-      if (record.kind == SpoolKind::metric)
-        define(metrics_, metric_from(record.name, record.unit, record.meaning));
-      if (record.kind != SpoolKind::event) continue;
-      const ReadEvent event = record.event();
-      const std::string line = line_of(event, metrics_);
-      if (line.empty()) continue;
-      out << (event.time > 0.0 ? time_text(event.time) + "  " : "") << printable(line) << '\n';
-    }
-    if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
-        problem_ != reader_.problem()) {
-      problem_ = reader_.problem();
-      out << printable(problem_) << '\n';
-    }
-    std::ifstream in;
-    if (std::filesystem::is_regular_file(log_)) in.open(log_, std::ios::binary);
-    if (in.seekg(printed_)) {
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      out << printable_lines(text);
-      printed_ += static_cast<std::streamoff>(text.size());
-    }
+std::string text_of(const RunRow& run, const LogEntry& entry) {
+  if (entry.attempt == 0) return run.name + " (" + name_of(run.state) + ") has not said anything\n";
+  if (entry.event != nullptr) {
+    const std::string line = line_of(*entry.event, *entry.metrics);
+    if (line.empty()) return "";
+    return (entry.event->time > 0.0 ? time_text(entry.event->time) + "  " : "") + printable(line) + "\n";
   }
-
- private:
-  SpoolReader reader_;
-  std::filesystem::path log_;
-  std::vector<Metric> metrics_;  ///< as the spool defines them
-  std::string problem_;          ///< printed already
-  std::streamoff printed_ = 0;
-};
-
-std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> spools;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure))
-    if (entry.path().extension() == ".spool") spools.push_back(entry.path());
-  std::sort(spools.begin(), spools.end());
-  return spools;
+  if (entry.is_problem) return printable(entry.text) + "\n";
+  return entry.text.empty() ? "-- attempt " + std::to_string(entry.attempt) + " --\n"
+                            : printable_lines(entry.text);
 }
 
-/// All attempts of a run, with those that begin while it is followed.
-class RunLog {
- public:
-  RunLog(const Store& store, const RunRow& run)
-      : number_(run.number),
-        id_(run.id),
-        name_(run.name),
-        state_(name_of(run.state)),
-        folder_(store.run_folder(run.id)) {}
+void print_json(std::ostream& out, const RunRow& run, const LogEntry& entry) {
+  using Json = nlohmann::ordered_json;
+  const std::string text = entry.event != nullptr ? line_of(*entry.event, *entry.metrics) : entry.text;
+  if (text.empty()) return;
+  const bool timed = entry.event != nullptr && entry.event->time > 0.0;
+  const Json json = {{"run", run.name},
+                     {"id", run.id},
+                     {"attempt", entry.attempt},
+                     {"time", timed ? Json(entry.event->time) : Json()},
+                     {"text", text}};
+  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+}
 
-  std::int64_t number() const { return number_; }
-  const std::string& name() const { return name_; }
-
-  /// What came since it was asked last.
-  std::string news() {
-    std::ostringstream out;
-    const auto spools = spools_in(folder_);
-    if (spools.empty() && !silent_) out << name_ << " (" << state_ << ") has not said anything\n";
-    silent_ = spools.empty();
-    if (!attempts_.empty()) attempts_.back()->print_new(out);
-    while (attempts_.size() < spools.size()) {
-      out << "-- attempt " << attempts_.size() + 1 << " --\n";
-      attempts_.push_back(std::make_unique<AttemptLog>(spools[attempts_.size()], id_));
-      attempts_.back()->print_new(out);
-    }
-    return out.str();
-  }
-
- private:
-  std::int64_t number_;
-  std::string id_, name_, state_;
-  std::filesystem::path folder_;
-  bool silent_ = false;  ///< it was said that nothing was said
-  std::vector<std::unique_ptr<AttemptLog>> attempts_;
-};
+int logs_verb(const LogsRequest& request, App& app, Console& console) {
+  std::string last;  // id of the run that was written last
+  read_logs(request, app, [&](const RunRow& run, const LogEntry& entry) {
+    if (request.json) return print_json(console.out, run, entry);
+    const std::string text = text_of(run, entry);
+    if (text.empty()) return;
+    if (entry.of_several && last != run.id)
+      console.out << (last.empty() ? "" : "\n") << "== " << run.name << " ==\n";
+    last = run.id;
+    console.out << text << std::flush;
+  });
+  return exit_done;
+}
 
 }  // namespace
 
-int logs_verb(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "logs",
-      {"logs RUN... [-f]",
-       "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, and what their "
-       "workers wrote to their standard error. Of several runs each part is headed by the run's name.",
-       {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
-        {"exp logs --state completed", "what all complete runs have said"}}});
-  line.options()("follow,f", po::bool_switch(), "go on until all of them have ended");
-  add_run_arguments(line);
-  if (!line.parse(arguments)) return exit_done;
-
-  Store store(line.database(), OpenMode::read);
-  std::vector<RunLog> logs;
-  for (const RunRow& run : selected_runs(line, store, selection_from(line)).runs)
-    logs.emplace_back(store, run);
-  const RunLog* heard = nullptr;  // who spoke last
-  for (;;) {
-    bool running = false;
-    settle_launched_in_passing(line.database());
-    for (RunLog& log : logs) {
-      // Asked before reading: what was written before it ended is then printed for certain.
-      running = store.read_run(log.number()).state == RunState::running || running;
-      const std::string text = log.news();
-      if (text.empty()) continue;
-      if (logs.size() > 1 && heard != &log)
-        std::cout << (heard != nullptr ? "\n" : "") << "== " << log.name() << " ==\n";
-      heard = &log;
-      std::cout << text << std::flush;
-    }
-    if (!line.flag("follow") || !running) return exit_done;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  }
+Verb logs_verb() {
+  return make_verb("logs", "what a run has said", logs_form, logs_verb);
 }
 
 }  // namespace encore

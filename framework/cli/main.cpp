@@ -1,21 +1,22 @@
 // exp, the control program: finds the verb and runs it. It starts at once, without Kokkos and without loading
 // a plugin. Read next: verbs.hpp, then run_verb.cpp.
-#include "cli/exit_code.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 
 namespace {
 
-int run(const encore::Arguments& arguments) {
+int run(const encore::Arguments& arguments, encore::Console& console) {
+  using encore::find_verb;
   if (arguments.empty()) {
-    encore::help_verb({});
+    find_verb("help").run({}, console);
     return encore::exit_usage;
   }
   const std::string& first = arguments.front();
-  if (first == "-h" || first == "--help") return encore::help_verb({});
-  if (first == "--version") return encore::version_verb({});
-  if (first == "job") return encore::job_verb({arguments.begin() + 1, arguments.end()});  // for programs
-  return encore::find_verb(first).run({arguments.begin() + 1, arguments.end()});
+  const encore::Arguments rest = {arguments.begin() + 1, arguments.end()};
+  if (first == "-h" || first == "--help") return find_verb("help").run({}, console);
+  if (first == "--version") return find_verb("version").run({}, console);
+  if (first == "job") return encore::job_verb(rest, console);  // for programs
+  return find_verb(first).run(rest, console);
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
 // monitor: what servers have kept of the texts that a run's model has answered to, against the development
 // set; an alert by the exit code and by a command of the user's.
 #include <cmath>
-#include <iostream>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/access.hpp"
+#include "app/serving_requests.hpp"
 #include "cli/components.hpp"
 #include "cli/format.hpp"
-#include "cli/run_selection.hpp"
 #include "cli/table.hpp"
 #include "monitor/monitoring.hpp"
 #include "runner/worker_process.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -34,7 +33,8 @@ std::string milliseconds(double seconds) {
   return fixed(1000.0 * seconds, 1) + " ms";
 }
 
-void print_texts(std::ostream& out, const std::string& run, const Monitoring& said) {
+void print_texts(Console& console, const std::string& run, const Monitoring& said) {
+  std::ostream& out = console.out;
   out << printable(run) << ": " << said.texts << " texts from " << time_text(said.first) << " to "
       << time_text(said.last);
   if (said.window < said.texts) out << ", of which the table has the last " << said.window;
@@ -49,7 +49,7 @@ void print_texts(std::ostream& out, const std::string& run, const Monitoring& sa
     table.add({each.name, mean_text(each.reference), mean_text(each.live), fixed(each.shift.psi, 3),
                fixed(each.shift.js, 3), evidence_text(each.log10_evidence)});
   table.add({"all", "", "", "", "", evidence_text(said.log10_evidence)});
-  table.print(out, terminal_of(stdout), 2);
+  table.print(out, console.terminal, 2);
 
   out << "\n  shift     ";
   if (said.alarm)
@@ -73,77 +73,77 @@ void print_texts(std::ostream& out, const std::string& run, const Monitoring& sa
 
 /// The user's own command gets the numbers on its standard input; nothing of them stands in its line.
 /// Throws Error where it fails, or says nothing for too long.
-void call_hook(const std::string& command, const Json& json, std::chrono::seconds patience) {
+void call_hook(Console& console, const std::string& command, const Json& json,
+               std::chrono::seconds patience) {
   const ProgramOutput output =
       run_program("/bin/sh", {"-c", command}, json.dump() + "\n", {.timeout = patience});
-  std::cerr << output.output << output.errors;
+  console.relayed(output.output + output.errors);
   if (output.silent)
     throw Error("the command of --on-alert was ended: it had said nothing for " +
                 std::to_string(patience.count()) + " s (--alert-timeout)");
   if (!output.end.success()) throw Error("the command of --on-alert ended with " + output.end.text());
 }
 
-int forget(const CommandLine& line, Store& store, const RunRow& run, const ServedMerge& merge) {
-  const std::string request = line.text("forget");
+int forget(const MonitorRequest& wanted, Console& console, Store& store, const RunRow& run,
+           const ServedMerge& merge) {
+  const std::string& request = *wanted.forget;
   const std::int64_t texts = forget_served(store, run.number, request);
   if (texts == 0) {
-    std::cerr << "exp: nothing is kept of a request " << request << " to run " << run.name << '\n';
+    console.noticed("nothing is kept of a request " + request + " to run " + run.name);
     return exit_failed;
   }
-  std::cout << "request " << printable(request) << " of run " << run.name << " is forgotten: " << texts
-            << (texts == 1 ? " text\n" : " texts\n");
+  console.out << "request " << printable(request) << " of run " << run.name << " is forgotten: " << texts
+              << (texts == 1 ? " text\n" : " texts\n");
   if (!merge.open.empty())
-    std::cout << "A server at work holds it in its spool still, if it is of the last minutes; the next exp "
-                 "monitor\nafter these removes that too.\n";
+    console.out << "A server at work holds it in its spool still, if it is of the last minutes; the next exp "
+                   "monitor\nafter these removes that too.\n";
   return exit_done;
 }
 
-TextReference reference_of_run(const CommandLine& line, const Store& store, const RunRow& run) {
+TextReference reference_of_run(const Console& console, const Store& store, const RunRow& run) {
   if (std::optional<TextReference> reference = find_reference(store.run_folder(run.id)))
     return *std::move(reference);
   throw Error("run " + run.name +
               " has no reference that texts could be compared with: it was trained by an earlier Encore, or "
               "without a development set; " +
-              suggestion(line, {"evaluate", run.name, "FILE", "--reference"}) +
+              console.suggestion({"evaluate", run.name, "FILE", "--reference"}) +
               " makes one of a file with texts as they should be");
+}
+
+int monitor_run(const MonitorRequest& request, App& app, Console& console) {
+  Store store(app.database, OpenMode::write);
+  const RunRow run = selected_run(app, store, selection_from(request.selection));
+  const ServedMerge merge = merge_served(store, run, now_seconds());
+  for (const std::string& problem : merge.problems) console.noticed(problem);
+  if (request.forget) return forget(request, console, store, run, merge);
+
+  const MonitorOptions options{.window = static_cast<std::size_t>(request.window), .alpha = request.alpha};
+  const Monitoring said = monitor(reference_of_run(console, store, run), read_served(store, run.number),
+                                  read_verdicts(store, run.number, request.window), options);
+  Json json = {{"run", run.name}};
+  json.update(json_of(said));
+  if (request.json)
+    console.print(json);
+  else if (said.texts == 0)
+    console.out << "nothing is kept of texts to run " << run.name << " yet; "
+                << console.suggestion({"serve", run.name, "--monitor"}) << " does\n";
+  else
+    print_texts(console, run.name, said);
+  if (!said.alert()) return exit_done;
+  console.out << std::flush;
+  if (request.on_alert) try {
+      call_hook(console, *request.on_alert, json, std::chrono::seconds(request.alert_timeout));
+    } catch (const Error& error) {
+      console.noticed(error.what() + std::string("; nobody may know of the alert"));
+      return exit_failed;
+    }
+  return exit_different;
 }
 
 }  // namespace
 
-int monitor_in_component(const Arguments& arguments) {
-  CommandLine line = make_monitor_line();
-  if (!line.parse(arguments)) return exit_done;
-  const double alpha = line.number("alpha");
-  if (!(alpha > 0.0 && alpha < 1.0)) throw UsageError("--alpha must be a probability, above 0 and below 1");
-  if (line.integer("window") < 1) throw UsageError("--window must be at least 1");
-  if (line.integer("alert-timeout") < 1) throw UsageError("--alert-timeout must be at least 1");
-  Store store(line.database(), OpenMode::write);
-  const RunRow run = selected_run(line, store, selection_from(line));
-  const ServedMerge merge = merge_served(store, run, now());
-  for (const std::string& problem : merge.problems) std::cerr << "exp: " << problem << '\n';
-  if (line.has("forget")) return forget(line, store, run, merge);
-
-  const MonitorOptions options{.window = static_cast<std::size_t>(line.integer("window")), .alpha = alpha};
-  const Monitoring said = monitor(reference_of_run(line, store, run), read_served(store, run.number),
-                                  read_verdicts(store, run.number, line.integer("window")), options);
-  Json json = {{"run", run.name}};
-  json.update(json_of(said));
-  if (line.flag("json"))
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  else if (said.texts == 0)
-    std::cout << "nothing is kept of texts to run " << run.name << " yet; "
-              << suggestion(line, {"serve", run.name, "--monitor"}) << " does\n";
-  else
-    print_texts(std::cout, run.name, said);
-  if (!said.alert()) return exit_done;
-  std::cout << std::flush;
-  if (line.has("on-alert")) try {
-      call_hook(line.text("on-alert"), json, std::chrono::seconds(line.integer("alert-timeout")));
-    } catch (const Error& error) {
-      std::cerr << "exp: " << error.what() << "; nobody may know of the alert\n";
-      return exit_failed;
-    }
-  return exit_different;
+Verb monitor_of_component() {
+  return make_verb("monitor", "", monitor_form, monitor_run);
 }
 
 }  // namespace encore

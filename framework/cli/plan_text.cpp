@@ -1,4 +1,4 @@
-// See plan_text.hpp.
+// Plans as tables and JSON.
 #include "cli/plan_text.hpp"
 
 #include <algorithm>
@@ -8,9 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/plan_comparison.hpp"
+#include "app/plugin_passes.hpp"
 #include "cli/format.hpp"
-#include "cli/plan_comparison.hpp"
-#include "cli/plugin_passes.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 
 namespace encore {
@@ -218,22 +219,6 @@ Json run_json(const PlanView& view, std::size_t index, bool with_values) {
 
 }  // namespace
 
-double PlanView::seconds() const {
-  double sum = 0.0, longest = 0.0;
-  for (const auto& time : times) {
-    sum += time ? time->seconds : 0.0;
-    longest = std::max(longest, time ? time->seconds : 0.0);
-  }
-  return std::max(longest, sum / jobs);
-}
-
-std::size_t PlanView::unknown() const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    if (planned.runs[i].to_do() && !times[i]) ++count;
-  return count;
-}
-
 void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& view) {
   const PlannedRuns& planned = view.planned;
   Table table({{"ACTION"}, {"NAME"}, {"ID"}, {"SEED", Align::right}, {"TIME", Align::right}, {"WHY"}});
@@ -255,6 +240,17 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
       for (const PluginChange& change : run.changed_plugins)
         out << run.before->name << " goes on only with --accept-plugin-change: " << change.text() << '\n';
   for (const UsedPlugin& plugin : unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
+}
+
+void print_plan_csv(std::ostream& out, const PlanView& view) {
+  out << csv_record({"action", "name", "id", "seed", "seconds", "why"});
+  for (const std::size_t index : view.shown) {
+    const PlannedRun& run = view.planned.runs[index];
+    const auto& time = view.times[index];
+    out << csv_record({name_of(run.action), run.name(), run.before ? run.before->id : "",
+                       std::to_string(run.specification.seed), time ? Json(time->seconds).dump() : "",
+                       why(run)});
+  }
 }
 
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {

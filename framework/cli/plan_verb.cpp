@@ -1,130 +1,108 @@
-// plan: what run would do, without doing it; nothing is written.
-// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> what each run will
-// take (run_time.hpp) -> plan_text.hpp.
-#include <fnmatch.h>
-
-#include <iostream>
+// plan: writes what run would do.
+#include "app/plan.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "base/nearest.hpp"
-#include "base/shell_word.hpp"
-#include "cli/access.hpp"
-#include "cli/base_notes.hpp"
-#include "cli/plan_comparison.hpp"
-#include "cli/plan_size.hpp"
 #include "cli/plan_text.hpp"
-#include "cli/planned_search.hpp"
 #include "cli/verbs.hpp"
+#include "plan/search/search_plan.hpp"
 
 namespace encore {
 
 namespace {
 
-std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::string& pattern) {
-  std::vector<std::size_t> shown;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < planned.runs.size(); ++i) {
-    const PlannedRun& run = planned.runs[i];
-    const std::string& name = run.name();
-    names.push_back(name);
-    if (pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) shown.push_back(i);
+using search::DecisionKind;
+
+std::string line_of(const PlannedSearch& planned, const NextDecision& shown) {
+  const std::string trial = "trial " + std::to_string(shown.decision.trial + 1);
+  const std::string epochs = length_text(planned.plan->search().options.unit, shown.decision.epochs);
+  switch (shown.decision.kind) {
+    case DecisionKind::propose:
+      return "propose  " + trial + ", " + epochs + ":  " + text_of(planned.space(), shown.trial) +
+             (shown.problem.empty() ? ""
+              : shown.excluded      ? "\n         " + shown.problem
+                                    : "\n         cannot be trained: " + shown.problem);
+    case DecisionKind::promote:
+      return "promote  " + trial + " to " + epochs;
+    case DecisionKind::prune:
+      return "prune    " + trial + " after " + epochs;
+    case DecisionKind::confirm:
+      return "confirm  " + trial + " with " + std::to_string(shown.decision.limits.confirm_seeds) +
+             " fresh seeds";
+    case DecisionKind::wait:
+    case DecisionKind::finish:
+      break;
   }
-  if (shown.empty())
-    throw UsageError(
-        "no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
-        did_you_mean(pattern, names,
-                     "; " + shell_command({"exp", "plan", planned.file.string()}) + " lists them"));
-  return shown;
+  return "";
 }
 
-std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRuns& planned) {
-  std::vector<std::optional<TimeEstimate>> times(planned.runs.size());
-  if (store == nullptr || planned.to_do() == 0) return times;
-  RunTimes past(*store, planned.backend, this_process().host);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const PlannedRun& run = planned.runs[i];
-    const bool goes_on = run.goes_on() && run.has_checkpoint;
-    if (run.to_do()) times[i] = past.estimate(run.specification, goes_on ? share_left(*run.before) : 1.0);
+nlohmann::ordered_json json_of(const PlannedSearch& planned, const NextDecision& next) {
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < next.trial.point.size(); ++i)
+    if (next.trial.active[i])
+      values[planned.space()[i].key] = search::value_text(planned.space()[i], next.trial.point[i]);
+  return {{"kind", search::name_of(next.decision.kind)},
+          {"trial", next.decision.trial + 1},
+          {"epochs", next.decision.epochs},
+          {"point", values},
+          {"problem", next.problem}};
+}
+
+void write_search(const SearchPreview& view, bool json, Console& console) {
+  const PlannedSearch& planned = *view.planned;
+  const auto trials = planned.plan->search().limits.trials;
+  if (json) {
+    nlohmann::ordered_json next = nlohmann::ordered_json::array();
+    for (const NextDecision& decision : view.decisions) next.push_back(json_of(planned, decision));
+    console.print({{"search", planned.row.name},
+                   {"identity", planned.row.identity},
+                   {"settings", planned.row.settings},
+                   {"space", planned.row.space},
+                   {"trials", trials},
+                   {"begun", planned.record.trials.size()},
+                   {"running", view.in_progress},
+                   {"next", next}});
+    return;
   }
-  return times;
+  console.out << "search " << planned.row.name << " on " << planned.row.backend << ": "
+              << planned.record.trials.size() << " of " << trials << " trials begun"
+              << (view.in_progress > 0 ? ", " + std::to_string(view.in_progress) + " to go on with" : "")
+              << '\n';
+  if (view.decisions.empty() && view.in_progress == 0) console.out << "nothing to do: it is over\n";
+  for (const NextDecision& decision : view.decisions) console.out << line_of(planned, decision) << '\n';
+  if (!view.complete) console.out << "... as long as no trial has ended; then by what it gave\n";
 }
 
-CommandLine make_plan_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "plan", {"plan FILE [RUN] [-S key=value]... [options]",
-               "Shows what exp run would do with an experiment file: every run, whether it would be started, "
-               "gone on with or skipped and why, and how long it will take, going by the most similar "
-               "complete runs of the database (? where there is none). With --values every option with its "
-               "value and where that comes from: default, file:line:column, sweep or command line. RUN, a "
-               "name or a pattern as in a shell, limits what is shown. Everything is checked, nothing is "
-               "written. With --size, what each distinct model costs before anything is there: parameters, "
-               "operations and memory, part by part. Of a file with [search]: what would be proposed next.",
-               {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
-                {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
-                 "where every value of it comes from"},
-                {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
-                 "what its model would cost on batches of 64 sequences of 32 tokens"}}});
-  add_plan_options(line);
-  line.positional("run");
-  line.options()("values", po::bool_switch(), "every option with its value and origin");
-  add_size_options(line);
-  line.options()("jobs,j", po::value<int>()->value_name("N")->default_value(1),
-                 "the time with so many runs at once");
-  line.options()("json", po::bool_switch(),
-                 "as JSON; with --values the values of each run too, with --size what its model costs");
-  return line;
-}
-
-/// Instead of what would be done: neither the database nor the data are looked at for it.
-int print_sizes_of(const CommandLine& line) {
-  if (line.flag("values")) throw UsageError("--size and --values are two questions; ask one of them");
-  const PlannedRuns planned = read_plan(line, hash_of_path);
-  print_base_notes(std::cerr, planned.sources);
-  const nlohmann::ordered_json sizes = sizes_of(line, planned, shown_runs(planned, line.text("run")));
-  if (line.flag("json"))
-    std::cout << sizes.dump(2) << '\n';
+int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
+  if (request.size.size) {
+    const nlohmann::ordered_json sizes = plan_sizes(request, app);
+    if (request.json)
+      console.print(sizes);
+    else
+      print_sizes(console.out, console.terminal, sizes);
+    return exit_done;
+  }
+  if (names_search(request.plan)) {
+    if (request.csv) throw UsageError("--csv is for the runs of a sweep; a search has --json");
+    write_search(plan_search(request, app), request.json, console);
+    return exit_done;
+  }
+  const PlanView view = plan_runs(request, app);
+  if (request.json)
+    console.print(plan_json(view, request.values));
+  else if (request.csv)
+    print_plan_csv(console.out, view);
+  else if (request.values)
+    print_values(console.out, console.terminal, view);
   else
-    print_sizes(std::cout, terminal_of(stdout), sizes);
+    print_plan(console.out, console.terminal, view);
   return exit_done;
-}
-
-void require_no_shape(const CommandLine& line) {
-  for (const char* option : {"length", "batch", "vocabulary", "labels", "picked"})
-    if (line.has(option))
-      throw UsageError(std::string("--") + option + " is the shape of a size; add --size");
 }
 
 }  // namespace
 
-int plan_verb(const Arguments& arguments) {
-  CommandLine line = make_plan_line();
-  if (!line.parse(arguments)) return exit_done;
-  if (line.integer("jobs") < 1)
-    throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
-
-  if (line.flag("size")) return print_sizes_of(line);
-  require_no_shape(line);
-  if (names_search(line)) return plan_search(line);
-
-  PlannedRuns planned = read_plan(line);
-  print_base_notes(std::cerr, planned.sources);
-  std::optional<Store> store;
-  if (std::filesystem::exists(line.database())) {
-    store.emplace(line.database(), OpenMode::read);
-    compare_with(*store, planned);
-  }
-  require_startable(planned);
-  const PlanView view{planned, shown_runs(planned, line.text("run")),
-                      times_of(store ? &*store : nullptr, planned), line.integer("jobs")};
-  if (line.flag("json"))
-    std::cout << plan_json(view, line.flag("values")).dump(2) << '\n';
-  else if (line.flag("values"))
-    print_values(std::cout, terminal_of(stdout), view);
-  else
-    print_plan(std::cout, terminal_of(stdout), view);
-  return exit_done;
+Verb plan_verb() {
+  return make_verb("plan", "show what run would do, without doing it", plan_form, plan_verb);
 }
 
 }  // namespace encore

@@ -1,228 +1,28 @@
-// plugin check: puts a plugin through the contract suite. Workers do it, as child processes: one runs every
-// check, two more compute the digests with other numbers of threads, and a plugin that crashes or hangs takes
-// only its worker along. Every check of the suite is listed, whatever happens: passed, failed, or skipped.
-#include <algorithm>
-#include <iostream>
-#include <map>
-#include <optional>
+// plugin check: writes each check as it ends.
+#include "app/plugin_check.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_text.hpp"
-#include "base/sha256.hpp"
-#include "cli/access.hpp"
-#include "cli/command_line.hpp"
-#include "cli/plugin_passes.hpp"
-#include "cli/plugin_verb.hpp"
-#include "cli/terminal.hpp"
-#include "record/crash_line.hpp"
-#include "runner/programs.hpp"
-#include "runner/worker_process.hpp"
+#include "cli/verbs.hpp"
 
 namespace encore {
 
 namespace {
 
-using nlohmann::json;
-
-/// A check of the suite by its part and its name: layer "highway", gradients.
-struct CheckName {
-  std::string subject;
-  std::string check;
-
-  std::string text() const { return subject + ": " + check; }
-  friend bool operator==(const CheckName&, const CheckName&) = default;
-};
-
-/// What one worker has said.
-struct Answer {
-  std::map<std::string, std::string> digests;
-  CheckName doing;        ///< the last thing it announced
-  bool finished = false;  ///< it came to its end, whatever it found
-};
-
-/// Cuts what a worker writes into lines and reads each.
-class LineReader {
+class CheckScreen final : public CheckEvents {
  public:
-  explicit LineReader(std::function<void(const json&)> read) : read_(std::move(read)) {}
-  void operator()(std::string_view text) {
-    rest_ += text;
-    for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
-      const json line = json_or_null(rest_.substr(0, end));
-      if (line.is_object()) read_(line);  // else: what the plugin printed
-    }
+  CheckScreen(Console& console, bool json)
+      : console_(console), json_(json), lines_(console.out, json ? Terminal{} : console.terminal) {}
+
+  void began(const std::string& check) override { show("      " + check + " ..."); }
+
+  void waited(const std::string& check, std::chrono::seconds time) override {
+    const std::string text = check + ": still running after " + std::to_string(time.count()) + " s";
+    show("      " + text);
+    if (!lines_.terminal().live) console_.noticed(text);
   }
 
- private:
-  std::function<void(const json&)> read_;
-  std::string rest_;
-};
-
-class PluginCheck {
- public:
-  /// `data` may be empty.
-  PluginCheck(std::filesystem::path file, std::filesystem::path data, std::string backend,
-              std::chrono::seconds timeout, bool as_json)
-      : file_(std::move(file)),
-        data_(std::move(data)),
-        backend_(std::move(backend)),
-        timeout_(timeout),
-        as_json_(as_json),
-        lines_(stdout, as_json ? Terminal{} : terminal_of(stdout)) {}
-
-  int run() {
-    require_files();
-    require_component(installed_programs(), backend_, "encore-worker-check-plugin");
-    const std::string before = sha256_of_file(file_);
-    const Answer one = ask(1, false);
-    if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
-    skip_what_is_left();
-    lines_.hide();
-    if (as_json_)
-      std::cout << json{{"file", file_.string()}, {"passed", failed_ == 0}, {"checks", all_}}.dump(1) << '\n';
-    else
-      std::cout << summary() << '\n';
-    // Of a file that was built again meanwhile nothing is known.
-    if (failed_ == 0 && sha256_of_file(file_) == before) note_pass(file_, before, backend_, all_.size());
-    return failed_ == 0 ? exit_done : exit_failed;
-  }
-
- private:
-  void require_files() const {
-    if (!std::filesystem::exists(file_))
-      throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
-    if (!data_.empty() && !std::filesystem::is_regular_file(data_))
-      throw Error(data_.string() + ": no such file; --data names one that a reader of the plugin can read");
-    const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
-    if (!std::filesystem::exists(manifest))
-      throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
-                  " beside it; exp plugin build writes it, or by hand: encore-manifest " + file_.string() +
-                  " " + manifest.string());
-  }
-
-  Answer ask(int threads, bool only_digests) {
-    Answer answer{.digests = {}, .doing = {file_.filename().string(), "starting"}};
-    LineReader reader([&](const json& line) {
-      if (line.contains("opening")) answer.doing.check = "opening the plugin";
-      if (line.contains("checks") && !only_digests) plan(line["checks"]);
-      if (line.contains("begin")) {
-        answer.doing = {line["begin"].get<std::string>(), line["check"].get<std::string>()};
-        lines_.set(0, "      " + answer.doing.text() + " ...");
-        lines_.refresh();
-      }
-      if (line.contains("digest"))
-        answer.digests[line["digest"].get<std::string>()] = line["value"].get<std::string>();
-      // Whether threads change bits is known only when all workers have answered.
-      if (line.contains("passed") && !(line["check"] == "threads" && line["passed"].get<bool>()) &&
-          !is_reported({line["subject"].get<std::string>(), line["check"].get<std::string>()}))
-        report(line);
-      if (line.contains("finished")) answer.finished = true;
-    });
-    std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
-                                          std::to_string(threads)};
-    if (only_digests) arguments.emplace_back("--digests");
-    if (!data_.empty()) arguments.insert(arguments.end(), {"--data", data_.string()});
-    const ProgramOutput output = run_program(
-        worker_program(installed_programs(), backend_), arguments, "",
-        {.seen = [&](std::string_view text) { reader(text); },
-         .waiting = [&](std::chrono::seconds time) { say_what_is_waited_for(answer.doing, time); },
-         .timeout = timeout_});
-    if (!answer.finished) {
-      unfinished_ = true;
-      report({{"subject", answer.doing.subject},
-              {"check", answer.doing.check},
-              {"passed", false},
-              {"skipped", false},
-              {"detail", why_unfinished(output)}});
-    }
-    return answer;
-  }
-
-  /// Of the first worker; a worker of another backend has no threads to compare.
-  void plan(const json& checks) {
-    for (const json& check : checks)
-      if (backend_ == "openmp" || check["check"] != "threads")
-        planned_.push_back({check["subject"].get<std::string>(), check["check"].get<std::string>()});
-  }
-
-  void say_what_is_waited_for(const CheckName& doing, std::chrono::seconds time) {
-    const std::string text = doing.text() + ": still running after " + std::to_string(time.count()) + " s";
-    lines_.set(0, "      " + text);
-    lines_.refresh();
-    if (!lines_.terminal().live) std::cerr << "exp: " << text << std::endl;
-  }
-
-  /// The worker's own words where it has refused the plugin; otherwise the plugin ended it.
-  std::string why_unfinished(const ProgramOutput& output) const {
-    const std::optional<CrashLine> crash = find_crash_line(output.errors);
-    const std::string where = crash ? " during " + crash->work : "";
-    if (output.silent)
-      return "nothing was heard of it for " + std::to_string(timeout_.count()) +
-             " s, so its worker was ended" + where + "; if it only needs longer, --timeout SECONDS grants it";
-    if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text() + where;
-    const std::string prefix = "encore-worker: ";
-    const std::size_t said = output.errors.find(prefix);
-    if (said == std::string::npos) return "the plugin ended its worker: " + output.end.text();
-    std::string text = output.errors.substr(said + prefix.size());
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
-  }
-
-  void compare_threads(const Answer& one) {
-    std::map<std::string, std::string> differing;  // subject -> what differs
-    std::map<std::string, int> compared;
-    for (const int threads : {2, 3}) {
-      const Answer more = ask(threads, true);
-      if (unfinished_) return;
-      for (const auto& [name, digest] : one.digests) {
-        const std::string subject = name.substr(0, name.find("\" ") + 1);
-        ++compared[subject];
-        const auto other = more.digests.find(name);
-        if (other == more.digests.end() || other->second != digest)
-          differing.try_emplace(subject, name.substr(subject.size() + 1) + " has other bits with " +
-                                             std::to_string(threads) + " threads than with 1");
-      }
-    }
-    for (const auto& [subject, count] : compared) {
-      const auto found = differing.find(subject);
-      report({{"subject", subject},
-              {"check", "threads"},
-              {"passed", found == differing.end()},
-              {"skipped", false},
-              {"detail", found == differing.end()
-                             ? std::to_string(count) + " comparisons of 1 with 2 and 3 threads, equal bits"
-                             : found->second}});
-    }
-  }
-
-  /// A worker that ended early leaves checks that nobody came to.
-  void skip_what_is_left() {
-    if (all_.empty()) return;
-    const std::string before = all_.back()["check"].get<std::string>();
-    for (const CheckName& check : planned_) {
-      if (is_reported(check)) continue;
-      report({{"subject", check.subject},
-              {"check", check.check},
-              {"passed", false},
-              {"skipped", true},
-              {"detail", "not run, because " + before + " has ended the worker"}});
-    }
-  }
-
-  bool is_reported(const CheckName& check) const {
-    return std::any_of(all_.begin(), all_.end(), [&](const json& finding) {
-      return finding["subject"] == check.subject && finding["check"] == check.check;
-    });
-  }
-
-  void report(const json& finding) {
-    all_.push_back(finding);
+  void found(const nlohmann::json& finding) override {
+    if (json_) return;
     const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>();
-    if (skipped)
-      ++skipped_;
-    else if (!passed)
-      ++failed_;
-    if (as_json_) return;
     const Terminal& terminal = lines_.terminal();
     const std::string verdict = skipped  ? styled(terminal, Style::yellow, "skip  ")
                                 : passed ? styled(terminal, Style::green, "ok    ")
@@ -233,60 +33,50 @@ class PluginCheck {
                  printable_lines(finding["detail"].get<std::string>()));
   }
 
-  std::string summary() const {
-    if (failed_ == 0) return std::to_string(all_.size()) + " checks passed";
-    if (planned_.empty()) return "the plugin was not opened, so nothing was checked";
-    return std::to_string(failed_) + " of " + std::to_string(all_.size()) + " checks failed" +
-           (skipped_ > 0
-                ? ", " + std::to_string(skipped_) + " skipped because of " + (failed_ == 1 ? "it" : "them")
-                : "");
+ private:
+  void show(const std::string& text) {
+    lines_.set(0, text);
+    lines_.refresh();
   }
 
-  std::filesystem::path file_, data_;
-  std::string backend_;
-  std::chrono::seconds timeout_;
-  bool as_json_;
+  Console& console_;
+  const bool json_;
   LiveLines lines_;
-  std::vector<CheckName> planned_;
-  bool unfinished_ = false;
-  int failed_ = 0, skipped_ = 0;
-  std::vector<json> all_;
 };
+
+std::string summary(const CheckResult& result) {
+  const std::string all = std::to_string(result.checks.size());
+  if (result.failed == 0) return all + " checks passed";
+  if (!result.opened) return "the plugin was not opened, so nothing was checked";
+  return std::to_string(result.failed) + " of " + all + " checks failed" +
+         (result.skipped > 0 ? ", " + std::to_string(result.skipped) + " skipped because of " +
+                                   (result.failed == 1 ? "it" : "them")
+                             : "");
+}
+
+int plugin_check_action(const PluginCheckRequest& request, App&, Console& console) {
+  CheckResult result;
+  {
+    CheckScreen screen(console, request.json);
+    result = check_plugin(request, screen);
+  }
+  if (request.json)
+    console.out << nlohmann::json{{"version", 1},
+                                  {"file", request.file},
+                                  {"passed", result.failed == 0},
+                                  {"checks", result.checks}}
+                       .dump(1)
+                << '\n';
+  else
+    console.out << summary(result) << '\n';
+  return result.failed == 0 ? exit_done : exit_failed;
+}
 
 }  // namespace
 
-int plugin_check(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "plugin check",
-      {"plugin check FILE.so [options]",
-       "Runs the contract suite on everything a plugin offers, in child processes: options and their "
-       "refusals, gradients in double against differences, equal bits for a seed and for 1, 2 and 3 threads, "
-       "empty, short and long sequences, every precision, no allocation in a step, labels of kernels; of "
-       "tasks and readers fields, equal numbers in any order and on four threads, measures that are best for "
-       "perfect outputs. One cause is one FAIL: what fails for the same cause, or was not run any more, is "
-       "listed as skipped. Exit 1 when a check fails.",
-       {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
-         "before it is used in an experiment"},
-        {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-         "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
-  line.options()("timeout", po::value<int>()->value_name("SECONDS")->default_value(300),
-                 "a check that is silent for so long has failed: the plugin hangs, and its worker is ended");
-  line.options()("data", po::value<std::string>()->value_name("FILE"),
-                 "a file that a reader of the plugin can read: readers and tasks are checked with it too");
-  line.options()("json", po::bool_switch(), "as JSON");
-  line.positional("file");
-  if (!line.parse(arguments)) return exit_done;
-  const std::string backend = backend_of(line, installed_programs());
-  if (line.integer("timeout") < 1)
-    throw UsageError("--timeout " + std::to_string(line.integer("timeout")) +
-                     " would end every check; give at least 1");
-  return PluginCheck(line.required("file", "the shared object of a plugin"),
-                     line.has("data") ? line.text("data") : "", backend,
-                     std::chrono::seconds(line.integer("timeout")), line.flag("json"))
-      .run();
+Verb plugin_check() {
+  return make_verb("check", "put a plugin through the contract suite", plugin_check_form,
+                   plugin_check_action);
 }
 
 }  // namespace encore

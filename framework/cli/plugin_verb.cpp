@@ -1,23 +1,13 @@
-// plugin: everything about plugins that does not train. Finds the action and runs it.
-#include "cli/plugin_verb.hpp"
+// plugin: everything about plugins that does not train.
+#include "cli/verbs.hpp"
 
 namespace encore {
 
-const std::vector<Verb>& plugin_actions() {
-  static const std::vector<Verb> list = {
-      {"ls", "list the plugins that runs find, and those refused", plugin_ls},
-      {"info", "explain a plugin or a type: options, file, fingerprint", plugin_info},
-      {"new", "a folder with a plugin of your own, ready to build", plugin_new},
-      {"build", "build a plugin's folder for this Encore", plugin_build},
-      {"check", "put a plugin through the contract suite", plugin_check},
-  };
-  return list;
-}
-
-int plugin_verb(const Arguments& arguments) {
-  return run_action(find_verb("plugin"),
-                    "plugins offer layers, heads, tokenizers, optimizers, schedules, tasks and readers",
-                    arguments);
+Verb plugin_verb() {
+  return make_verb_of_actions("plugin", "list, explain, check, make and build plugins",
+                              "plugins offer layers, heads, tokenizers, optimizers, schedules, tasks and "
+                              "readers",
+                              {plugin_ls(), plugin_info(), plugin_new(), plugin_build(), plugin_check()});
 }
 
 }  // namespace encore

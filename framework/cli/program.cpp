@@ -39,10 +39,10 @@ void hear_of_children() {
 }
 
 /// A table that a full disk has cut must not look like all of it.
-int with_whole_output(int exit_code) {
-  std::cout.flush();
-  if (std::cout || exit_code != exit_done) return exit_code;
-  std::cerr << "exp: what was printed could not be written to its end; is the disk full?\n";
+int with_whole_output(int exit_code, Console& console) {
+  console.out.flush();
+  if (console.out || exit_code != exit_done) return exit_code;
+  console.noticed("what was printed could not be written to its end; is the disk full?");
   return exit_failed;
 }
 
@@ -72,10 +72,10 @@ bool was_built(const NotBuilt& missing) {
 }
 
 /// Has ./exp build what is missing and call exp again with the same words.
-int build_and_call_again(const NotBuilt& missing, const Arguments& words) {
+int build_and_call_again(const NotBuilt& missing, const Arguments& words, Console& console) {
   const std::filesystem::path script = script_of_this_build();
   if (script.empty() || was_built(missing)) {
-    std::cerr << "exp: " << missing.what() << '\n';
+    console.noticed(missing.what());
     return exit_usage;
   }
   std::string names;
@@ -85,49 +85,52 @@ int build_and_call_again(const NotBuilt& missing, const Arguments& words) {
   become_program(script, again);
 }
 
-int run_reporting(const Arguments& words, const std::function<int()>& run) {
+int run_reporting(const Arguments& words, Console& console, const std::function<int()>& run) {
+  const auto fail = [&](const std::string& text, int exit_code) {
+    console.noticed(text);
+    return exit_code;
+  };
   try {
-    return with_whole_output(run());
+    return with_whole_output(run(), console);
   } catch (const ConfigErrors& problems) {
     // Each line begins with the place; a prefix would hide it from editors that jump there.
-    std::cerr << problems.what() << '\n';
+    console.relayed(problems.what() + std::string("\n"));
     return exit_usage;
+  } catch (const WorkError& error) {
+    return fail(error.what(), exit_failed);
   } catch (const Error& error) {
-    // A verb that has started something catches what fails from then on itself.
-    std::cerr << "exp: " << error.what() << '\n';
-    return exit_usage;
+    return fail(error.what(), exit_usage);
   } catch (const NotBuilt& missing) {
-    return run_reporting(words, [&] { return build_and_call_again(missing, words); });
+    return run_reporting(words, console, [&] { return build_and_call_again(missing, words, console); });
   } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << "exp: " << error.what() << '\n';
-    return exit_failed;
+    return fail(error.what(), exit_failed);
   } catch (const std::bad_alloc&) {
-    std::cerr << "exp: out of memory\n";
-    return exit_failed;
+    return fail("out of memory", exit_failed);
   } catch (const std::exception& error) {
-    std::cerr << "exp: this is a fault of Encore itself, please report it: " << error.what() << '\n';
-    return exit_failed;
+    return fail(std::string("this is a fault of Encore itself, please report it: ") + error.what(),
+                exit_failed);
   }
 }
 
 /// `words` as exp was called with them.
-int run_program(const Arguments& words, const std::function<int()>& run) {
+int run_program(const Arguments& words, const std::function<int(Console&)>& run) {
   open_standard_streams();
   hear_of_children();
   std::ios::sync_with_stdio(false);
   const TerminalFilter output(std::cout, terminal_of(stdout).color);
   const TerminalFilter errors(std::cerr, terminal_of(stderr).color);
-  return run_reporting(words, run);
+  Console console;
+  return run_reporting(words, console, [&] { return run(console); });
 }
 
 }  // namespace
 
-int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&)>& run) {
+int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&, Console&)>& run) {
   const Arguments words(argv + 1, argv + argc);
-  return run_program(words, [&] { return run(words); });
+  return run_program(words, [&](Console& console) { return run(words, console); });
 }
 
-int run_component_of_exp(int argc, char** argv, std::initializer_list<ComponentVerb> verbs) {
+int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs) {
   Arguments arguments(argv + 1, argv + argc);
   arguments.resize(std::max<std::size_t>(arguments.size(), 2));
   const std::string name = arguments[0], schema = arguments[1];
@@ -136,14 +139,14 @@ int run_component_of_exp(int argc, char** argv, std::initializer_list<ComponentV
   Arguments words;
   for (std::string word; in >> word;) words.push_back(word);
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return run_program(words, [&] {
-    const auto verb = std::ranges::find_if(verbs, [&](const ComponentVerb& one) { return name == one.name; });
+  return run_program(words, [&](Console& console) {
+    const auto verb = std::ranges::find(verbs, name, &Verb::name);
     if (verb == verbs.end())
       throw Error("this program is a component of exp, which calls it: it has no verb \"" + name + "\"");
     if (schema != std::to_string(schema_version))
       throw Error("exp and its component for " + name + " are of different builds: schema version " + schema +
                   " and " + std::to_string(schema_version) + "; build them together: ./exp build");
-    return verb->run(arguments);
+    return verb->run(arguments, console);
   });
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
+#include <vector>
 
 #include "cli/verbs.hpp"
 
@@ -13,16 +13,10 @@ namespace encore {
 /// The whole of a main(); `run` gets what follows the name of the program and returns the exit code. Where it
 /// throws NotBuilt, ./exp builds the component and calls exp again, unless exp was not started by ./exp: then
 /// the message names the command that builds it.
-int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&)>& run);
+int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&, Console&)>& run);
 
-/// A verb, or a verb with its action ("db merge"), that a component holds.
-struct ComponentVerb {
-  const char* name;
-  int (*run)(const Arguments& arguments);  ///< gets what follows the name
-};
-
-/// The main() of a component: its arguments are the name of one of the verbs, the schema version of the exp
-/// that calls it, and those of the verb.
-int run_component_of_exp(int argc, char** argv, std::initializer_list<ComponentVerb> verbs);
+/// The main() of a component: its arguments are the name of one of the verbs ("db merge"), the schema version
+/// of the exp that calls it, and those of the verb.
+int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs);
 
 }  // namespace encore

@@ -1,10 +1,10 @@
-// See report_formats.hpp.
+// The formats of reports by name and by the ending of a file.
 #include "cli/report_formats.hpp"
 
 #include <algorithm>
 
+#include "app/form.hpp"
 #include "base/nearest.hpp"
-#include "cli/exit_code.hpp"
 #include "document/csv.hpp"
 #include "document/html.hpp"
 #include "document/json.hpp"

@@ -2,18 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
 #include <set>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "app/document_requests.hpp"
 #include "base/terminal_filter.hpp"
-#include "cli/access.hpp"
 #include "cli/components.hpp"
 #include "cli/report_formats.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/verbs.hpp"
 #include "report/checklist.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
@@ -72,16 +69,7 @@ std::vector<std::string> left_over(const std::vector<OutputFile>& files, const f
   return names;
 }
 
-void refuse_with_checklist(const CommandLine& line) {
-  if (line.flag("json") && !line.has("checklist"))
-    throw UsageError("--json is for --checklist; a report is written as JSON with --format json");
-  if (!line.has("checklist")) return;
-  for (const char* option : {"against", "sections", "without"})
-    if (line.has(option)) throw UsageError(std::string("--checklist has no --") + option);
-  if (line.flag("brief")) throw UsageError("--checklist has no --brief");
-}
-
-void print_json(const Checklist& checklist) {
+nlohmann::ordered_json json_of(const Checklist& checklist) {
   nlohmann::ordered_json items = nlohmann::ordered_json::array();
   for (const ChecklistItem& item : checklist.items)
     items.push_back({{"number", item.number},
@@ -90,63 +78,44 @@ void print_json(const Checklist& checklist) {
                      {"answers", item.answers},
                      {"where", item.where},
                      {"person", item.person}});
-  std::cout << nlohmann::ordered_json{{"checklist", checklist.name},
-                                      {"title", checklist.title},
-                                      {"source", checklist.source},
-                                      {"subject", checklist.subject},
-                                      {"items", items}}
-                   .dump(2)
-            << '\n';
+  return {{"checklist", checklist.name},
+          {"title", checklist.title},
+          {"source", checklist.source},
+          {"subject", checklist.subject},
+          {"items", items}};
 }
 
-}  // namespace
-
-int report_in_component(const Arguments& arguments) {
-  CommandLine line = make_report_line();
-  if (!line.parse(arguments)) return exit_done;
-  refuse_with_checklist(line);
-  fs::path output = line.text("output");
-  if (output.empty() && !line.has("format") && !line.has("checklist"))
-    throw UsageError(
-        "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
+int report(const ReportRequest& request, App& app, Console& console) {
+  fs::path output = request.output;
   // A checklist is read in the terminal too.
-  const bool plain = line.has("checklist") && output.empty() && !line.has("format");
-  const ReportFormat& format = find_report_format(plain ? "md" : line.text("format"), output);
-  for (const char* option : {"metric", "against", "template", "table", "sections", "without"})
-    if (line.has(option) && line.text(option).empty())
-      throw UsageError(std::string("--") + option + " is empty");
-
-  if (line.flag("brief") && line.has("sections"))
-    throw UsageError("--brief and --sections exclude each other: --brief chooses what two pages hold");
-  if (line.flag("brief") && line.has("against"))
-    throw UsageError("--brief has no room for --against; leave one of them out");
-
+  const bool plain = request.checklist && output.empty() && !request.format;
+  const ReportFormat& format = find_report_format(plain ? "md" : request.format.value_or(""), output);
   if (!output.has_filename()) output = output.parent_path();
   if (!format.tabular && fs::is_directory(output))
     throw UsageError("-o " + output.string() + " is a folder; name a file in it, such as " +
                      (output / "report").string() + format.extensions.front());
   const fs::path name = output.empty() ? fs::path("report") += format.extensions.front() : output.filename();
-  const ReportShape shape{name.string(), line.text("template"), line.text("table")};
+  const ReportShape shape{name.string(), request.templates.value_or(""), request.table.value_or("")};
   require_fitting(format, shape);
   std::error_code other;
   if (!shape.templates.empty() && fs::equivalent(output, shape.templates, other))
     throw UsageError("-o " + output.string() + " is the template itself; give another file");
 
   ReportOptions options;
-  options.runs = selection_from(line);
-  options.metric = line.text("metric");
-  options.against = line.text("against");
-  options.pool = line.flag("pool");
-  options.brief = line.flag("brief");
-  options.sections = words_of(line.text("sections"));
-  options.without = words_of(line.text("without"));
+  options.runs = selection_from(request.selection);
+  options.metric = request.metric.value_or("");
+  options.against = request.against.value_or("");
+  options.pool = request.pool;
+  options.brief = request.brief;
+  options.sections = words_of(request.sections.value_or(""));
+  options.without = words_of(request.without.value_or(""));
   if (options.brief) options.most_rows = most_brief_rows;
   if (format.complete) options.most_rows = 0;
-  Store store(line.database(), OpenMode::read);
+  Store store(app.database, OpenMode::read);
   std::optional<Checklist> checklist;
-  if (line.has("checklist")) checklist = make_checklist(store, options, line.text("checklist"));
-  if (line.flag("json")) {
-    print_json(*checklist);
+  if (request.checklist) checklist = make_checklist(store, options, *request.checklist);
+  if (request.json) {
+    console.print(json_of(*checklist));
     return exit_done;
   }
   const Document document = checklist ? checklist_document(*checklist) : make_report(store, options);
@@ -156,16 +125,22 @@ int report_in_component(const Arguments& arguments) {
       throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
                        " files; name a place with -o" +
                        (format.tabular ? ", or one table with --table" : ""));
-    if (::isatty(STDOUT_FILENO) == 0) pass_all(std::cout);  // what a file or a program gets is data
-    std::cout << files.front().bytes;
+    if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // what a file or a program gets is data
+    console.out << files.front().bytes;
     return exit_done;
   }
   write(files, output.parent_path());
-  std::cout << document.title << " (" << document.facts.front().second << ") written to "
-            << places(files, output.parent_path()) << '\n';
+  console.out << document.title << " (" << document.facts.front().second << ") written to "
+              << places(files, output.parent_path()) << '\n';
   const std::vector<std::string> others = left_over(files, output.parent_path());
-  if (!others.empty()) std::cout << "  also there, not of this report: " << listed(others) << '\n';
+  if (!others.empty()) console.out << "  also there, not of this report: " << listed(others) << '\n';
   return exit_done;
+}
+
+}  // namespace
+
+Verb report_of_component() {
+  return make_verb("report", "", report_form, report);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See run_display.hpp.
+// A running worker as one live line, or as lines with a time.
 #include "cli/run_display.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "analysis/comparison.hpp"
 #include "cli/format.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -22,19 +23,6 @@ std::string counted(std::int64_t number, const std::string& what) {
 }
 
 }  // namespace
-
-void QueueLine::show(const std::string& text, const Progressed* progress) {
-  const bool live = lines_.terminal().live;
-  const std::string now = text + (live && progress != nullptr ? "  " + progress_text(*progress) : "");
-  if (now == shown_) return;
-  shown_ = now;
-  if (live) {
-    lines_.set(0, now);
-    lines_.refresh();
-  } else if (!quiet_) {
-    lines_.print(now);
-  }
-}
 
 std::string progress_text(const Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
@@ -88,8 +76,10 @@ std::string log_text(const Logged& line) {
   return (line.level == LogLevel::info ? "" : std::string(name_of(line.level)) + ": ") + line.text;
 }
 
-RunDisplay::RunDisplay(std::string title, LiveLines& lines, int key, bool quiet, std::string selected)
+RunDisplay::RunDisplay(std::string title, Console& console, LiveLines& lines, int key, bool quiet,
+                       std::string selected)
     : title_(std::move(title)),
+      console_(console),
       lines_(lines),
       key_(key),
       quiet_(quiet),
@@ -173,7 +163,7 @@ void RunDisplay::silent(const Inactivity& inactivity) {
 
 void RunDisplay::noticed(const std::string& text) {
   lines_.hide();
-  std::fprintf(stderr, "exp: %s\n", printable_lines(title_ + ": " + text).c_str());
+  console_.noticed(printable_lines(title_ + ": " + text));
 }
 
 void RunDisplay::say(const std::string& text) {
@@ -182,7 +172,7 @@ void RunDisplay::say(const std::string& text) {
 
 void RunDisplay::print(const std::string& text) {
   last_plain_line_ = std::chrono::steady_clock::now();
-  lines_.print(lines_.terminal().live ? text : clock_text(now()) + " " + text);
+  lines_.print(lines_.terminal().live ? text : clock_text(now_seconds()) + " " + text);
 }
 
 }  // namespace encore

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/metric.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console.hpp"
 #include "runner/run_observer.hpp"
 
 namespace encore {
@@ -16,7 +16,8 @@ class RunDisplay final : public RunObserver {
  public:
   /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `key` orders it among
   /// the others. `quiet` leaves only notices. `selected` is the metric that chooses checkpoints, shown first.
-  RunDisplay(std::string title, LiveLines& lines, int key, bool quiet, std::string selected = {});
+  RunDisplay(std::string title, Console& console, LiveLines& lines, int key, bool quiet,
+             std::string selected = {});
   ~RunDisplay() override;
 
   void happened(const Event& event) override;
@@ -36,6 +37,7 @@ class RunDisplay final : public RunObserver {
   void print(const std::string& text);
 
   std::string title_;
+  Console& console_;
   LiveLines& lines_;
   int key_;
   bool quiet_;
@@ -46,19 +48,6 @@ class RunDisplay final : public RunObserver {
   double loss_sum_ = 0.0;  ///< of the steps since the last scores
   std::int64_t loss_count_ = 0;
   bool silent_ = false;
-};
-
-/// How the jobs of a scheduler stand: one live line, or a line whenever that has changed.
-class QueueLine {
- public:
-  QueueLine(LiveLines& lines, bool quiet) : lines_(lines), quiet_(quiet) {}
-  /// `progress` of the only run, or null; of interest to a terminal alone.
-  void show(const std::string& text, const Progressed* progress);
-
- private:
-  LiveLines& lines_;
-  bool quiet_;
-  std::string shown_;
 };
 
 /// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"

@@ -1,4 +1,4 @@
-// See run_json.hpp.
+// Everything about a run as JSON.
 #include "cli/run_json.hpp"
 
 #include <map>

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iostream>
+#include <ostream>
 
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison.hpp"
 #include "analysis/predictions.hpp"
 #include "analysis/selection_notice.hpp"
+#include "app/run_selection.hpp"
 #include "base/shell_word.hpp"
-#include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_list.hpp"
+#include "cli/state_cell.hpp"
 #include "record/checkpoint.hpp"
 #include "store/run_score.hpp"
 
@@ -44,13 +45,13 @@ std::string relative_text(const std::filesystem::path& path) {
   return below ? near.string() : path.string();
 }
 
-void print_next(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run) {
+void print_next(std::ostream& out, const Console& console, Store& store, const RunRow& run) {
   const std::filesystem::path folder = store.run_folder(run.id);
   const bool has_test = std::filesystem::exists(folder / predictions_name("test"));
   const std::string text =
       sample_text(folder / predictions_name(has_test ? "test" : "dev"), hides_its_data(store, run));
-  out << "  next      " << suggestion(line, {"show", run.name}) << '\n'
-      << "            " << suggestion(line, {"predict", run.name, text}) << '\n';
+  out << "  next      " << console.suggestion({"show", run.name}) << '\n'
+      << "            " << console.suggestion({"predict", run.name, text}) << '\n';
 }
 
 void print_place(std::ostream& out, const Store& store, const RunRow& run) {
@@ -105,7 +106,7 @@ std::string sample_text(const std::filesystem::path& predictions, bool is_privat
   return "a line of text";
 }
 
-void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,
+void print_completed(std::ostream& out, const Console& console, Store& store, const RunRow& run,
                      const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone) {
   const std::string scores = scores_text(store, run);
   const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
@@ -115,7 +116,7 @@ void print_completed(std::ostream& out, const CommandLine& line, Store& store, c
     out << "  note      " << printable(notice) << '\n';
   if (alone) {
     print_place(out, store, run);
-    print_next(out, line, store, run);
+    print_next(out, console, store, run);
   }
   out.flush();
 }
@@ -129,26 +130,16 @@ void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run
   out.flush();
 }
 
-bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
+void print_gaps(std::ostream& out, const Console& console, const RunRow& run,
                 const std::vector<RecordGap>& gaps) {
-  if (std::ranges::none_of(gaps, &RecordGap::lost)) return false;
+  if (std::ranges::none_of(gaps, &RecordGap::lost)) return;
   out << "exp: " << run.name << " is complete, but its record is not whole:\n";
   for (const RecordGap& gap : gaps)
     if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
-  out << "  next      " << suggestion(line, {"show", run.name}) << '\n'
+  out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << command_name()
       << " run with --fresh trains it again, as a new repeat: nothing else brings these records back\n";
   out.flush();
-  return true;
-}
-
-bool print_not_begun(const CommandLine& line, const std::string& name, const RunOutcome& outcome) {
-  if (outcome.blocked) {
-    std::cerr << name << " was not started: " << outcome.reason << '\n';
-    return true;
-  }
-  if (!line.flag("quiet")) print_left_alone(std::cout, name, outcome);
-  return false;
 }
 
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
@@ -159,7 +150,7 @@ void print_left_alone(std::ostream& out, const std::string& name, const RunOutco
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
+void print_not_completed(std::ostream& out, const Console& console, const Store& store, const RunRow& run,
                          const RunOutcome& outcome) {
   const std::string& name = run.name;
   const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
@@ -167,7 +158,7 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const Store
   if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
   out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
   if (!outcome.log_tail.empty()) {
-    out << "the last lines of its log (" << suggestion(line, {"logs", name}) << " shows all):\n";
+    out << "the last lines of its log (" << console.suggestion({"logs", name}) << " shows all):\n";
     std::string tail = outcome.log_tail;
     while (!tail.empty() && tail.back() == '\n') tail.pop_back();
     out << printable_lines(tail) << '\n';
@@ -181,8 +172,8 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const Store
   out.flush();
 }
 
-void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
-                         const std::vector<std::int64_t>& numbers, const Terminal& terminal) {
+void print_sweep_summary(std::ostream& out, const Console& console, Store& store,
+                         const std::vector<std::int64_t>& numbers) {
   std::vector<RunRow> runs;
   for (const std::int64_t number : numbers) runs.push_back(store.read_run(number));
   const std::vector<RunScore> scores = scores_of(store, runs);
@@ -196,11 +187,11 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
     table.add({runs[i].name, runs[i].id, state_cell(runs[i].state), cell("dev", dev), cell("test", test)});
   }
   out << '\n';
-  table.print(out, terminal);
-  out << "  next      " << suggestion(line, {"ls"}) << '\n';
+  table.print(out, console.terminal);
+  out << "  next      " << console.suggestion({"ls"}) << '\n';
 }
 
-void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
+void print_nothing_to_do(std::ostream& out, const Console& console, Store* store,
                          const PlannedRuns& planned) {
   if (planned.changed) {
     out << "nothing to do: no run of " << planned.file.string()
@@ -211,15 +202,21 @@ void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* stor
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()
         << " runs are complete\n"
-        << "  next      " << suggestion(line, {"ls"}) << '\n';
+        << "  next      " << console.suggestion({"ls"}) << '\n';
     return;
   }
   const RunRow& run = *planned.runs.front().before;
   const std::string scores = scores_text(*store, run);
   out << "nothing to do: " << run.name << " is complete" << (scores.empty() ? "" : ", ") << scores << '\n'
-      << "  next      " << suggestion(line, {"show", run.name}) << '\n'
-      << "            " << suggestion(line, {"run", planned.file.string(), "--fresh"})
+      << "  next      " << console.suggestion({"show", run.name}) << '\n'
+      << "            " << console.suggestion({"run", planned.file.string(), "--fresh"})
       << "  (trains it again)\n";
+}
+
+std::string warning_text(const UsedPlugin& plugin) {
+  return "warning: plugin \"" + plugin.name + "\" (" + short_hash(plugin.sha256) +
+         ") never passed its checks here; before its numbers count: " + command_name() + " " +
+         shell_command({"plugin", "check", plugin.file.string()});
 }
 
 }  // namespace encore

@@ -1,144 +1,115 @@
-// run: plan, check everything, then train what is missing, some runs at once.
-// The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
-// database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
-#include <iostream>
+// run, retry and import: write what a session of runs does (session_screen.hpp), and what there was not to
+// do.
+#include "app/run.hpp"
 
-#include "base/input_file.hpp"
-#include "cli/base_notes.hpp"
-#include "cli/plan_comparison.hpp"
-#include "cli/planned_runs.hpp"
-#include "cli/planned_search.hpp"
-#include "cli/plugin_passes.hpp"
-#include "cli/run_plugins.hpp"
-#include "cli/run_ranks.hpp"
-#include "cli/run_session.hpp"
+#include <nlohmann/json.hpp>
+
+#include "app/import.hpp"
+#include "app/planned_search.hpp"
+#include "app/retry.hpp"
+#include "app/search_session.hpp"
+#include "cli/run_json.hpp"
 #include "cli/run_summary.hpp"
-#include "cli/session_tasks.hpp"
-#include "cli/slurm_session.hpp"
+#include "cli/search_text.hpp"
+#include "cli/session_screen.hpp"
 #include "cli/verbs.hpp"
-#include "record/run_paths.hpp"
-#include "runner/launched_runs.hpp"
 
 namespace encore {
 
 namespace {
 
-void say_what_is_done(const PlannedRuns& planned) {
-  for (const Problem& warning : planned.plan.warnings) std::cout << "warning: " << warning.text() << '\n';
-  for (const PlannedRun& run : planned.runs)
-    if (run.action == Action::elsewhere)
-      std::cout << run.before->name << " is running in " << place_text(run.before->holder)
-                << ", it is left alone\n";
-  if (const std::size_t complete = planned.count(Action::skip); complete > 0 && planned.to_do() > 0)
-    std::cout << complete << " of " << planned.runs.size()
-              << (planned.runs.size() == 1 ? " run is" : " runs are") << " complete, " << planned.to_do()
-              << " to do\n";
-  if (planned.changed && planned.to_do() > 0)
-    std::cout << planned.to_do() << " of " << planned.runs.size()
-              << " runs to do, trained with other plugin files before\n";
-  for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
-  std::cout.flush();
+/// What a call that trains nothing answers to programs.
+void print_nothing(Console& console, const std::vector<RunRow>& runs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RunRow& run : runs) list.push_back(run_head_json(run));
+  console.print({{"version", 1}, {"runs", list}, {"not_recorded", nullptr}, {"not_started", 0}});
 }
 
-/// False where the record of a run that is left alone, since it is complete, has gaps.
-bool say_what_is_missing(const CommandLine& line, Store& store, const PlannedRuns& planned) {
-  bool whole = true;
-  for (const PlannedRun& run : planned.runs)
-    if (run.action == Action::skip)
-      whole = !print_gaps(std::cerr, line, *run.before, find_record_gaps(store, *run.before)) && whole;
-  return whole;
+int search(const RunRequest& request, App& app, Console& console) {
+  if (request.session.detach)
+    throw UsageError(
+        "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in tmux, "
+        "say), and when it is stopped or killed the same command goes on");
+  if (request.session.ranks.ranks > 1)
+    throw UsageError(
+        "--ranks is for runs of an experiment file, and this one has [search]: its trials run beside each "
+        "other (-j)");
+  SessionScreen screen(console, request.session.quiet, request.json);
+  const SearchResult result =
+      run_search(request.plan, request.session, request.accept_plugin_change, app, screen);
+  const PlannedSearch& planned = *result.planned;
+  Store store(app.database, OpenMode::read);
+  if (request.json) {
+    console.print(search_json(store, planned.row, planned.record));
+  } else {
+    if (result.was_over) console.out << "nothing to do: search " << planned.row.name << " is over\n";
+    print_search(console.out, store, planned.row, planned.record, console.terminal, false);
+  }
+  console.out.flush();
+  if (result.was_over) return exit_done;
+  if (!result.is_over) {
+    console.noticed("the search is not over; the same command goes on");
+    return exit_interrupted;
+  }
+  return result.any_complete ? exit_done : exit_failed;
 }
 
-CommandLine make_run_line() {
-  namespace po = boost::program_options;
-  CommandLine line(
-      "run",
-      {"run FILE [-S key=value]... [options]",
-       "Trains every run of an experiment file that is not complete yet: what is complete is skipped, what "
-       "was interrupted goes on from its last checkpoint. Everything is checked before the first run starts. "
-       "Ctrl-C writes a checkpoint and ends with exit code 75; the same command goes on. A file with "
-       "[search] proposes its runs itself, one trial after the other, by what earlier ones gave.",
-       {{"exp run experiments/quickstart.toml", "train the quickstart"},
-        {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
-         "the same with two settings changed"},
-        {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
-         "a sweep without a file of its own: each value with each seed"},
-        {"exp run experiments/quickstart.toml -j 4 --retries 2",
-         "four runs of a sweep at once, and two more tries for a worker that crashes"},
-        {"exp run experiments/quickstart.toml -S train.gradient_shards=2 --ranks 2",
-         "trained by two processes together, with the bits of one"}}});
-  add_plan_options(line);
-  add_session_options(line);
-  line.options()(
-      "accept-plugin-change", po::bool_switch(),
-      "go on with runs whose plugin files have changed since; each change is recorded as an event");
-  return line;
+int run_verb(const RunRequest& request, App& app, Console& console) {
+  if (names_search(request.plan)) return search(request, app, console);
+  if (const std::string wrong = wrong_jobs_of_slurm(request.session); !wrong.empty()) throw UsageError(wrong);
+  SessionScreen screen(console, request.session.quiet, request.json);
+  const RunResult result = run(request, app, screen);
+  if (result.session) return screen.conclude(app, *result.session);
+  std::optional<Store> store;
+  if (result.has_database) store.emplace(app.database, OpenMode::read);
+  if (request.json) {
+    std::vector<RunRow> known;
+    for (const PlannedRun& run : result.planned.runs)
+      if (run.before) known.push_back(*run.before);
+    print_nothing(console, known);
+  } else {
+    print_nothing_to_do(console.out, console, store ? &*store : nullptr, result.planned);
+  }
+  return result.gaps ? exit_failed : exit_done;
+}
+
+int retry_verb(const RetryRequest& request, App& app, Console& console) {
+  SessionScreen screen(console, request.session.quiet, request.json);
+  const RetryResult result = retry(request, app, screen);
+  if (result.session) return screen.conclude(app, *result.session);
+  if (request.json)
+    print_nothing(console, {});
+  else
+    console.out << "nothing to do: " << result.nothing << '\n';
+  return exit_done;
+}
+
+int import_verb(const ImportRequest& request, App& app, Console& console) {
+  SessionScreen screen(console, request.session.quiet, request.json);
+  const ImportResult result = import(request, app, screen);
+  if (result.session) return screen.conclude(app, *result.session);
+  const RunRow& run = *result.known;
+  if (request.json)
+    print_nothing(console, {run});
+  else
+    console.out << run.name << (run.state == RunState::completed ? " has this model already" : " is running")
+                << "; nothing is done\n";
+  return exit_done;
 }
 
 }  // namespace
 
-int run_verb(const Arguments& arguments) {
-  CommandLine line = make_run_line();
-  if (!line.parse(arguments)) return exit_done;
-  check_session_options(line);
-  if (line.flag("changed") && line.flag("accept-plugin-change"))
-    throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
+Verb run_verb() {
+  return make_verb("run", "train what an experiment file asks for and is not done yet", run_form, run_verb);
+}
 
-  if (names_search(line)) {
-    if (line.flag("detach"))
-      throw UsageError(
-          "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in "
-          "tmux, say), and when it is stopped or killed the same command goes on");
-    if (line.integer("ranks") > 1)
-      throw UsageError(
-          "--ranks is for runs of an experiment file, and this one has [search]: its trials run "
-          "beside each other (-j)");
-    return run_search(line);
-  }
-  require_no_jobs_of_slurm(line);
-  SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
-  PlannedRuns planned = read_plan(line);
-  session.works_on(planned.plan.name);
-  session_places(line, planned.backend, planned.runs.size());
-  std::unique_ptr<Store> store;
-  if (std::filesystem::exists(line.database())) {
-    // Another exp run may have made the file this moment, and its tables not yet.
-    store = std::make_unique<Store>(line.database(), OpenMode::create);
-    std::vector<RunRow> settled = store->settle();
-    for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
-    for (const RunRow& run : settled)
-      if (!line.flag("quiet"))
-        std::cout << "what run " << run.name << " left behind is merged; it " << state_clause(run.state)
-                  << '\n';
-    compare_with(*store, planned);
-    record_descriptions(*store, planned);
-  }
-  print_base_notes(std::cerr, planned.sources);
-  say_what_is_done(planned);
-  const bool whole = !store || say_what_is_missing(line, *store, planned);
-  const auto add_sweep = [&] {
-    return store->add_sweep(planned.plan.name, planned.file.string(), planned.sources.front().text,
-                            context_of(planned));
-  };
-  if (planned.to_do() == 0) {
-    trust_plugins_of(planned);
-    if (store) add_known_runs(*store, planned, add_sweep);
-    print_nothing_to_do(std::cout, line, store.get(), planned);
-    return whole ? exit_done : exit_failed;
-  }
-  if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
-  require_ranks(line, planned);
-  require_startable(planned);
-  for (const UsedPlugin& plugin : unchecked_plugins(planned)) std::cerr << warning_text(plugin) << '\n';
-  trust_plugins_of(planned);
-  if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
+Verb retry_verb() {
+  return make_verb("retry", "start failed or lost runs again", retry_form, retry_verb);
+}
 
-  const std::int64_t sweep = add_sweep();
-  for (ParentFile& parent : planned.parents)
-    parent.sweep = store->add_sweep(parent.plan.name, parent.file.string(), parent.sources.front().text,
-                                    context_of(parent));
-  return work_on(line, *store, planned, sweep, session_places(line, planned.backend, planned.to_do()),
-                 session);
+Verb import_verb() {
+  return make_verb("import", "make a run of a model from elsewhere, without training", import_form,
+                   import_verb);
 }
 
 }  // namespace encore

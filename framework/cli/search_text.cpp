@@ -1,4 +1,4 @@
-// See search_text.hpp.
+// Searches as tables and JSON.
 #include "cli/search_text.hpp"
 
 #include <algorithm>
@@ -183,14 +183,6 @@ std::vector<std::size_t> whole_order(const search::Leaderboard& leaderboard) {
 }
 
 }  // namespace
-
-std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words) {
-  if (words.size() != 1 || words.front() == "all") return std::nullopt;
-  Statement& runs = store.database().cached("SELECT 1 FROM run WHERE name = ?");
-  const bool is_run = runs.with(words.front()).step();
-  runs.reset();
-  return is_run ? std::nullopt : find_search_called(store, words.front());
-}
 
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all) {

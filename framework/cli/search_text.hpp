@@ -13,8 +13,6 @@
 
 namespace encore {
 
-/// The search that is meant where a verb takes runs: by its name, unless a run is called so.
-std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words);
 /// The first lines of a search: method, objective, space. `all`: every trial, otherwise the best ones.
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all);

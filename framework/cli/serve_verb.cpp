@@ -4,19 +4,14 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <limits>
 
+#include "app/held_signals.hpp"
+#include "app/served_models.hpp"
 #include "base/load_file.hpp"
 #include "base/shell_word.hpp"
 #include "cli/components.hpp"
-#include "cli/held_signals.hpp"
-#include "cli/run_plugins.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/served_models.hpp"
-#include "cli/verbs.hpp"
 #include "serve/serve.hpp"
-#include "world/cores.hpp"
 
 namespace encore {
 
@@ -43,24 +38,24 @@ void require_private(const std::string& path) {
 }
 
 /// The database keeps the texts of --monitor-texts.
-void warn_where_others_read(const std::filesystem::path& database) {
+void warn_where_others_read(Console& console, const std::filesystem::path& database) {
   struct stat about {};
   if (::stat(database.c_str(), &about) != 0 || (about.st_mode & (S_IRGRP | S_IROTH)) == 0) return;
-  std::cerr << "exp: --monitor-texts keeps texts of clients in " << database.string()
-            << ", which other users of this machine can read; "
-            << shell_command({"chmod", "600", database.string()}) << " keeps them out\n";
+  console.noticed("--monitor-texts keeps texts of clients in " + database.string() +
+                  ", which other users of this machine can read; " +
+                  shell_command({"chmod", "600", database.string()}) + " keeps them out");
 }
 
-std::string token_of(const CommandLine& line) {
+std::string token_of(const std::string& file) {
   std::string token;
-  if (line.has("token-file")) {
-    require_private(line.text("token-file"));
-    token = load_text(line.text("token-file"), "token");
+  if (!file.empty()) {
+    require_private(file);
+    token = load_text(file, "token");
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
   } else if (const char* value = std::getenv(token_variable)) {
     token = value;
   }
-  const bool asked = line.has("token-file") || !token.empty();
+  const bool asked = !file.empty() || !token.empty();
   if (asked && (token.size() < least_token_bytes || token.find_first_of(" \t\r\n") != std::string::npos))
     throw UsageError("the token has " + std::to_string(token.size()) +
                      " bytes; it must be one word of at least " + std::to_string(least_token_bytes) +
@@ -68,51 +63,27 @@ std::string token_of(const CommandLine& line) {
   return token;
 }
 
-/// A whole number from `least`.
-std::size_t count_of(const CommandLine& line, const std::string& option, int least = 1,
-                     int most = std::numeric_limits<int>::max()) {
-  const int count = line.integer(option);
-  if (count < least || count > most)
-    throw UsageError(
-        "--" + option + " is " + std::to_string(count) + "; it must be from " + std::to_string(least) +
-        (most == std::numeric_limits<int>::max() ? std::string(" up") : " to " + std::to_string(most)));
-  return static_cast<std::size_t>(count);
-}
-
-std::chrono::milliseconds seconds_of(const CommandLine& line, const std::string& option) {
-  const double seconds = line.number(option);
-  if (!(seconds >= 0.001 && seconds <= 86400.0))
-    throw UsageError("--" + option + " must be from 0.001 to 86400 seconds");
+std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000.0));
 }
 
-ServeOptions options_of(const CommandLine& line) {
+ServeOptions options_of(const ServingRequest& request) {
   ServeOptions options;
-  options.host = line.text("host");
-  options.port = static_cast<std::uint16_t>(count_of(line, "port", 0, 65535));
-  options.token = token_of(line);
+  options.host = request.host;
+  options.port = static_cast<std::uint16_t>(request.port);
+  options.token = token_of(request.token_file);
   options.version = ENCORE_VERSION;
-  options.batch_texts = count_of(line, "batch");
-  options.queue_texts = count_of(line, "queue");
-  options.connections = count_of(line, "connections");
-  options.body_bytes = count_of(line, "body-kib", 1, 1 << 20) << 10;
-  options.max_tokens = static_cast<std::int64_t>(count_of(line, "max-tokens"));
-  const double wait = line.number("batch-wait");
-  if (!(wait >= 0.0 && wait <= 1000.0)) throw UsageError("--batch-wait must be from 0 to 1000 milliseconds");
-  options.batch_wait = std::chrono::microseconds(static_cast<std::int64_t>(wait * 1000.0));
-  options.timeout = seconds_of(line, "timeout");
-  options.drain = seconds_of(line, "drain");
-  options.receiving = seconds_of(line, "receive-timeout");
-  if (line.has("monitor")) options.monitor_share = line.number("monitor");
-  if (line.has("monitor") && !(options.monitor_share > 0.0 && options.monitor_share <= 1.0))
-    throw UsageError("--monitor must be a share of the requests, above 0 and up to 1");
-  if (line.has("monitor-texts")) options.monitor_text_days = line.number("monitor-texts");
-  if (line.has("monitor-texts") && !(options.monitor_text_days > 0.0 && options.monitor_text_days <= 3650.0))
-    throw UsageError("--monitor-texts must be a number of days, above 0 and up to 3650");
-  if (line.has("monitor-texts") && !line.has("monitor"))
-    throw UsageError(
-        "--monitor-texts says for how long texts are kept, and --monitor of which requests; "
-        "give both");
+  options.batch_texts = static_cast<std::size_t>(request.batch);
+  options.queue_texts = static_cast<std::size_t>(request.queue);
+  options.connections = static_cast<std::size_t>(request.connections);
+  options.body_bytes = static_cast<std::size_t>(request.body_kib) << 10;
+  options.max_tokens = request.max_tokens;
+  options.batch_wait = std::chrono::microseconds(static_cast<std::int64_t>(request.batch_wait * 1000.0));
+  options.timeout = milliseconds_of(request.timeout);
+  options.drain = milliseconds_of(request.drain);
+  options.receiving = milliseconds_of(request.receive_timeout);
+  options.monitor_share = request.monitor.value_or(options.monitor_share);
+  options.monitor_text_days = request.monitor_texts.value_or(options.monitor_text_days);
   if (!is_loopback(options.host) && options.token.empty())
     throw UsageError("--host " + options.host +
                      " lets other machines in, and whoever asks would be answered; give "
@@ -121,32 +92,32 @@ ServeOptions options_of(const CommandLine& line) {
   return options;
 }
 
-}  // namespace
-
-int serve_in_component(const Arguments& arguments) {
-  CommandLine line = make_serve_line();
-  if (!line.parse(arguments)) return exit_done;
-  require_threads(line.integer("threads"));
-  count_of(line, "workers", 0, 256);
-  ServeOptions options = options_of(line);
+int serve_models(const ServingRequest& request, App& app, Console& console) {
+  ServeOptions options = options_of(request);
   HeldSignals signals;  // bundles are unpacked into folders that must not stay
-  std::vector<ServedRun> models = served_models(line);
-  if (options.monitor_text_days > 0.0) warn_where_others_read(line.database());
+  std::vector<ServedRun> models = served_models(request, app);
+  if (options.monitor_text_days > 0.0) warn_where_others_read(console, app.database);
   std::string names = names_of(models);
   options.listening = [&](const std::string& url) {
     signals.release();
-    std::cout << "listening on " << url << std::endl;
+    console.out << "listening on " << url << std::endl;
   };
-  options.ready = [&] { std::cout << "serving " << names << std::endl; };
+  options.ready = [&] { console.out << "serving " << names << std::endl; };
   if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end
     options.runs_now = [&] {
-      std::vector<ServedRun> now = served_models(line);
+      std::vector<ServedRun> now = served_models(request, app);
       names = names_of(now);
       return now;
     };
   if (serve(options, std::move(models))) return exit_done;
-  std::cerr << "exp: ended before every request was answered\n";
+  console.noticed("ended before every request was answered");
   return exit_failed;
+}
+
+}  // namespace
+
+std::vector<Verb> verbs_of_serve() {
+  return {make_verb("serve", "", serve_form, serve_models), monitor_of_component()};
 }
 
 }  // namespace encore

@@ -1,5 +1,5 @@
 // Names of measures and labels come from the run; which measure leads comes from train.select.
-#include "cli/show_scores.hpp"
+#include "cli/show_text.hpp"
 
 #include <algorithm>
 #include <map>

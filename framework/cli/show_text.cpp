@@ -8,10 +8,9 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/retraining.hpp"
-#include "cli/access.hpp"
+#include "app/plugin_changes.hpp"
 #include "cli/format.hpp"
-#include "cli/plugin_changes.hpp"
-#include "cli/show_scores.hpp"
+#include "cli/state_cell.hpp"
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 #include "document/quantity.hpp"
@@ -20,6 +19,7 @@
 #include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
+#include "world/lease_clock.hpp"
 
 namespace encore {
 
@@ -147,7 +147,7 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
                {"EXPERIMENT"},
                {"WHY"}});
   for (const AttemptRow& attempt : attempts) {
-    const double end = attempt.finished ? *attempt.finished : now();
+    const double end = attempt.finished ? *attempt.finished : now_seconds();
     const bool timed = attempt.finished || attempt.state == RunState::running;
     table.add({std::to_string(attempt.ordinal), state_cell(attempt.state), time_text(attempt.started),
                timed ? duration_text(end - attempt.started) : "-",

@@ -11,4 +11,6 @@ namespace encore {
 /// `all` adds settings that have their default.
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all);
 
+void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal);
+
 }  // namespace encore

@@ -1,35 +1,28 @@
-// status: what is running now, and what was running and is not any more.
+// status: writes how runs stand, once or again and again.
+#include "app/status.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <iostream>
 #include <sstream>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.hpp"
-#include "cli/access.hpp"
+#include "base/terminal_filter.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_json.hpp"
 #include "cli/run_list.hpp"
-#include "cli/run_selection.hpp"
+#include "cli/state_cell.hpp"
 #include "cli/verbs.hpp"
-#include "runner/launched_runs.hpp"
 #include "runner/slurm/job_name.hpp"
 
 namespace encore {
 
 namespace {
 
-/// What is chosen; otherwise what runs now, or did and is gone.
-std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
-  if (selection.words.empty() && !selection.narrows())
-    return store.list_runs({.states = {RunState::running, RunState::lost}});
-  const SelectedRuns selected = select_runs(store, selection);
-  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
-  return selected.runs;
-}
+using Json = nlohmann::ordered_json;
 
 std::string where_text(const RunRow& run, const std::optional<SchedulerNote>& note) {
   if (run.attempts == 0) return "-";
@@ -37,11 +30,7 @@ std::string where_text(const RunRow& run, const std::optional<SchedulerNote>& no
   return run.holder.is_job() ? run.holder.host : run.holder.host + ":" + std::to_string(run.holder.pid);
 }
 
-std::string table_text(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
-                       const Terminal& terminal) {
-  if (runs.empty()) return "nothing is running\n";
-  const std::vector<RunScore> scores = scores_of(store, runs);
-  const std::string dev = score_title(scores, "dev");
+Table table_of(const std::vector<RunStatus>& all, const std::string& dev) {
   Table table({{"NAME"},
                {"ID"},
                {"STATE"},
@@ -53,51 +42,55 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
                {"TOKENS/S", Align::right},
                {"LEFT", Align::right},
                {"WHERE"}});
-  bool lost = false;
-  std::string notes;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const RunRow& run = runs[i];
-    const RunScore& score = scores[i];
-    lost = lost || run.state == RunState::lost;
-    const std::optional<SchedulerNote> note = scheduler_note(store, run);
-    const bool live = run.state == RunState::running && (!note || note->begun);
-    if (note && !note->begun) notes += run.name + ": " + note->text + "\n";
-    const Inactivity inactivity = inactivity_of(run, now());
-    const bool moves = live && !inactivity.noticeable();
-    if (live && !moves)
-      notes += run.name + ": " + inactivity_text(inactivity) + "; " +
-               suggestion(line, {"stop", run.name, "--kill"}) + " ends it now\n";
-    const Progressed* progress = run.progress ? &*run.progress : nullptr;
-    table.add({run.name, run.id, state_cell(store, run),
+  for (const RunStatus& one : all) {
+    const RunRow& run = one.run;
+    const Progressed* const progress = run.progress ? &*run.progress : nullptr;
+    const bool moves = progress != nullptr && one.moves();
+    table.add({run.name, run.id, state_cell(run.state, one.note),
                progress ? std::to_string(progress->step) + "/" + std::to_string(progress->total_steps) : "-",
                progress ? std::to_string(progress->epoch) : "-", progress ? number_text(progress->loss) : "-",
-               score_text(score, score.latest ? score.latest : score.best, dev),
-               score_text(score, score.best, dev),
-               progress && moves ? count_text(progress->tokens_per_second) : "-",
-               progress && moves ? duration_text(progress->eta_seconds) : "-", where_text(run, note)});
+               score_text(one.score, one.score.latest ? one.score.latest : one.score.best, dev),
+               score_text(one.score, one.score.best, dev),
+               moves ? count_text(progress->tokens_per_second) : "-",
+               moves ? duration_text(progress->eta_seconds) : "-", where_text(run, one.note)});
   }
+  return table;
+}
+
+std::string notes_of(const std::vector<RunStatus>& all, const Console& console) {
+  std::string notes;
+  for (const RunStatus& one : all) {
+    if (one.note && !one.note->begun) notes += one.run.name + ": " + one.note->text + "\n";
+    if (one.inactivity && one.inactivity->noticeable())
+      notes += one.run.name + ": " + inactivity_text(*one.inactivity) + "; " +
+               console.suggestion({"stop", one.run.name, "--kill"}) + " ends it now\n";
+  }
+  if (std::ranges::any_of(all, [](const RunStatus& one) { return one.run.state == RunState::lost; }))
+    notes +=
+        "lost: its process is gone; the same exp run goes on from its last checkpoint, or begins anew "
+        "where it has none\n";
+  return notes;
+}
+
+std::string text_of(const std::vector<RunStatus>& all, const Console& console) {
+  if (all.empty()) return "nothing is running\n";
+  std::vector<RunScore> scores;
+  for (const RunStatus& one : all) scores.push_back(one.score);
   std::ostringstream out;
-  table.print(out, terminal);
-  out << notes;
-  if (lost)
-    out << "lost: its process is gone; the same exp run goes on from its last checkpoint, or begins anew "
-           "where it has "
-           "none\n";
-  return out.str();
+  table_of(all, score_title(scores, "dev")).print(out, console.terminal);
+  return out.str() + notes_of(all, console);
 }
 
 /// Null for a run that nobody works on.
-nlohmann::ordered_json inactivity_json(const RunRow& run, const std::optional<SchedulerNote>& note) {
-  if (run.state != RunState::running || (note && !note->begun)) return nullptr;
-  const Inactivity inactivity = inactivity_of(run, now());
-  return {{"seconds", inactivity.seconds},
-          {"usual_step_seconds", inactivity.usual_step > 0.0 ? nlohmann::ordered_json(inactivity.usual_step)
-                                                             : nlohmann::ordered_json()},
-          {"noticeable", inactivity.noticeable()}};
+Json inactivity_json(const std::optional<Inactivity>& inactivity) {
+  if (!inactivity) return nullptr;
+  return {{"seconds", inactivity->seconds},
+          {"usual_step_seconds", inactivity->usual_step > 0.0 ? Json(inactivity->usual_step) : Json()},
+          {"noticeable", inactivity->noticeable()}};
 }
 
 /// Null for a run that no job of a scheduler holds.
-nlohmann::ordered_json scheduler_json(const std::optional<SchedulerNote>& note) {
+Json scheduler_json(const std::optional<SchedulerNote>& note) {
   if (!note) return nullptr;
   return {{"job", note->job}, {"state", note->state}, {"text", note->text}, {"begun", note->begun}};
 }
@@ -108,46 +101,36 @@ nlohmann::ordered_json progress_json(const RunRow& run) {
   return parse_json<nlohmann::ordered_json>(event_text(*run.progress, run.progress_time));
 }
 
-void print_json(Store& store, const std::vector<RunRow>& runs) {
-  const std::vector<RunScore> scores = scores_of(store, runs);
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::optional<SchedulerNote> note = scheduler_note(store, runs[i]);
-    list.push_back({{"name", runs[i].name},
-                    {"id", runs[i].id},
-                    {"state", name_of(runs[i].state)},
-                    {"score", score_json(scores[i])},
-                    {"progress", progress_json(runs[i])},
-                    {"silence", inactivity_json(runs[i], note)},
-                    {"host", runs[i].holder.host},
-                    {"process", runs[i].holder.pid},
-                    {"scheduler", scheduler_json(note)}});
-  }
-  std::cout << list.dump(2) << '\n';
+Json json_of(const std::vector<RunStatus>& all) {
+  Json list = Json::array();
+  for (const RunStatus& one : all)
+    list.push_back({{"name", one.run.name},
+                    {"id", one.run.id},
+                    {"state", name_of(one.run.state)},
+                    {"score", score_json(one.score)},
+                    {"progress", progress_json(one.run)},
+                    {"silence", inactivity_json(one.inactivity)},
+                    {"host", one.run.holder.host},
+                    {"process", one.run.holder.pid},
+                    {"scheduler", scheduler_json(one.note)}});
+  return list;
 }
 
 /// Draws the table over itself once a second until nothing runs any more. Between two runs of a sweep there
 /// is a moment in which nothing runs: only a second look ends it.
-void watch(const CommandLine& line, const RunSelection& selection, const Terminal& terminal) {
+void watch(const StatusRequest& request, const App& app, Console& console) {
   std::string shown;
   bool idle = false;
   for (;;) {
-    settle_launched_in_passing(line.database());
-    Store store(line.database(), OpenMode::read);
-    const std::vector<RunRow> runs = watched_runs(store, selection);
-    const bool running = std::any_of(runs.begin(), runs.end(),
-                                     [](const RunRow& run) { return run.state == RunState::running; });
-    if (const std::string text = table_text(line, store, runs, terminal);
-        text != shown && (running || idle)) {
-      if (terminal.live && !shown.empty()) {
-        // Past std::cout, whose filter (base/terminal_filter.hpp) lets only styles through.
-        std::fprintf(stdout, "\033[%tdA\033[J", std::count(shown.begin(), shown.end(), '\n'));
-        std::fflush(stdout);
-      } else if (!shown.empty()) {
-        std::cout << '\n';
-      }
-      std::cout << text;
-      std::cout.flush();
+    const std::vector<RunStatus> all = status(request, app);
+    const bool running =
+        std::ranges::any_of(all, [](const RunStatus& one) { return one.run.state == RunState::running; });
+    if (const std::string text = text_of(all, console); text != shown && (running || idle)) {
+      if (console.terminal.live && !shown.empty())
+        write_control(console.out, "\033[" + std::to_string(std::ranges::count(shown, '\n')) + "A\033[J");
+      else if (!shown.empty())
+        console.out << '\n';
+      console.out << text << std::flush;
       shown = text;
     }
     if (!running && idle) return;
@@ -156,36 +139,25 @@ void watch(const CommandLine& line, const RunSelection& selection, const Termina
   }
 }
 
-}  // namespace
-
-int status_verb(const Arguments& arguments) {
-  namespace po = boost::program_options;
-  CommandLine line("status", {"status [RUN...] [options]",
-                              "Shows every run that is being worked on, with step, loss, the dev score that "
-                              "chooses its checkpoints (the newest and the best so far), speed and time "
-                              "left, and those whose process is gone; or the runs that are named.",
-                              {{"exp status -w", "look again every second until nothing is running"},
-                               {"exp status \"quick*\"", "how some runs stand, whatever their state"}}});
-  line.options()("watch,w", po::bool_switch(), "look again every second until nothing is running");
-  line.options()("json", po::bool_switch(), "as JSON");
-  add_run_arguments(line);
-  if (!line.parse(arguments)) return exit_done;
-  if (line.flag("watch") && line.flag("json")) throw UsageError("--watch and --json exclude each other");
-
-  const RunSelection selection = selection_from(line);
-  const Terminal terminal = terminal_of(stdout);
-  settle_launched_in_passing(line.database());
-  if (line.flag("watch")) {
-    watch(line, selection, terminal);
+int status_verb(const StatusRequest& request, App& app, Console& console) {
+  if (request.watch) {
+    watch(request, app, console);
     return exit_done;
   }
-  Store store(line.database(), OpenMode::read);
-  const std::vector<RunRow> runs = watched_runs(store, selection);
-  if (line.flag("json"))
-    print_json(store, runs);
+  const std::vector<RunStatus> all = status(request, app);
+  if (request.json)
+    console.print(json_of(all));
+  else if (request.csv)
+    table_of(all, "DEV").print_csv(console.out);
   else
-    std::cout << table_text(line, store, runs, terminal);
+    console.out << text_of(all, console);
   return exit_done;
+}
+
+}  // namespace
+
+Verb status_verb() {
+  return make_verb("status", "what is running now", status_form, status_verb);
 }
 
 }  // namespace encore

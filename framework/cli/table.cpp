@@ -1,4 +1,4 @@
-// See table.hpp.
+// Lays columns out by the widths that terminals give characters.
 #include "cli/table.hpp"
 
 #include <algorithm>
@@ -64,13 +64,19 @@ void Table::print(std::ostream& out, const Terminal& terminal, int indent) const
   for (const auto& row : rows_) write(row);
 }
 
-std::string csv_record(const std::vector<std::string>& fields) {
-  std::string record;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) record += ',';
-    record += csv_field(field);
+void Table::print_csv(std::ostream& out) const {
+  std::vector<std::string> record;
+  for (const TableColumn& column : columns_) {
+    std::string& name = record.emplace_back(column.title);
+    for (char& letter : name)
+      letter = letter == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   }
-  return record + "\r\n";
+  out << csv_record(record);
+  for (const auto& row : rows_) {
+    record.clear();
+    for (const Cell& cell : row) record.push_back(cell.text == "-" ? "" : cell.text);
+    out << csv_record(record);
+  }
 }
 
 std::string heading_text(std::string text) {

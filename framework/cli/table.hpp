@@ -1,4 +1,4 @@
-// Table: text in aligned columns for people; the same rows as CSV. JSON is built by the verbs, from typed
+// Table: text in aligned columns for people, and the same rows as CSV. JSON is built by the verbs, from typed
 // values.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
+#include "document/escape.hpp"
 
 namespace encore {
 
@@ -38,6 +39,8 @@ class Table {
   /// Two blanks between columns; `indent` blanks in front. No blanks at the end of a line. What is not a
   /// terminal gets all columns.
   void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
+  /// All columns, "best_score" for "BEST SCORE"; a cell "-" is empty.
+  void print_csv(std::ostream& out) const;
 
  private:
   /// Which columns there is room for, by their widths.
@@ -46,8 +49,5 @@ class Table {
   std::vector<TableColumn> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
-
-/// One record of RFC 4180, with its line end; each field as csv_field (document/escape.hpp) writes it.
-std::string csv_record(const std::vector<std::string>& fields);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See terminal.hpp.
+// What a stream can show, and the lines that are drawn over and over.
 #include "cli/terminal.hpp"
 
 #include <langinfo.h>
@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ostream>
+
+#include "base/terminal_filter.hpp"
 
 namespace encore {
 
@@ -151,24 +153,24 @@ void LiveLines::refresh() {
   std::vector<std::string> texts = wanted();
   if (texts == shown_) return;
   hide();
-  for (std::size_t index = 0; index < texts.size(); ++index)
-    std::fprintf(stream_, "%s%s", index > 0 ? "\n" : "", texts[index].c_str());
-  std::fflush(stream_);
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "\n") + text;
+  write_control(stream_, all);
+  stream_.flush();
   shown_ = std::move(texts);
 }
 
 void LiveLines::print(const std::string& text) {
   hide();
-  std::fprintf(stream_, "%s\n", printable_lines(text).c_str());
-  std::fflush(stream_);
+  write_control(stream_, printable_lines(text) + "\n");
+  stream_.flush();
 }
 
 void LiveLines::hide() {
   if (shown_.empty()) return;
-  std::fputs("\r", stream_);
-  if (shown_.size() > 1) std::fprintf(stream_, "\033[%zuA", shown_.size() - 1);
-  std::fputs("\033[J", stream_);
-  std::fflush(stream_);
+  const std::size_t above = shown_.size() - 1;
+  write_control(stream_, "\r" + (above > 0 ? "\033[" + std::to_string(above) + "A" : "") + "\033[J");
+  stream_.flush();
   shown_.clear();
 }
 

@@ -40,7 +40,7 @@ void print_heading(std::ostream& out, const Terminal& terminal, std::string_view
 /// many. Without a terminal only print() does anything.
 class LiveLines {
  public:
-  LiveLines(std::FILE* stream, const Terminal& terminal) : stream_(stream), terminal_(terminal) {}
+  LiveLines(std::ostream& stream, const Terminal& terminal) : stream_(stream), terminal_(terminal) {}
   ~LiveLines() { hide(); }
   LiveLines(const LiveLines&) = delete;
   LiveLines& operator=(const LiveLines&) = delete;
@@ -59,7 +59,7 @@ class LiveLines {
  private:
   std::vector<std::string> wanted() const;
 
-  std::FILE* stream_;
+  std::ostream& stream_;
   Terminal terminal_;
   std::map<int, std::string> lines_;
   std::vector<std::string> shown_;

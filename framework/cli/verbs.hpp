@@ -1,87 +1,103 @@
-// The verbs of exp: one file each, one function each, one list for main, help and completion.
+// The verbs of exp: each file makes one or more Verbs, and verbs() lists them for main, help and completion.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/binder.hpp"
+#include "cli/exit_code.hpp"
+
 namespace encore {
 
-using Arguments = std::vector<std::string>;
-
-/// Each takes what follows the verb and returns the exit code. What it throws as Error means that nothing was
-/// started (exit 2).
-int run_verb(const Arguments& arguments);
-int plan_verb(const Arguments& arguments);
-int ls_verb(const Arguments& arguments);
-int show_verb(const Arguments& arguments);
-int status_verb(const Arguments& arguments);
-int logs_verb(const Arguments& arguments);
-int stop_verb(const Arguments& arguments);
-int retry_verb(const Arguments& arguments);
-int verify_verb(const Arguments& arguments);
-int diff_verb(const Arguments& arguments);
-int compare_verb(const Arguments& arguments);
-int report_verb(const Arguments& arguments);
-int bundle_verb(const Arguments& arguments);
-int explain_verb(const Arguments& arguments);
-int tag_verb(const Arguments& arguments);
-int note_verb(const Arguments& arguments);
-int rm_verb(const Arguments& arguments);
-int undelete_verb(const Arguments& arguments);
-int gc_verb(const Arguments& arguments);
-int evaluate_verb(const Arguments& arguments);
-int predict_verb(const Arguments& arguments);
-int generate_verb(const Arguments& arguments);
-int attention_verb(const Arguments& arguments);
-int embed_verb(const Arguments& arguments);
-int serve_verb(const Arguments& arguments);
-int monitor_verb(const Arguments& arguments);
-int quantize_verb(const Arguments& arguments);
-int export_verb(const Arguments& arguments);
-int retrain_verb(const Arguments& arguments);
-int import_verb(const Arguments& arguments);
-int bench_verb(const Arguments& arguments);
-int query_verb(const Arguments& arguments);
-int dump_verb(const Arguments& arguments);
-int plugin_verb(const Arguments& arguments);
-int db_verb(const Arguments& arguments);
-int doctor_verb(const Arguments& arguments);
-int job_verb(const Arguments& arguments);
-int completion_verb(const Arguments& arguments);
-int version_verb(const Arguments& arguments);
-int help_verb(const Arguments& arguments);
-
-/// What these verbs do; each is in one component alone (report_main.cpp, serve_main.cpp, bench_main.cpp).
-int report_in_component(const Arguments& arguments);
-int compare_in_component(const Arguments& arguments);
-int attention_in_component(const Arguments& arguments);
-int export_in_component(const Arguments& arguments);
-int bundle_in_component(const Arguments& arguments);
-int bundle_show_in_component(const Arguments& arguments);
-int db_merge_in_component(const Arguments& arguments);
-/// Of a bundle; runs are verified in exp itself.
-int verify_in_component(const Arguments& arguments);
-int serve_in_component(const Arguments& arguments);
-int monitor_in_component(const Arguments& arguments);
-int bench_in_component(const Arguments& arguments);
-int bench_ls_in_component(const Arguments& arguments);
-int bench_show_in_component(const Arguments& arguments);
-
 struct Verb {
-  const char* name;
-  const char* summary;  ///< one line, no final stop
-  int (*run)(const Arguments& arguments);
-  const std::vector<Verb>& (*actions)() = nullptr;  ///< of a verb that has some: plugin ls, db check
-  const char* component =
-      "";  ///< the program that does it, where exp itself has only its options (components.hpp)
+  std::string name;
+  std::string summary;  ///< one line, no final stop
+  /// Takes what follows the verb and returns the exit code. What it throws as Error means that nothing was
+  /// started (exit 2).
+  std::function<int(const Arguments&, Console&)> run;
+  std::function<FormFields()> form;
+  std::string component =
+      {};  ///< the program that does it, where exp itself has only its form (components.hpp)
+  std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check
 };
+
+/// Reads the request of a form, and calls `run` with it unless help was asked for.
+template <class Request, class Run>
+int run_bound(const Form<Request>& form, const Arguments& arguments, Console& console, const Run& run) {
+  Request request;
+  if (!read_request(form, arguments, &request, console)) return exit_done;
+  App app{.database = database_of(console), .events = console, .stop = stop_requests(), .verb = form.verb()};
+  return run(request, app, console);
+}
+
+/// A verb whose request is described by `form`. `run` gets the request, the App and the Console.
+template <class Request>
+Verb make_verb(const std::string& name, const std::string& summary, Form<Request> (*form)(),
+               int (*run)(const Request&, App&, Console&)) {
+  return {.name = name,
+          .summary = summary,
+          .run = [form, run](const Arguments& arguments,
+                             Console& console) { return run_bound(form(), arguments, console, run); },
+          .form = form};
+}
+
+Verb run_verb();
+Verb plan_verb();
+Verb ls_verb();
+Verb show_verb();
+Verb status_verb();
+Verb logs_verb();
+Verb stop_verb();
+Verb retry_verb();
+Verb verify_verb();
+Verb diff_verb();
+Verb compare_verb();
+Verb report_verb();
+Verb bundle_verb();
+Verb explain_verb();
+Verb tag_verb();
+Verb note_verb();
+Verb rm_verb();
+Verb undelete_verb();
+Verb evaluate_verb();
+Verb predict_verb();
+Verb generate_verb();
+Verb attention_verb();
+Verb embed_verb();
+Verb serve_verb();
+Verb monitor_verb();
+Verb retrain_verb();
+Verb quantize_verb();
+Verb export_verb();
+Verb import_verb();
+Verb bench_verb();
+Verb query_verb();
+Verb dump_verb();
+Verb plugin_verb();
+// Actions of plugin and db.
+Verb plugin_ls();
+Verb plugin_info();
+Verb plugin_new();
+Verb plugin_build();
+Verb plugin_check();
+Verb db_merge_verb();
+
+Verb db_verb();
+Verb doctor_verb();
+Verb gc_verb();
+int job_verb(const Arguments& arguments, Console& console);  ///< for programs: no list names it
+Verb completion_verb();
+Verb version_verb();
+Verb help_verb();
 
 /// In the order in which people meet them.
 const std::vector<Verb>& verbs();
 /// Throws UsageError that names the nearest verb.
 const Verb& find_verb(const std::string& name);
-/// For a verb with actions: runs the one that the first argument names, or prints the list of them under
+/// A verb with actions: runs the one that the first argument names, or prints the list of them under
 /// `purpose`.
-int run_action(const Verb& verb, const std::string& purpose, const Arguments& arguments);
+Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
+                          std::vector<Verb> actions);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See verdict_text.hpp. What it reads is the JSON that runner/verifier.cpp writes.
+// Verdicts as text. What it reads is the JSON that runner/verifier.cpp writes.
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>

@@ -1,30 +1,121 @@
-// verify: trains runs again and compares digests; the verdicts go into the database. verify_runs.hpp does it;
-// that of a bundle is done by exp-report (bundle_verify.cpp).
-#include "cli/bundle_verify.hpp"
+// verify: writes verdicts of verifications. Those of a bundle are made by exp-report (bundle_verify.cpp).
+#include "app/planned_search.hpp"
 #include "cli/components.hpp"
-#include "cli/planned_search.hpp"
-#include "cli/run_plugins.hpp"
-#include "cli/run_ranks.hpp"
-#include "cli/run_selection.hpp"
-#include "cli/search_text.hpp"
-#include "cli/verify_runs.hpp"
-#include "world/cores.hpp"
+#include "cli/verdict_text.hpp"
+#include "cli/verify_screen.hpp"
 
 namespace encore {
 
-int verify_verb(const Arguments& arguments) {
-  CommandLine line = make_verify_line();
-  if (!line.parse(arguments)) return exit_done;
-  require_threads(line.integer("threads"));
-  check_rank_options(line);
-  if (names_bundle(line)) become_component(line, arguments);
-  refuse_bundle_options(line);
+namespace {
 
-  Store store(line.database(), OpenMode::write);
-  if (const auto search = named_search(store, line.texts("run"))) return verify_search(line, store, *search);
-  const RunSelection selection = selection_from(line);
-  const SelectedRuns selected = selected_runs(line, store, selection);
-  return verify_runs(line, store, selected.runs, asks_for_one(selection, selected));
+nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& outcome, bool kept) {
+  const VerificationRow& verification = outcome.verification;
+  using Json = nlohmann::ordered_json;
+  return {{"run", run.name},
+          {"id", run.id},
+          {"outcome", verification.outcome},
+          {"first_step", verification.first_step ? Json(*verification.first_step) : Json()},
+          {"scope", verification.scope},
+          {"time", verification.time},
+          {"folder", kept ? Json(outcome.folder.string()) : Json()},
+          {"details", verification.details}};
+}
+
+int run_verify_verb(const Arguments& arguments, Console& console) {
+  return run_bound(verify_form(), arguments, console, [&](const VerifyRequest& request, App& app, Console&) {
+    if (request.names_bundle()) become_component("verify", arguments);
+    Store store(app.database, OpenMode::write);
+    if (const auto search = named_search(store, request.selection.runs))
+      return write_search_verdict(console, store, *search, request.json);
+    const RunSelection selection = selection_from(request.selection);
+    const SelectedRuns selected = selected_runs(app, store, selection);
+    return VerifyScreen(request, console).run(app, store, selected.runs, asks_for_one(selection, selected));
+  });
+}
+
+}  // namespace
+
+VerifyScreen::VerifyScreen(const VerifyRequest& request, Console& console)
+    : request_(request), console_(console), lines_(console.out, console.terminal) {}
+
+RunObserver& VerifyScreen::verifies(const RunRow& run, const Verifier& verifier) {
+  display_ = std::make_unique<RunDisplay>("verifying " + run.name, console_, lines_, 0,
+                                          request_.quiet || request_.json);
+  display_->say("verifying " + run.name + "  " + std::to_string(verifier.digests()) + " digests of steps " +
+                std::to_string(verifier.first_step()) + " to " + std::to_string(verifier.last_step()));
+  return *display_;
+}
+
+void VerifyScreen::judged(const RunRow& run, const VerificationOutcome& outcome) {
+  display_.reset();
+  lines_.hide();
+  if (outcome.interrupted) {
+    console_.noticed("the verification of " + run.name + " was stopped; there is no verdict");
+  } else if (request_.json) {
+    verdicts_.push_back(json_of(run, outcome, request_.keep));
+  } else {
+    console_.out << run.name << ' ' << verdict_text(outcome.verification) << '\n'
+                 << verdict_details(outcome.verification);
+    if (request_.keep) console_.out << "  trained in " << outcome.folder.string() << '\n';
+    console_.out.flush();
+  }
+}
+
+int VerifyScreen::run(const App& app, Store& store, const std::vector<RunRow>& runs, bool one,
+                      const PlaceFiles& place) {
+  int exit_code = exit_failed;
+  try {
+    const VerificationEnd end = verify_runs(request_, app, *this, store, runs, place);
+    exit_code = end == VerificationEnd::equal       ? exit_done
+                : end == VerificationEnd::different ? exit_different
+                                                    : exit_interrupted;
+  } catch (const WorkError& error) {
+    display_.reset();
+    lines_.hide();
+    console_.noticed(error.what());
+  }
+  if (!verdicts_.empty()) console_.print(one ? verdicts_.front() : nlohmann::ordered_json(verdicts_));
+  return exit_code;
+}
+
+int write_search_verdict(Console& console, Store& store, const SearchRow& row, bool json) {
+  using Json = nlohmann::ordered_json;
+  const SearchVerdict verdict = verify_search(store, row);
+  const int exit_code = verdict.equal() ? exit_done : exit_different;
+  if (json) {
+    const auto& different = verdict.first_different;
+    Json answer = {{"search", row.name},
+                   {"outcome", verdict.equal() ? "equal" : "different"},
+                   {"decisions", verdict.decisions},
+                   {"observations", verdict.observations},
+                   {"first_decision", different ? Json(*different + 1) : Json()},
+                   {"observation", verdict.changed_observation}};
+    if (different) {
+      answer["stored"] = verdict.stored;
+      answer["recomputed"] = verdict.recomputed;
+    }
+    console.print(answer);
+    return exit_code;
+  }
+  console.out << row.name << "  ";
+  if (verdict.first_different)
+    console.out << "different  decision " << *verdict.first_different + 1 << "\n  stored      "
+                << verdict.stored << "\n  recomputed  " << verdict.recomputed << ", of " << verdict.seen
+                << " observations\n";
+  else if (!verdict.equal())
+    console.out << "different  " << verdict.changed_observation << '\n';
+  else
+    console.out << "equal  " << verdict.decisions << " decisions recomputed, of " << verdict.observations
+                << " observations\n";
+  return exit_code;
+}
+
+Verb verify_verb() {
+  return {.name = "verify",
+          .summary = "train a run again and compare it bit by bit",
+          .run = run_verify_verb,
+          .form = [] { return verify_form(); },
+          .component = "exp-report"};
 }
 
 }  // namespace encore

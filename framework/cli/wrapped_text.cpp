@@ -1,11 +1,8 @@
-// See wrapped_text.hpp.
+// Breaks lines at spaces, and knows how wide help is.
 #include "cli/wrapped_text.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-
-#include "cli/terminal.hpp"
 
 namespace encore {
 
@@ -39,9 +36,8 @@ std::string wrapped_line(std::string_view line, int width, int hanging) {
 
 }  // namespace
 
-int help_width() {
+int help_width(const Terminal& terminal) {
   constexpr int narrowest = 40, widest = 100;
-  const Terminal terminal = terminal_of(stdout);
   const bool is_known = terminal.live || std::getenv("COLUMNS") != nullptr;
   return is_known ? std::clamp(terminal.width, narrowest, widest) : widest;
 }

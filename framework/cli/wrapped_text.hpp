@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "cli/terminal.hpp"
+
 namespace encore {
 
-/// The width of help on standard output, 40 to 100 columns: that of the terminal ($COLUMNS wins over it); 100
+/// The width of help on a stream, 40 to 100 columns: that of the terminal ($COLUMNS wins over it); 100
 /// without a terminal.
-int help_width();
+int help_width(const Terminal& terminal);
 
 /// The text with its lines broken at spaces, so that none is wider than `width`; a word that is wider stays
 /// whole. A line break of the text stays. What a broken line continues is indented like its beginning, and by

@@ -1,6 +1,6 @@
 // SiteFile: what a cluster wants to know of jobs (site.toml): partition, account, limits, modules. It is
 // checked like an experiment file, with line and column, and is never part of a run's identity.
-// Place in the flow: cli/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is
+// Place in the flow: app/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is
 // for users.
 #pragma once
 

@@ -132,6 +132,15 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
+std::string csv_record(const std::vector<std::string>& fields) {
+  std::string record;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) record += ',';
+    record += csv_field(field);
+  }
+  return record + "\r\n";
+}
+
 std::string csv_text(std::string_view text) {
   return csv_field(clean_lines(text));
 }

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace encore {
 
@@ -28,7 +29,9 @@ std::string latex_text(std::string_view text);
 /// A field of RFC 4180. Text that a spreadsheet would take for a formula, which begins with = + - @, a tab or
 /// a carriage return and is no number, gets a ' in front.
 std::string csv_field(std::string_view text);
-/// The same of text of a document, whose control characters are taken out.
+/// One record of RFC 4180, with its line end; each field as csv_field writes it.
+std::string csv_record(const std::vector<std::string>& fields);
+/// csv_field of text of a document, whose control characters are taken out.
 std::string csv_text(std::string_view text);
 
 /// What may stand in an id, a file name and a label: letters, digits, - and _; other bytes are "-".

@@ -1,5 +1,5 @@
 // Parent: the run that another one starts from, as a plan must know it; and ParentSource, which finds it. The
-// database and other experiment files are the control program's business (cli/parent_runs.hpp), so that a
+// database and other experiment files are the control program's business (app/parent_runs.hpp), so that a
 // plan asks for them through this interface. Read next: parent_filler.hpp, which uses it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // AnswerProgress: how far a worker is with an answer, as a line of JSON that it writes before the answer.
-// Place in the flow: the worker's verbs -> here -> cli/worker_answer.hpp, which shows it.
+// Place in the flow: the worker's verbs -> here -> app/worker_answer.hpp, which shows it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Where both programs keep what can be made again: encoded sets (tasks/token_cache.hpp), hashes of large
-// files (hash_cache.hpp), which plugin files have passed their checks (cli/plugin_passes.hpp).
+// files (hash_cache.hpp), which plugin files have passed their checks (app/plugin_passes.hpp).
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // GenerateRequest: what `exp generate` asks of the worker, as JSON on its standard input, and the rules that
-// a way of decoding has to keep. The control program writes it (cli/generate_verb.cpp), the worker reads it
+// a way of decoding has to keep. The control program writes it (app/predict.cpp), the worker reads it
 // (worker/generate_verb.cpp).
 #pragma once
 

@@ -1,5 +1,5 @@
 // The weights of the run that another one starts or learns from: where they are, and which. Place in the
-// flow: cli/parent_runs.hpp asks when it plans, Runner before it begins a run, since the parent may have been
+// flow: app/parent_runs.hpp asks when it plans, Runner before it begins a run, since the parent may have been
 // trained meanwhile. The worker reads them at step 0 (infer/parent_weights.hpp).
 #pragma once
 

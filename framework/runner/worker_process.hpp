@@ -40,7 +40,7 @@ struct WorkerPlace {
   std::string host = {};                              ///< on which it is launched; empty: this one
   std::shared_ptr<const Launcher> launcher = {};  ///< who starts it there; none: this process (worker.hpp)
   int ranks = 1;  ///< processes that train one run together; `threads` are those of each
-  /// With several ranks the program and the words that start them (cli/run_ranks.hpp); the worker follows.
+  /// With several ranks the program and the words that start them (app/run_ranks.hpp); the worker follows.
   std::vector<std::string> rank_launcher = {};
 };
 

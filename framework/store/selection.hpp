@@ -1,6 +1,6 @@
 // Which runs are meant: by words (names, ids, patterns, sweeps), narrowed by state, tag, sweep and a
 // condition in SQL, or the best of them. Place in the flow: every verb that takes runs asks here
-// (cli/run_selection.hpp), and reports do.
+// (app/run_selection.hpp), and reports do.
 #pragma once
 
 #include <string>

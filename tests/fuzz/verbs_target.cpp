@@ -1,4 +1,6 @@
 // What exp prints of databases of others: one verb a case.
+#include <sstream>
+
 #include "cli/components.hpp"
 #include "cli/verbs.hpp"
 #include "fuzz/changed_database.hpp"
@@ -37,12 +39,14 @@ class VerbsTarget final : public Target {
  private:
   /// In this process, whichever program does it.
   static void run(const std::string& verb, const Arguments& arguments) {
+    std::ostringstream out, err;
+    Console console(out, err);
     if (verb == "report")
-      report_in_component(arguments);
+      report_of_component().run(arguments, console);
     else if (verb == "compare")
-      compare_in_component(arguments);
+      compare_of_component().run(arguments, console);
     else
-      find_verb(verb).run(arguments);
+      find_verb(verb).run(arguments, console);
   }
 
   static const std::vector<std::pair<std::string, Arguments>>& questions() {

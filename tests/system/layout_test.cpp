@@ -28,8 +28,8 @@ using Names = std::vector<std::string>;
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
-const Names control_folders = {"plan",     "store",  "monitor", "runner", "analysis",
-                               "document", "report", "bundle",  "serve",  "cli"};
+const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysis", "document",
+                               "report", "bundle", "serve",   "app",    "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
                               "tasks",       "distributed", "infer",   "library",  "onnx",
                               "train",       "bench",       "worker"};
@@ -63,7 +63,7 @@ const std::set<std::string> declaring_tier = {"error",
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
-    {"sqlite3.h", {"store", "cli"}}, {"toml++/", {"config"}},
+    {"sqlite3.h", {"store", "app"}}, {"toml++/", {"config"}},
     {"sentencepiece", {}},  // a tokenizer that is a plugin
     {"oneapi/dnnl/", {"kernels"}},   {"KokkosBlas", {"kernels"}},
     {"mpi.h", {"distributed"}},      {"boost/program_options", {"cli", "worker"}},
@@ -199,8 +199,8 @@ TEST(Sql, no_statement_is_made_of_data) {
   const std::map<std::string, std::set<std::string>> known = {
       {"bundle/pack_bundle.cpp", {"cached:+std::string(table)+"}},
       {"bundle/spool_agreement.cpp", {"Statement:database_,+one+other+"}},
-      {"cli/db_check.cpp", {"cached:+std::string(column)+table+column+"}},
-      {"cli/ls_verb.cpp", {"integer:+condition_of(selection.sight)"}},
+      {"app/database.cpp", {"cached:+std::string(column)+table+column+"}},
+      {"app/ls.cpp", {"integer:+condition_of(selection.sight)"}},
       {"runner/recorder.cpp", {"integer:+std::to_string(milliseconds)"}},
       {"store/benches.cpp", {"cached:+table+"}},
       {"store/merge.cpp", {"cached:+what+"}},
@@ -228,7 +228,7 @@ TEST(Sql, no_statement_is_made_of_data) {
       {"store/upgrade.cpp", {"execute:+std::to_string(upgrade.to)"}}};
   const fs::path framework = fs::path(ENCORE_SOURCE_DIR) / "framework";
   std::size_t files = 0;
-  for (const char* folder : {"store", "bundle", "cli", "runner", "monitor"})
+  for (const char* folder : {"store", "bundle", "app", "cli", "runner", "monitor"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(framework / folder)) {
       if (entry.path().extension() != ".cpp") continue;
       ++files;
@@ -311,7 +311,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   // option, an outcome of a trial.
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
-       {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_scores.cpp",
+       {"app/database.cpp", "app/dump.cpp", "cli/run_summary.cpp", "cli/show_scores.cpp",
         "record/progress.cpp", "analysis/selection_notice.cpp", "report/trials.cpp", "store/garbage.cpp",
         "store/run_rows.hpp"}},
       {"artifact", {"bundle/evidence.cpp", "store/merged_rows.cpp"}},
@@ -319,11 +319,11 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
        {"bundle/evidence.cpp", "record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp",
         "store/merged_rows.cpp"}},
       {"digest",
-       {"bundle/evidence.cpp", "cli/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
+       {"bundle/evidence.cpp", "app/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
         "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
         "worker/check_plugin_verb.cpp"}},
       {"finished",
-       {"bundle/evidence.cpp", "cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp",
+       {"bundle/evidence.cpp", "app/dump.cpp", "app/plugin_check.cpp", "cli/run_json.cpp",
         "store/run_columns.cpp", "worker/check_plugin_verb.cpp"}},
       {"learning_rate",
        {"base/host_measures.cpp", "contract/optimizer_checks.cpp", "report/candidate_key.hpp"}},
@@ -333,11 +333,11 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
       {"numeric_environment", {"cli/run_json.cpp", "worker/main.cpp"}},
       {"peak_bytes", {"runner/bench_run.cpp"}},
       {"progress",
-       {"bundle/evidence.cpp", "cli/db_check.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp",
+       {"bundle/evidence.cpp", "app/database.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp",
         "store/garbage.cpp", "train/snapshots.cpp"}},
       {"result",
-       {"bundle/ro_crate.cpp", "bundle/evidence.cpp", "cli/bundle_text.cpp", "cli/db_check.cpp",
-        "cli/dump_verb.cpp", "cli/run_json.cpp", "cli/run_list.cpp"}},
+       {"bundle/ro_crate.cpp", "bundle/evidence.cpp", "cli/bundle_text.cpp", "app/database.cpp",
+        "app/dump.cpp", "cli/run_json.cpp", "cli/run_list.cpp"}},
       {"started", {"bundle/evidence.cpp", "cli/run_json.cpp"}},
       {"step_seconds", {"base/host_measures.cpp", "analysis/bench_summary_json.cpp"}},
       {"tokens_per_second", {"base/host_measures.cpp", "analysis/bench_summary_json.cpp"}}};
@@ -350,14 +350,44 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   }
 }
 
+/// Those of the folders that contain one of the strings.
+std::set<std::string> files_of(const std::set<std::string>& folders, const std::vector<std::string>& texts) {
+  std::set<std::string> found;
+  for (const std::string& text : texts)
+    for (const std::string& file : files_with(text))
+      if (folders.contains(first_part(file))) found.insert(file);
+  return found;
+}
+
+// app/ decides and cli/ talks: verbs write to the Console that they are given, and one file binds the command
+// line.
+TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {
+  const std::set<std::string> exp = {"app", "bundle", "report", "analysis", "document", "cli"};
+  EXPECT_EQ(files_of(exp, {"std::cout", "std::cerr"}),
+            (std::set<std::string>{"cli/console.cpp", "cli/program.cpp"}));
+  EXPECT_EQ(files_of(exp, {"include <boost/program_options", "variables_map"}),
+            (std::set<std::string>{"cli/binder.cpp"}));
+  EXPECT_EQ(files_with("CommandLine"), std::set<std::string>());
+  EXPECT_EQ(files_of({"app"}, {"terminal.hpp", "terminal_filter.hpp", "printf(\"", "std::cin"}),
+            std::set<std::string>());
+}
+
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
-  const std::set<std::string> own = {
-      "cli/logs_verb.cpp",        "cli/plugin_new.cpp",     "cli/run_summary.cpp",
-      "world/control_groups.cpp", "world/cores.cpp",        "world/cpu_ticks.cpp",
-      "world/process.cpp",        "runner/attempt_end.cpp", "runner/machine_noise.cpp",
-      "world/lock_holders.cpp",   "train/machine_load.cpp", "worker/bench_verb.cpp",
-      "worker/environment.cpp",   "worker/train_verb.cpp"};
+  const std::set<std::string> own = {"app/logs.cpp",
+                                     "app/plugin_project.cpp",
+                                     "cli/run_summary.cpp",
+                                     "world/control_groups.cpp",
+                                     "world/cores.cpp",
+                                     "world/cpu_ticks.cpp",
+                                     "world/process.cpp",
+                                     "runner/attempt_end.cpp",
+                                     "runner/machine_noise.cpp",
+                                     "world/lock_holders.cpp",
+                                     "train/machine_load.cpp",
+                                     "worker/bench_verb.cpp",
+                                     "worker/environment.cpp",
+                                     "worker/train_verb.cpp"};
   EXPECT_EQ(files_with("std::ifstream"), own);
 }
 
@@ -512,6 +542,7 @@ TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("base", "config/value.hpp"));
   EXPECT_TRUE(broken_rule("record", "plan/plan.hpp"));
   EXPECT_TRUE(broken_rule("model", "train/trainer.hpp"));
+  EXPECT_TRUE(broken_rule("app", "cli/console.hpp"));
   EXPECT_TRUE(broken_rule("cli", "encore/device.hpp"));
   EXPECT_TRUE(broken_rule("runner", "Kokkos_Core.hpp"));
   EXPECT_TRUE(broken_rule("plan", "sqlite3.h"));

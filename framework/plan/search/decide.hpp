@@ -1,7 +1,7 @@
 // decide: what a search does next, as a pure function of what it knows. No database, no clock, no state of
 // its own: the same history gives the same decision, on every machine and however often it is asked. That is
 // what lets `exp verify SEARCH` recompute every decision of a search from its rows.
-// Read next: tpe.hpp, which proposes points; cli/search_session.hpp, which does what is decided.
+// Read next: tpe.hpp, which proposes points; app/search_session.hpp, which does what is decided.
 #pragma once
 
 #include <cstdint>

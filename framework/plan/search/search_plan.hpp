@@ -1,6 +1,6 @@
 // SearchPlan: an experiment file with [search], checked, and its trials as runs. It is to a search what
 // Plan (plan.hpp) is to a sweep, except that its points come one after the other.
-// Place in the flow: `exp plan` and `exp run` make one; cli/search_session.hpp trains its trials.
+// Place in the flow: `exp plan` and `exp run` make one; app/search_session.hpp trains its trials.
 #pragma once
 
 #include <optional>

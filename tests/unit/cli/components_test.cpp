@@ -6,8 +6,8 @@
 
 #include <fstream>
 #include <set>
+#include <sstream>
 
-#include "cli/completion.hpp"
 #include "cli/report_formats.hpp"
 #include "report/checklist.hpp"
 #include "support/places.hpp"
@@ -24,9 +24,10 @@ std::set<std::string> components_of_build() {
 }
 
 std::string help_of(const Verb& verb) {
-  ::testing::internal::CaptureStdout();
-  EXPECT_EQ(verb.run({"-h"}), exit_done) << verb.name;
-  return ::testing::internal::GetCapturedStdout();
+  std::ostringstream out;
+  Console console(out, out);
+  EXPECT_EQ(verb.run({"-h"}, console), exit_done) << verb.name;
+  return out.str();
 }
 
 TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
@@ -34,11 +35,11 @@ TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
   std::set<std::string> named;
   const auto take = [&](const std::vector<Verb>& list) {
     for (const Verb& verb : list)
-      if (const std::string component = verb.component; !component.empty()) named.insert(component);
+      if (!verb.component.empty()) named.insert(verb.component);
   };
   take(verbs());
   for (const Verb& verb : verbs())
-    if (verb.actions != nullptr) take(verb.actions());
+    if (!verb.actions.empty()) take(verb.actions);
   EXPECT_EQ(named, (std::set<std::string>{"exp-bench", "exp-report", "exp-serve"}));
   for (const std::string& component : named) EXPECT_TRUE(known.contains(component)) << component;
   EXPECT_EQ(component_of("report"), "exp-report");
@@ -50,10 +51,12 @@ TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
 
 TEST(Components, HelpAndOptionsOfEveryVerbNeedNoComponent) {
   for (const Verb& verb : verbs()) {
-    EXPECT_TRUE(help_of(verb).starts_with(std::string("exp ") + verb.name)) << verb.name;
-    if (std::string(verb.component).empty()) continue;
-    EXPECT_FALSE(description_of(verb).options.empty()) << verb.name;
-    EXPECT_THROW(verb.run({"--no-such-option"}), UsageError) << verb.name;
+    EXPECT_TRUE(help_of(verb).starts_with("exp " + verb.name)) << verb.name;
+    if (verb.component.empty()) continue;
+    std::ostringstream out;
+    Console console(out, out);
+    EXPECT_FALSE(verb.form().fields().empty()) << verb.name;
+    EXPECT_THROW(verb.run({"--no-such-option"}, console), UsageError) << verb.name;
   }
 }
 

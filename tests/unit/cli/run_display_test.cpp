@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace encore {
 namespace {
 
@@ -59,23 +61,25 @@ TEST(RunDisplay, MeasuresShowTheScoresOfOneSplitTheSelectedOneFirst) {
 }
 
 TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
-  ::testing::internal::CaptureStdout();
-  LiveLines lines(stdout, Terminal{});
-  RunDisplay display("tiny", lines, 0, false, "dev/f1");
+  std::ostringstream out;
+  Console console(out, out);
+  LiveLines lines(out, Terminal{});
+  RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
   display.defined(dev_f1);
   display.happened(Progressed{.step = 5, .total_steps = 20, .epoch = 1, .loss = 0.5});
   display.stepped(4, 0.75);
   display.stepped(5, 0.25);
   display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
-  const std::string text = ::testing::internal::GetCapturedStdout();
+  const std::string text = out.str();
   EXPECT_TRUE(text.ends_with(" tiny  step 5  epoch 1  train loss 0.5  dev F1 25.00\n")) << text;
   EXPECT_EQ(text[2], ':') << text;
 }
 
 TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
-  ::testing::internal::CaptureStdout();
-  LiveLines lines(stdout, Terminal{});
-  RunDisplay display("tiny", lines, 0, false, "dev/f1");
+  std::ostringstream out;
+  Console console(out, out);
+  LiveLines lines(out, Terminal{});
+  RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
   display.defined(dev_f1);
   display.stepped(1, 4.0);
   display.happened(Evaluated{.step = 1, .measures = {{"dev/f1", 0.25}}});
@@ -83,7 +87,7 @@ TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
   display.stepped(3, 2.0);
   display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
   display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
-  const std::string text = ::testing::internal::GetCapturedStdout();
+  const std::string text = out.str();
   EXPECT_NE(text.find("step 1  train loss 4  dev F1 25.00\n"), std::string::npos) << text;
   EXPECT_NE(text.find("step 3  train loss 1.5  dev F1 50.00\n"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("step 3  dev F1 50.00\n")) << "no step since: " << text;
@@ -99,26 +103,28 @@ TEST(RunDisplay, InactivityIsHeldAgainstTheUsualStep) {
 }
 
 TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
-  ::testing::internal::CaptureStdout();
+  std::ostringstream out;
+  Console console(out, out);
   {
-    LiveLines lines(stdout, Terminal{.live = true});
-    RunDisplay display("tiny", lines, 0, false, "dev/f1");
+    LiveLines lines(out, Terminal{.live = true});
+    RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
     display.defined(dev_f1);
     display.happened(Progressed{.step = 5, .total_steps = 20});
     display.silent({.seconds = 40, .usual_step = 0.02, .stepped = true});
   }
-  const std::string text = ::testing::internal::GetCapturedStdout();
+  const std::string text = out.str();
   EXPECT_NE(text.find("tiny  step 5/20  no step for 40 s, usually 0.02 s"), std::string::npos) << text;
 }
 
 TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
-  ::testing::internal::CaptureStdout();
-  LiveLines lines(stdout, Terminal{});
-  RunDisplay display("tiny", lines, 0, true);
+  std::ostringstream out;
+  Console console(out, out);
+  LiveLines lines(out, Terminal{});
+  RunDisplay display("tiny", console, lines, 0, true);
   display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
   display.happened(Logged{.text = "hidden"});
   display.happened(Logged{.level = LogLevel::warning, .text = "shown"});
-  const std::string text = ::testing::internal::GetCapturedStdout();
+  const std::string text = out.str();
   EXPECT_TRUE(text.ends_with(" tiny  warning: shown\n")) << text;
   EXPECT_EQ(text.find("hidden"), std::string::npos);
 }

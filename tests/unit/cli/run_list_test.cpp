@@ -21,9 +21,9 @@ TEST(RunList, a_column_of_csv_stands_there_once) {
   run.name = "a";
   run.seed = 7;
   RunList list{.runs = {run}, .scores = {RunScore()}, .seconds = {1.5}};
-  list.columns = {{.name = "model.dropout", .title = "DROPOUT", .values = {{1, 0.00327243}}},
-                  {.name = "seed", .title = "SEED", .values = {{1, 7}}},
-                  {.name = "model.dropout", .title = "DROPOUT", .values = {{1, 0.00327243}}}};
+  list.columns = {{.name = "model.dropout", .title = "dropout", .values = {{1, 0.00327243}}},
+                  {.name = "seed", .title = "seed", .values = {{1, 7}}},
+                  {.name = "model.dropout", .title = "dropout", .values = {{1, 0.00327243}}}};
   std::ostringstream out;
   print_csv(out, list);
   EXPECT_EQ(line_of(out.str(), 0),

@@ -1,5 +1,5 @@
 // Event files byte by byte, against the published check value and a record written down by hand.
-#include "cli/tensorboard.hpp"
+#include "app/tensorboard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 
 namespace encore {
 namespace {
@@ -23,20 +24,16 @@ TEST(Terminal, CuttingNeverSplitsACharacter) {
   EXPECT_EQ(cut_to_width("abc", 0, true), "");
 }
 
-std::string written(const std::function<void(std::FILE*)>& write) {
-  std::FILE* file = std::tmpfile();
-  write(file);
-  std::rewind(file);
-  char text[512] = {};
-  const std::size_t count = std::fread(text, 1, sizeof text - 1, file);
-  std::fclose(file);
-  return std::string(text, count);
+std::string written(const std::function<void(std::ostream&)>& write) {
+  std::ostringstream out;
+  write(out);
+  return out.str();
 }
 
 TEST(LiveLines, ReplaceThemselvesOnATerminalAndAreSilentElsewhere) {
   const auto write = [](const Terminal& terminal) {
-    return written([&](std::FILE* file) {
-      LiveLines lines(file, terminal);
+    return written([&](std::ostream& out) {
+      LiveLines lines(out, terminal);
       lines.set(0, "one");
       lines.refresh();
       lines.refresh();
@@ -50,8 +47,8 @@ TEST(LiveLines, ReplaceThemselvesOnATerminalAndAreSilentElsewhere) {
 }
 
 TEST(LiveLines, StandInTheOrderOfTheirKeysAndOneGoesWhenItIsRemoved) {
-  EXPECT_EQ(written([](std::FILE* file) {
-              LiveLines lines(file, Terminal{.live = true});
+  EXPECT_EQ(written([](std::ostream& out) {
+              LiveLines lines(out, Terminal{.live = true});
               lines.set(2, "second");
               lines.set(1, "first");
               lines.refresh();
@@ -62,8 +59,8 @@ TEST(LiveLines, StandInTheOrderOfTheirKeysAndOneGoesWhenItIsRemoved) {
 }
 
 TEST(LiveLines, MoreThanTheTerminalIsHighAreCounted) {
-  EXPECT_EQ(written([](std::FILE* file) {
-              LiveLines lines(file, Terminal{.live = true, .height = 4});
+  EXPECT_EQ(written([](std::ostream& out) {
+              LiveLines lines(out, Terminal{.live = true, .height = 4});
               for (int key = 0; key < 5; ++key) lines.set(key, "line " + std::to_string(key));
               lines.refresh();
             }),

@@ -1,0 +1,25 @@
+// The options of backend and plugin folders.
+#include "app/backend.hpp"
+
+#include <cstdlib>
+
+namespace encore {
+
+Form<BackendRequest> backend_options() {
+  using R = BackendRequest;
+  return Form<R>()
+      .option("backend", &R::backend, "NAME",
+              "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
+      .option(
+          "plugin-path", &R::plugin_path, "DIR",
+          "a folder with plugins (may be repeated, or several with colons); searched after plugin_path of "
+          "the file, before $ENCORE_PLUGIN_PATH");
+}
+
+std::string backend_of(const std::optional<std::string>& written, const Programs& programs) {
+  if (written) return *written;
+  const char* backend = std::getenv("ENCORE_BACKEND");
+  return backend != nullptr && *backend != '\0' ? backend : programs.backend;
+}
+
+}  // namespace encore

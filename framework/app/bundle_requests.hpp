@@ -1,0 +1,46 @@
+// The requests of bundle, bundle show and db merge. exp reads them; exp-report does what they ask
+// (cli/components.hpp). That of verify, which takes runs and bundles, is in verify.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/run_selection.hpp"
+
+namespace encore {
+
+struct BundleRequest {
+  std::string output;
+  bool data = false;
+  bool take_private = false;
+  std::string weights = "best";
+  std::vector<std::string> sources;
+  std::optional<std::string> licence;
+  std::optional<std::string> author;
+  bool json = false;
+  bool quiet = false;
+  SelectionRequest selection;
+};
+
+struct BundleShowRequest {
+  bool claims = false;
+  std::string report;
+  bool files = false;
+  bool diff = false;
+  std::vector<std::string> plugin_path;
+  bool json = false;
+  std::string file;
+};
+
+struct DbMergeRequest {
+  bool dry_run = false;
+  bool json = false;
+  std::vector<std::string> database;
+};
+
+Form<BundleRequest> bundle_form();
+Form<BundleShowRequest> bundle_show_form();
+Form<DbMergeRequest> db_merge_form();
+
+}  // namespace encore

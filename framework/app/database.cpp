@@ -1,0 +1,231 @@
+// Keeps the file of the database in order, and looks for damage in it and in the files of its runs.
+#include "app/database.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/foreign_values.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
+#include "record/run_paths.hpp"
+#include "report/wording.hpp"
+#include "store/foreign_schema.hpp"
+#include "store/newest.hpp"
+#include "store/record_gaps.hpp"
+
+namespace encore {
+
+namespace {
+
+/// SHA-256 by path of those on disk. Of several attempts that came by one step the last has written the file.
+std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run) {
+  std::map<std::string, std::string> last;
+  std::map<std::string, int> attempt;
+  for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
+    if (!checkpoint.on_disk || checkpoint.attempt < attempt[checkpoint.path]) continue;
+    attempt[checkpoint.path] = checkpoint.attempt;
+    last[checkpoint.path] = checkpoint.sha256;
+  }
+  return last;
+}
+
+/// What a complete run is scored with; nothing removes it but somebody's hand. A bundle need not bring it, so
+/// that of a run from elsewhere is not missing.
+void check_best(Store& store, const RunRow& run, std::vector<std::string>& faults) {
+  if (run.origin || run.state != RunState::completed || !run.result.is_object()) return;
+  const std::int64_t best = run.result.value("best_step", std::int64_t{-1});
+  const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+  const auto found = std::ranges::find(checkpoints, best, &CheckpointRow::step);
+  if (found != checkpoints.end() && !found->on_disk)
+    faults.push_back("run " + run.name + ": its best checkpoint, " + found->path + ", is gone");
+}
+
+void check_files(Store& store, const RunRow& run, const std::filesystem::path& folder,
+                 std::vector<std::string>& faults) {
+  for (const auto& [path, sha256] : checkpoints_of(store, run.number))
+    if (sha256_of_file(path_below(folder, path)) != sha256)
+      faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
+  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
+    if (const auto file = path_below(folder, artifact.path);
+        std::filesystem::exists(file) && sha256_of_file(file) != artifact.sha256)
+      faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
+}
+
+/// Damage of a spool is a fault where it costs records of a complete run.
+void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
+  for (const RecordGap& gap : find_record_gaps(store, run)) {
+    const bool fault = gap.lost && run.state == RunState::completed;
+    const std::string rest = fault      ? ""
+                             : gap.lost ? "; the run is not complete, and may record it yet"
+                                        : "; nothing is missing in the database";
+    (fault ? findings.faults : findings.notes).push_back("run " + run.name + ": " + gap.text + rest);
+  }
+}
+
+void check_run(Store& store, const RunRow& run, bool hash, DatabaseFindings& findings) {
+  const std::filesystem::path folder = store.run_folder(run.id);
+  if (run.attempts > 0 && !std::filesystem::exists(folder)) {
+    findings.faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
+    return;
+  }
+  check_spools(store, run, findings);
+  if (const auto metric = wrong_newest(store.database(), run.number))
+    findings.faults.push_back("run " + run.name + ": the newest value of " + *metric +
+                              ", as lists show it, is not what its points say");
+  check_best(store, run, findings.faults);
+  if (hash) check_files(store, run, folder, findings.faults);
+}
+
+/// The folders of all runs; of a copied database there are none.
+void check_runs(Store& store, bool hash, DatabaseFindings& findings) {
+  const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
+  const std::filesystem::path all = store.runs_folder();
+  const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
+  if (trained > 0 && !std::filesystem::exists(all)) {
+    findings.faults.push_back(all.string() + ", the folder with the files of " +
+                              counted(static_cast<std::size_t>(trained), "run") +
+                              ", is not there; a copy of a database needs a copy of that folder beside "
+                              "it, under this name");
+    return;
+  }
+  for (const RunRow& run : runs) {
+    try {
+      reading_values_of(store, [&] { check_run(store, run, hash, findings); });
+    } catch (const Error& error) {
+      findings.faults.push_back("run " + run.name + ": " + error.what());
+    }
+  }
+}
+
+/// What cannot be read is left out by everything that shows it.
+void check_json(Store& store, std::vector<std::string>& faults) {
+  constexpr std::pair<const char*, const char*> columns[] = {
+      {"host", "description"},     {"build", "description"},      {"run", "result"},
+      {"attempt", "environment"},  {"attempt", "progress"},       {"attempt", "started_event"},
+      {"verification", "details"}, {"bench", "settings"},         {"bench", "noise"},
+      {"bench_case", "settings"},  {"bench_case", "environment"}, {"bench_case", "facts"}};
+  for (const auto& [table, column] : columns) {
+    Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
+                                              " WHERE " + column + " IS NOT NULL");
+    while (rows.step()) {
+      try {
+        parse_json(rows.text(1));
+      } catch (const JsonError& error) {
+        faults.push_back(table + (" " + std::to_string(rows.integer(0))) + ": its " + column +
+                         " cannot be read: " + error.what());
+      }
+    }
+    rows.reset();
+  }
+}
+
+DatabaseFindings look_through(Store& store, bool hash) {
+  DatabaseFindings findings;
+  std::vector<std::string>& faults = findings.faults;
+  Statement& integrity = store.database().cached("PRAGMA integrity_check");
+  while (integrity.step())
+    if (integrity.text(0) != "ok") faults.push_back("the file is damaged: " + integrity.text(0));
+  integrity.reset();
+  Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
+  while (foreign.step())
+    faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
+                     " that is gone");
+  foreign.reset();
+  check_json(store, faults);
+  check_runs(store, hash, findings);
+  return findings;
+}
+
+/// What the log file holds counts too: after writing it can be the larger part.
+std::uint64_t bytes_of(const std::filesystem::path& database) {
+  std::error_code failure;
+  const auto log = std::filesystem::file_size(database.string() + "-wal", failure);
+  return std::filesystem::file_size(database) + (failure ? 0 : log);
+}
+
+}  // namespace
+
+Form<DbPathRequest> db_path_form() {
+  using R = DbPathRequest;
+  return Form<R>("db path",
+                 {"db path",
+                  "Prints where the database is: the one of --db, of $ENCORE_DB, or encore.db here.",
+                  {{"exp db path", "what to hand to sqlite3"}}})
+      .flag("json", &R::json, "as JSON");
+}
+
+Form<DbCheckRequest> db_check_form() {
+  using R = DbCheckRequest;
+  return Form<R>("db check",
+                 {"db check [options]",
+                  "Looks for damage in the database, for folders of runs that are gone, and whether "
+                  "checkpoints and predictions still have the content that was recorded.",
+                  {{"exp db check", "look through the database and the folders of its runs"}}})
+      .flag("quick", &R::quick, "without reading checkpoints and predictions")
+      .flag("json", &R::json, "as JSON");
+}
+
+Form<DbBackupRequest> db_backup_form() {
+  using R = DbBackupRequest;
+  return Form<R>("db backup",
+                 {"db backup FILE [options]",
+                  "Copies the database into a new file, whole and consistent, while others go on writing "
+                  "to it. The folders of the runs (checkpoints, predictions) are not in it: copy them "
+                  "beside.",
+                  {{"exp db backup safe.db", "a copy of now, under a name that is free"}}})
+      .argument("file", &R::file, "a file to write")
+      .flag("json", &R::json, "as JSON");
+}
+
+Form<DbVacuumRequest> db_vacuum_form() {
+  using R = DbVacuumRequest;
+  return Form<R>("db vacuum",
+                 {"db vacuum [options]",
+                  "Gives the space of what was removed back to the file system and puts the rows in order. "
+                  "Others wait meanwhile; it needs as much free space as the database has.",
+                  {{"exp db vacuum", "make the file as small as its content"}}})
+      .flag("json", &R::json, "as JSON");
+}
+
+Form<DbUpgradeRequest> db_upgrade_form() {
+  using R = DbUpgradeRequest;
+  return Form<R>("db upgrade",
+                 {"db upgrade [options]",
+                  "Brings the database of an older Encore to the schema of this one: a copy is put beside "
+                  "it first, then all steps happen in one transaction. Nothing else ever changes a schema.",
+                  {{"exp db upgrade", "nothing to do where the version is that of this Encore"}}})
+      .flag("json", &R::json, "as JSON");
+}
+
+DatabaseFindings check_database(const DbCheckRequest& request, const App& app) {
+  Store store(app.database, OpenMode::read);
+  DatabaseFindings findings = look_through(store, !request.quick);
+  findings.runs = store.list_runs({.sight = Sight::any}).size();
+  return findings;
+}
+
+Backup back_up(const DbBackupRequest& request, const App& app) {
+  const auto database = open_encore_database(app.database, OpenMode::read);
+  backup_database(*database, request.file);
+  return {.file = request.file,
+          .bytes = std::filesystem::file_size(request.file),
+          .runs = static_cast<std::size_t>(
+              *Database(request.file, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run"))};
+}
+
+Vacuumed vacuum(const App& app) {
+  const auto database = open_encore_database(app.database, OpenMode::write);
+  Vacuumed vacuumed{.before = bytes_of(app.database)};
+  const Unguarded unguarded(*database);  // PRAGMA optimize makes tables of statistics
+  database->execute("VACUUM");
+  database->execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  database->execute("PRAGMA optimize");
+  vacuumed.after = bytes_of(app.database);
+  return vacuumed;
+}
+
+}  // namespace encore

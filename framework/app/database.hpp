@@ -1,0 +1,63 @@
+// db: where the database is, whether it is sound, and what keeps its file in order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/app.hpp"
+#include "app/form.hpp"
+#include "store/upgrade.hpp"
+
+namespace encore {
+
+struct DbPathRequest {
+  bool json = false;
+};
+
+struct DbCheckRequest {
+  bool quick = false;
+  bool json = false;
+};
+
+struct DbBackupRequest {
+  std::string file;
+  bool json = false;
+};
+
+struct DbVacuumRequest {
+  bool json = false;
+};
+
+struct DbUpgradeRequest {
+  bool json = false;
+};
+
+Form<DbPathRequest> db_path_form();
+Form<DbCheckRequest> db_check_form();
+Form<DbBackupRequest> db_backup_form();
+Form<DbVacuumRequest> db_vacuum_form();
+Form<DbUpgradeRequest> db_upgrade_form();
+
+/// One sentence each.
+struct DatabaseFindings {
+  std::vector<std::string> faults;
+  std::vector<std::string> notes;  ///< what is damaged on disk and yet costs nothing
+  std::size_t runs = 0;            ///< of the database
+};
+DatabaseFindings check_database(const DbCheckRequest& request, const App& app);
+
+struct Backup {
+  std::filesystem::path file;
+  std::uint64_t bytes = 0;
+  std::size_t runs = 0;
+};
+Backup back_up(const DbBackupRequest& request, const App& app);
+
+struct Vacuumed {
+  std::uint64_t before = 0, after = 0;  ///< bytes of the database
+};
+Vacuumed vacuum(const App& app);
+
+}  // namespace encore

@@ -1,0 +1,93 @@
+// Compares the facts of two runs.
+#include "app/diff.hpp"
+
+#include <tuple>
+
+#include "analysis/foreign_values.hpp"
+#include "runner/drift.hpp"
+
+namespace encore {
+
+namespace {
+
+/// What only one of two runs can tell would all look like a difference.
+void keep_question(Facts& facts) {
+  std::erase_if(
+      facts, [](const Field& field) { return field.section != "configuration" && field.section != "data"; });
+}
+
+/// Of two words each means one run, and both may mean the same; else two are meant in all.
+std::pair<RunRow, RunRow> two_runs(const DiffRequest& request, const App& app, Store& store) {
+  const RunSelection selection = selection_from(request.selection);
+  const std::vector<std::string>& words = selection.words;
+  require_choice(app, selection, "two runs");
+  if (words.size() == 2)
+    return {selected_run(app, store, selection_from(request.selection, {words[0]})),
+            selected_run(app, store, selection_from(request.selection, {words[1]}))};
+  std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
+  if (runs.size() != 2)
+    throw UsageError(
+        "exp diff needs two runs, and " +
+        (runs.size() == 1 ? "this is one: " : "these are " + std::to_string(runs.size()) + ": ") +
+        names_text(runs) + " (exp diff -h shows an example)");
+  return {std::move(runs[0]), std::move(runs[1])};
+}
+
+RunDifference compare(const DiffRequest& request, const App& app, Store& store) {
+  RunDifference result;
+  std::tie(result.a, result.b) = two_runs(request, app, store);
+  RunFacts facts_a = all_facts(store, result.a), facts_b = all_facts(store, result.b);
+  result.a_told = facts_a.told;
+  result.b_told = facts_b.told;
+  if (!facts_a.told || !facts_b.told) {
+    keep_question(facts_a.fields);
+    keep_question(facts_b.fields);
+  }
+  result.found = differences(facts_a.fields, facts_b.fields);
+  if (!request.drift) return result;
+  const double tolerance = request.tolerance.value_or(default_tolerance);
+  result.drift = drift_json(
+      step_drifts(store, result.a, result.b),
+      curve_drifts(loss_curves(store, result.a.number), loss_curves(store, result.b.number), tolerance),
+      tolerance);
+  return result;
+}
+
+}  // namespace
+
+Form<DiffRequest> diff_form() {
+  using R = DiffRequest;
+  return Form<R>(
+             "diff",
+             {"diff RUN RUN [options]",
+              "Where two runs differ: settings with the place each was written, content of the data, "
+              "numeric environment, build, host, plugins and code of their last attempts. Only what "
+              "differs is shown; paths are ignored, contents are compared. Of two arguments each means "
+              "one run; a sweep or a pattern alone means two. With --drift also how far their weights "
+              "are apart, by layer, at every step of which both have a checkpoint, and their curves of "
+              "loss.",
+              {{"exp diff quickstart quickstart", "nothing differs"},
+               {"exp diff quickstart quickstart --drift",
+                "two runs of one question on two backends, side by side"},
+               {"exp diff quickstart all --best dev/f1", "how a run differs from the best one"},
+               {"exp diff quickstart quickstart --json", "for a program, with whole hashes and patches"}}})
+      .flag("drift", &R::drift, "how far weights and losses are apart")
+      .option("tolerance", &R::tolerance, "X",
+              "with --drift: name the step from which a loss differs by more, relative")
+      .usual("0.001")
+      .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "the differences as CSV")
+      .include(&R::selection, run_arguments())
+      .least("tolerance", 0, "--tolerance must be a number from 0 on")
+      .needs("tolerance", "drift", "--tolerance is of no use without --drift")
+      .exclude("json", "csv");
+}
+
+RunDifference diff(const DiffRequest& request, const App& app) {
+  Store store(app.database, OpenMode::read);
+  RunDifference result;
+  reading_values_of(store, [&] { result = compare(request, app, store); });
+  return result;
+}
+
+}  // namespace encore

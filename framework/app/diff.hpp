@@ -1,0 +1,33 @@
+// diff: where two runs differ, from their settings to the host they ran on, and how far their weights and
+// losses have come apart.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/difference.hpp"
+#include "app/run_selection.hpp"
+
+namespace encore {
+
+struct DiffRequest {
+  bool drift = false;
+  std::optional<double> tolerance;  ///< relative; not written: default_tolerance
+  bool json = false, csv = false;
+  SelectionRequest selection;
+};
+
+Form<DiffRequest> diff_form();
+
+struct RunDifference {
+  RunRow a, b;
+  bool a_told = true, b_told = true;  ///< false: it has not begun, so only settings and data are compared
+  std::vector<Difference> found;
+  nlohmann::json drift;  ///< as drift_json; null: not asked for
+};
+
+RunDifference diff(const DiffRequest& request, const App& app);
+
+}  // namespace encore

@@ -1,0 +1,152 @@
+// Runs as files for other programs.
+#include "app/dump.hpp"
+
+#include <cctype>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "app/tensorboard.hpp"
+#include "document/escape.hpp"
+#include "record/run_paths.hpp"
+#include "world/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The shortest text that reads back the same; nan, inf and -inf, which JSON does not have.
+std::string shortest_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return nlohmann::json(value).dump();
+}
+
+std::string plain_text(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+}
+
+void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
+  AtomicFile file(path);
+  file.write(csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
+                         "group", "tags", "note", "created", "finished", "best_step", "result"}));
+  for (const RunRow& run : runs) {
+    std::string tags;
+    for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
+    const auto result = [&](const char* key) {
+      return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
+    };
+    file.write(
+        csv_record({run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
+                    std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
+                    shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
+                    result("best_step"), result("measures")}));
+  }
+  file.commit();
+}
+
+void write_params_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
+  AtomicFile file(path);
+  file.write(csv_record({"id", "key", "type", "value", "source", "at"}));
+  for (const RunRow& run : runs)
+    for (const ParamRow& param : store.read_params(run.number))
+      file.write(
+          csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
+  file.commit();
+}
+
+void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
+  AtomicFile file(path);
+  file.write(csv_record({"id", "metric", "step", "attempt", "value"}));
+  for (const RunRow& run : runs)
+    for (const MetricRow& metric : store.read_metrics(run.number)) {
+      std::string records;
+      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
+        records += csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
+                               shortest_number(point.value)});
+      file.write(records);
+    }
+  file.commit();
+}
+
+/// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
+/// replaced, what is too long for a file system is cut, and the id keeps two such names apart.
+std::string folder_name(const RunRow& run) {
+  constexpr std::size_t longest_folder_name =
+      200;  // of 255 bytes that file systems take, with room for an id
+  std::string name = run.name;
+  for (char& letter : name) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (std::isalnum(code) == 0 && std::string_view("-_=+,.").find(letter) == std::string_view::npos)
+      letter = '_';
+  }
+  if (name.starts_with('.')) name.front() = '_';
+  if (name.size() > longest_folder_name) name.resize(longest_folder_name);
+  return name == run.name ? name : name + "-" + run.id;
+}
+
+}  // namespace
+
+Form<DumpRequest> dump_form() {
+  using R = DumpRequest;
+  return Form<R>("dump",
+                 {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
+                  "Writes runs with their settings and every point that counts, for other programs. --csv: "
+                  "a folder with runs.csv, params.csv and points.csv; --json: one file, as exp show --json "
+                  "prints a run; --tensorboard: a folder with one folder of scalars for each run. What is "
+                  "there under these names is replaced. Without RUN all runs are meant.",
+                  {{"exp dump --csv -o tables", "all runs as three tables"},
+                   {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
+                   {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good",
+                    "some runs as three tables"},
+                   {"exp dump quickstart --json", "to the standard output"}}})
+      .flag("csv", &R::csv, "CSV, into a folder")
+      .flag("json", &R::json, "JSON, into a file or to the standard output")
+      .flag("tensorboard", &R::tensorboard, "TensorBoard's event files, into a folder")
+      .option("output,o", &R::output, "PLACE", "the folder or file to write")
+      .include(&R::selection, run_arguments())
+      .refuse([](const R& request) -> std::string {
+        if (request.csv + request.json + request.tensorboard != 1)
+          return "exp dump needs one of --csv, --json and --tensorboard (exp dump -h shows examples)";
+        return request.output.empty() && !request.json ? "exp dump needs -o with a folder to write into" : "";
+      });
+}
+
+std::vector<RunRow> dumped_runs(const DumpRequest& request, Store& store) {
+  const RunSelection selection = selection_from(request.selection);
+  SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty() && (selection.narrows() || !selection.words.empty()))
+    throw UnknownRun(none_text(store, selection, selected));
+  return std::move(selected.runs);
+}
+
+void write_tables(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
+  make_folder(folder);
+  write_runs_csv(store, runs, folder / "runs.csv");
+  write_params_csv(store, runs, folder / "params.csv");
+  write_points_csv(store, runs, folder / "points.csv");
+}
+
+void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
+  for (const RunRow& run : runs) {
+    require_run_id(run.id, "database " + store.path().string());
+    const fs::path place = folder / folder_name(run);
+    make_folder(place);
+    // Points carry no time of their own: the beginning of the last attempt stands for all.
+    const double time = run.started.value_or(run.created);
+    AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
+                             "." + run.id));
+    file.write(tensorboard_head(time));
+    for (const MetricRow& metric : store.read_metrics(run.number)) {
+      std::string records;
+      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
+        records += tensorboard_scalar(metric.name, point.step, point.value, time);
+      file.write(records);
+    }
+    file.commit();
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,28 @@
+// dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "app/run_selection.hpp"
+
+namespace encore {
+
+struct DumpRequest {
+  bool csv = false;
+  bool json = false;
+  bool tensorboard = false;
+  std::string output;
+  SelectionRequest selection;
+};
+
+Form<DumpRequest> dump_form();
+
+std::vector<RunRow> dumped_runs(const DumpRequest& request, Store& store);
+/// A folder with runs.csv, params.csv and points.csv.
+void write_tables(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
+/// A folder with one folder of scalars for each run.
+void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
+
+}  // namespace encore

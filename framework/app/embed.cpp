@@ -1,0 +1,120 @@
+// Asks the worker, and names the lines of the corpus in its answer.
+#include "app/embed.hpp"
+
+#include <encore/lines.hpp>
+
+#include "app/worker_answer.hpp"
+#include "base/json_text.hpp"
+#include "record/embed_request.hpp"
+
+namespace encore {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The texts of a corpus, and the lines they stand on: those without text are left out.
+struct Corpus {
+  std::vector<std::string> texts = {};
+  std::vector<std::size_t> lines = {};
+};
+
+Corpus corpus_in(const std::string& content, const std::string& file) {
+  Corpus corpus;
+  for (Lines lines(content); lines.next();) {
+    if (lines.line().find_first_not_of(" \t\v\f") == std::string_view::npos) continue;
+    corpus.texts.emplace_back(lines.line());
+    corpus.lines.push_back(static_cast<std::size_t>(lines.number()));
+  }
+  if (corpus.texts.empty())
+    throw UsageError((file == "-" ? std::string("the standard input") : file) +
+                     " has no line with text; a corpus is a text a line");
+  return corpus;
+}
+
+EmbedRequest request_of(const EmbedTextRequest& request, const Corpus& corpus) {
+  const auto count = static_cast<std::size_t>(request.count);
+  if (!request.analogy.empty()) return {EmbedRequest::Of::analogy, request.analogy, {}, count};
+  if (!request.near.empty() && !request.texts.empty())
+    return {EmbedRequest::Of::texts, request.near, corpus.texts, count};
+  if (!request.near.empty()) return {EmbedRequest::Of::words, request.near, {}, count};
+  return {EmbedRequest::Of::texts, !request.texts.empty() ? corpus.texts : request.text, {}, 0};
+}
+
+std::string wrong_question(const EmbedTextRequest& request) {
+  if (!request.analogy.empty() && (!request.near.empty() || !request.texts.empty()))
+    return "--analogy is about words of the vocabulary; leave out --near and --texts";
+  if (!request.analogy.empty() && request.analogy.size() != 3)
+    return "--analogy takes three words: A B C asks for the word that is to C as A is to B";
+  const bool asks = !request.near.empty() || !request.analogy.empty() || !request.texts.empty();
+  if (asks && !request.text.empty())
+    return "\"" + request.text.front() +
+           "\" is one argument too many; with --near, --texts or --analogy there is only a run";
+  if (!asks && request.text.empty())
+    return "exp embed needs a text, or --near, --texts or --analogy (exp embed -h shows examples)";
+  return "";
+}
+
+/// Numbers of candidates become lines of the corpus; those of words mean nothing outside.
+void name_places(Json& nearest, const Corpus& corpus) {
+  for (Json& each : nearest)
+    for (Json& neighbour : each["neighbours"]) {
+      const auto number = neighbour.at("number").get<std::size_t>();
+      neighbour.erase("number");
+      if (!corpus.lines.empty()) neighbour["line"] = corpus.lines[number];
+    }
+}
+
+}  // namespace
+
+Form<EmbedTextRequest> embed_form() {
+  using R = EmbedTextRequest;
+  return Form<R>("embed",
+                 {"embed RUN [TEXT...] [options]",
+                  "Vectors of texts and words from the best model of a run, whatever its task is, and what "
+                  "is nearest to them. A text is the mean of the encoder's last states over its pieces; a "
+                  "word is the mean of the rows of its pieces in the table of tokens, and no pass is run "
+                  "for it. Nearness is the cosine of the angle; what is equally near is ordered by its "
+                  "text.",
+                  {{"exp embed quickstart --near in -k 5",
+                    "the words of the vocabulary that are nearest to a word"},
+                   {"exp embed quickstart --near \"Anna lives in Lund .\" --texts notes.txt",
+                    "the lines of a file that are nearest to a text"},
+                   {"exp embed quickstart --analogy Anna Clara Lund",
+                    "which words are to Lund as Anna is to Clara"},
+                   {"exp embed quickstart \"Anna Berg met the mayor of Lund .\" --json",
+                    "the vector of a text"}}})
+      .option("near", &R::near, "TEXT",
+              "what is nearest to this word, or with --texts to this text (may be repeated)")
+      .option("texts", &R::texts, "FILE",
+              "the texts to search, a line each; - for the standard input. Without --near: their vectors")
+      .option("analogy", &R::analogy, "A B C", "which words are to C as A is to B")
+      .several()
+      .option("count,k", &R::count, "N", "how many neighbours")
+      .flag("json", &R::json, "as JSON, vectors with all their digits")
+      .include(&R::model, weights_options())
+      .include(&R::selection, run_options())
+      .argument("run", &R::run, "a run")
+      .argument("text", &R::text)
+      .least("count", 1, "-k {} asks for nothing; give at least 1")
+      .refuse(wrong_question);
+}
+
+Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& content) {
+  const Corpus corpus = request.texts.empty() ? Corpus() : corpus_in(content, request.texts);
+  Store store(app.database, OpenMode::read);
+  const RunRow row = selected_run(app, store, selection_from(request.selection, {request.run}));
+  const TrainedRun run = find_trained_run(store, row, request.model.backend);
+  const EmbedRequest wanted = request_of(request, corpus);
+  Embedding embedding{.run = row.name, .answer = nullptr, .text = {}, .of_words = corpus.lines.empty()};
+  embedding.text = worker_answer_text(app.events, run.worker,
+                                      worker_arguments(app, request.model, run, "embed",
+                                                       {"--threads", std::to_string(request.model.threads)}),
+                                      wanted.text());
+  if (request.json && wanted.asks_for_vectors()) return embedding;
+  embedding.answer = parse_json<Json>(embedding.text);
+  if (embedding.answer.contains("nearest")) name_places(embedding.answer["nearest"], corpus);
+  return embedding;
+}
+
+}  // namespace encore

@@ -1,0 +1,37 @@
+// embed: what a run's model makes of text and words: vectors, nearest neighbours, analogies. The worker does
+// the work and answers in JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/run_plugins.hpp"
+
+namespace encore {
+
+struct EmbedTextRequest {
+  std::vector<std::string> near;
+  std::string texts;
+  std::vector<std::string> analogy;
+  int count = 10;
+  bool json = false;
+  ModelRequest model;
+  SelectionRequest selection;
+  std::string run;
+  std::vector<std::string> text;
+};
+
+Form<EmbedTextRequest> embed_form();
+
+struct Embedding {
+  std::string run;                ///< name
+  nlohmann::ordered_json answer;  ///< "nearest" with queries and neighbours, or "vectors"
+  std::string text;       ///< of vectors with JSON instead: millions of numbers, as the worker has written
+  bool of_words = false;  ///< neighbours are words, not lines of the corpus
+};
+/// `corpus` is the content of the file of --texts, if there is one.
+Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& corpus);
+
+}  // namespace encore

@@ -1,0 +1,75 @@
+// Has the worker of each run score its model.
+#include "app/evaluate.hpp"
+
+#include "app/worker_answer.hpp"
+#include "record/text_reference.hpp"
+
+namespace encore {
+
+namespace {
+
+/// What training has recorded stays as it is.
+void require_no_reference(const App& app, const std::vector<TrainedRun>& runs) {
+  Store store(app.database, OpenMode::read);
+  for (const TrainedRun& run : runs)
+    for (const ArtifactRow& artifact : store.read_artifacts(store.find_run(run.name).number))
+      if (artifact.name == reference_artifact)
+        throw UsageError("run " + run.name +
+                         " has a reference, from its development set at the end of its training; leave "
+                         "--reference out");
+}
+
+}  // namespace
+
+Form<EvaluateRequest> evaluate_form() {
+  using R = EvaluateRequest;
+  return Form<R>("evaluate", {"evaluate RUN... FILE [options]",
+                              "Scores the best model of each run on a file of the kind it was trained with.",
+                              {{"exp evaluate quickstart experiments/corpus/test.conll",
+                                "every measure, per label and over all"},
+                               {"exp evaluate --state completed experiments/corpus/test.conll --json",
+                                "all complete runs, as a list"}}})
+      .option("with", &R::with, "FILE",
+              "a further file of the set, such as the other side of parallel text (may be repeated)")
+      .option("beam", &R::beam, "N",
+              "for tasks that have texts written: follow N of them; 0: as the run was trained with")
+      .flag("reference", &R::reference,
+            "keep the numbers of this file's texts as what exp monitor compares requests with, for a run "
+            "that has none from its training")
+      .flag("json", &R::json, "as JSON, with what was taken for what; a list where several runs are meant")
+      .include(&R::model, weights_options())
+      .include(&R::selection, run_arguments())
+      .least("beam", 0, "--beam is negative; 1 is greedy, more follows so many texts")
+      .refuse([](const R& request) -> std::string {
+        const std::vector<std::string>& words = request.selection.runs;
+        if (words.empty())
+          return "exp evaluate needs a run and a file to score (exp evaluate -h shows an example)";
+        if (words.size() == 1 && !selection_from(request.selection, {}).narrows())
+          return "exp evaluate needs a run and a file to score, and there is only \"" + words.front() + "\"";
+        return "";
+      });
+}
+
+EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
+                        const std::function<void(const RunScores&)>& scored) {
+  std::vector<std::string> words = request.selection.runs;
+  std::vector<std::string> more = {"--beam", std::to_string(request.beam), "--threads",
+                                   std::to_string(request.model.threads)};
+  if (request.reference) more.emplace_back("--reference");
+  more.insert(more.end(), {"--file", words.back()});
+  words.pop_back();
+  for (const std::string& file : request.with) more.insert(more.end(), {"--file", file});
+  const auto [runs, one] =
+      find_trained_runs(app, selection_from(request.selection, words), request.model.backend);
+  if (request.reference) require_no_reference(app, runs);
+  EvaluateResult evaluation{.runs = {}, .one = one};
+  for (const TrainedRun& run : runs) {
+    evaluation.runs.push_back(
+        {run.name,
+         worker_answer(app.events, run.worker, worker_arguments(app, request.model, run, "evaluate", more))});
+    scored(evaluation.runs.back());
+  }
+  return evaluation;
+}
+
+}  // namespace encore

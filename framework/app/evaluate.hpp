@@ -1,0 +1,37 @@
+// evaluate: scores the best models of runs on a file; the worker does the work and answers in JSON.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/run_plugins.hpp"
+
+namespace encore {
+
+struct EvaluateRequest {
+  std::vector<std::string> with;
+  int beam = 0;
+  bool reference = false;
+  bool json = false;
+  ModelRequest model;
+  SelectionRequest selection;  ///< the last word is the file
+};
+
+Form<EvaluateRequest> evaluate_form();
+
+struct RunScores {
+  std::string run;  ///< name
+  nlohmann::ordered_json answer;
+};
+struct EvaluateResult {
+  std::vector<RunScores> runs;
+  bool one = false;  ///< exactly one was asked for
+};
+/// `scored` gets each as soon as it is there.
+EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
+                        const std::function<void(const RunScores&)>& scored);
+
+}  // namespace encore

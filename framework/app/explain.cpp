@@ -1,0 +1,136 @@
+// Looks for the nearest stored run of each run that is to be explained.
+#include "app/explain.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include "analysis/nearest_run.hpp"
+#include "app/plan_comparison.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Where no stored field differs, a version or the rules of identity must.
+std::string apart_without_a_field(Store& store, const RunRow& run, const RunRow& nearest) {
+  if (run.question == nearest.question)
+    return "it asks the same as " + nearest.name + ": a repeat, trained afresh (--fresh)";
+  std::string text = "no stored field differs from " + nearest.name +
+                     ": a type it uses has another version, or a default has changed";
+  const auto plugins_of = [&](const RunRow& row) {
+    const std::vector<AttemptRow> attempts = store.read_attempts(row.number);
+    return attempts.empty() ? std::vector<PluginRow>() : attempts.back().plugins;
+  };
+  for (const PluginRow& one : plugins_of(run))
+    for (const PluginRow& other : plugins_of(nearest))
+      if (one.name == other.name && one.version != other.version)
+        text += "; plugin " + one.name + " was " + other.version + " and is " + one.version;
+  return text;
+}
+
+NearestToIt nearest_to(Store& store, std::int64_t number, const Facts& question, const RunRow& run) {
+  NearestToIt nearest{.run = store.read_run(number), .found = {}, .without_a_field = {}};
+  nearest.found = differences(question_facts(store, nearest.run), question);
+  if (nearest.found.empty()) nearest.without_a_field = apart_without_a_field(store, run, nearest.run);
+  return nearest;
+}
+
+ExplainedRun explain_stored(Store& store, const RunRow& run) {
+  ExplainedRun explained{.run = run, .starts_from = {}, .learns_from = {}};
+  if (const auto parent = store.read_parent(run))
+    explained.starts_from = parent->run ? parent->run->name : parent->experiment;
+  if (const auto teacher = store.read_parent(run, Need::teacher))
+    explained.learns_from = teacher->run ? teacher->run->name : teacher->experiment;
+  const Facts question = question_facts(store, run);
+  // Replicates are apart by their seed, which says little: another question is looked for first.
+  std::set<std::int64_t> replicates;
+  for (const RunRow& other : store.list_runs())
+    if (other.group == run.group && other.question != run.question) replicates.insert(other.number);
+  explained.replicates = replicates.size();
+  const NearestRun runs(store);
+  replicates.insert(run.number);
+  auto nearest = runs.find(question, replicates);
+  if (!nearest) nearest = runs.find(question, {run.number});
+  if (nearest) explained.nearest = nearest_to(store, *nearest, question, run);
+  return explained;
+}
+
+Explanation explain_runs(const App& app, const RunSelection& selection) {
+  Store store(app.database, OpenMode::read);
+  const SelectedRuns selected = selected_runs(app, store, selection);
+  Explanation explanation{.runs = {}, .one = asks_for_one(selection, selected)};
+  for (const RunRow& run : selected.runs) explanation.runs.push_back(explain_stored(store, run));
+  return explanation;
+}
+
+Explanation explain_file(const PlanRequest& request, const App& app) {
+  Explanation explanation{.runs = {}, .planned = std::make_unique<PlannedRuns>(read_plan(request, app))};
+  PlannedRuns& planned = *explanation.planned;
+  std::optional<Store> store;
+  if (std::filesystem::exists(app.database)) {
+    store.emplace(app.database, OpenMode::read);
+    compare_with(*store, planned, app);
+  }
+  explanation.has_database = store.has_value();
+  std::optional<NearestRun> nearest_run;
+  for (const PlannedRun& run : planned.runs) {
+    ExplainedRun& explained = explanation.runs.emplace_back();
+    explained.run = run.before;
+    explained.planned = &run;
+    explained.starts_from = run.starts_from;
+    explained.learns_from = run.learns_from;
+    if (!store || run.before) continue;
+    if (!nearest_run) nearest_run.emplace(*store);
+    const Facts question = question_facts(run.specification);
+    if (const auto nearest = nearest_run->find(question))
+      explained.nearest = nearest_to(*store, *nearest, question, {});
+  }
+  return explanation;
+}
+
+bool names_a_file(const App& app, const std::string& text) {
+  std::error_code ignored;
+  if (text.ends_with(".toml")) return true;
+  return std::filesystem::is_regular_file(text, ignored) &&
+         (text.find('/') != std::string::npos || !means_run(app, text));
+}
+
+}  // namespace
+
+Form<ExplainRequest> explain_form() {
+  using R = ExplainRequest;
+  return Form<R>(
+             "explain",
+             {"explain RUN...|FILE [-S key=value]... [options]",
+              "Of a run: its question, and field by field what tells it from the nearest other run. Of an "
+              "experiment file (a name that ends in .toml, or a file; ./NAME where a run is called so): for "
+              "each of its runs why exp run would start it, go on with it, or leave it alone; of one that "
+              "was never asked before, what tells it from the nearest stored run. Nothing is written.",
+              {{"exp explain quickstart", "what is particular about this run"},
+               {"exp explain experiments/quickstart.toml -S model.dropout=0.2",
+                "why this would be another run"}}})
+      .include(&R::plan, plan_options())
+      .flag("json", &R::json, "as JSON; a list where several runs are meant")
+      .include(&R::selection, run_arguments())
+      .refuse([](const R& request) -> std::string {
+        const bool chosen = !request.selection.runs.empty() || selection_from(request.selection).narrows();
+        return chosen ? ""
+                      : "exp explain needs a run or an experiment file (exp explain -h shows an example)";
+      });
+}
+
+Explanation explain(const ExplainRequest& request, const App& app) {
+  const std::vector<std::string>& words = request.selection.runs;
+  const RunSelection selection = selection_from(request.selection);
+  if (words.empty() || !names_a_file(app, words.front())) return explain_runs(app, selection);
+  if (words.size() > 1 || selection.narrows())
+    throw UsageError(
+        "\"" + words.front() +
+        "\" is an experiment file; it stands alone, and without options that choose among runs of "
+        "the database");
+  PlanRequest plan = request.plan;
+  plan.file = words.front();
+  return explain_file(plan, app);
+}
+
+}  // namespace encore

@@ -1,0 +1,189 @@
+// Form: the one description of a verb's request, a plain struct. For each field it says the name, what the
+// value is called, the help, the range, and which fields exclude or need each other, by pointers to members.
+// Place in the flow: cli/binder.cpp makes parser, help and completion of it; check() refuses a struct that a
+// test or a page has filled, in the same words. A new type of field is added to FieldSlot here and to the
+// binder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+/// A request that cannot be answered as it is written; nothing was started.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A member of a request. Optional ones and lists are empty where nothing was written.
+using FieldSlot =
+    std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::optional<int>*,
+                 std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*,
+                 std::vector<std::string>*, std::vector<std::int64_t>*>;
+
+struct FormField {
+  std::string name;    ///< "jobs", written --jobs; of an argument "run"
+  std::string letter;  ///< "j", written -j, or empty
+  std::string value;   ///< "N"; empty for a flag
+  std::string help;
+  std::string usual = {};     ///< the default that the help shows, where the member does not hold it
+  std::string alone = {};     ///< the value of an option that may be written without one
+  std::string required = {};  ///< of an argument that must be there: what it is, "an experiment file"
+  bool several = false;       ///< one option takes several words, up to the next one
+  bool is_argument = false;   ///< written without a dash, in the order of declaration
+  std::function<FieldSlot(void*)> slot = {};  ///< the member, of the whole request
+};
+
+struct FormExample {
+  std::string command;  ///< "exp ls --state completed"
+  std::string meaning;
+};
+
+/// What the help of a verb says beside its options.
+struct FormHelp {
+  std::string synopsis;  ///< "run FILE [-S key=value]... [options]"
+  std::string purpose;   ///< a few sentences
+  std::vector<FormExample> examples;
+};
+
+/// The part of a Form that does not depend on the type of the request.
+class FormFields {
+ public:
+  /// Throws UsageError with the first thing that is wrong with the request: a missing argument, a value out
+  /// of its range, two fields that exclude each other.
+  void check(const void* request) const;
+  /// Whether the field differs from its default. Throws Error for a name that no field has.
+  bool is_given(const std::string& name, const void* request) const;
+
+  const std::string& verb() const { return verb_; }
+  const FormHelp& help() const { return help_; }
+  const std::vector<FormField>& fields() const { return fields_; }
+  /// The member of a request to which nothing was written.
+  FieldSlot usual(const FormField& field) const { return field.slot(defaults_.get()); }
+  /// Whether the field is a list, which may be written several times.
+  bool repeats(const FormField& field) const;
+
+ protected:
+  struct Rule {
+    enum class Kind { range, exclusion, need, other } kind;
+    std::string one, other = {};  ///< names of fields
+    double smallest = 0.0, largest = 0.0;
+    std::string message = {};
+    std::function<std::string(const void*)> refuse = {};
+  };
+
+  FormFields(std::string verb, FormHelp help, std::shared_ptr<void> defaults)
+      : verb_(std::move(verb)), help_(std::move(help)), defaults_(std::move(defaults)) {}
+  FormField& add(const std::string& names, const std::string& value, const std::string& help,
+                 std::function<FieldSlot(void*)> slot);
+  void add(Rule rule);
+  void include(const FormFields& part, const std::function<void*(void*)>& member);
+  std::string refusal(const Rule& rule, const void* request) const;
+  const FormField& field(const std::string& name) const;
+
+  std::string verb_;
+  FormHelp help_;
+  std::shared_ptr<void> defaults_;  ///< a request to which nothing was written
+  std::vector<FormField> fields_;
+  std::vector<Rule> rules_;
+};
+
+template <class R>
+class Form : public FormFields {
+ public:
+  using Request = R;
+
+  explicit Form(std::string verb = {}, FormHelp help = {})
+      : FormFields(std::move(verb), std::move(help), std::make_shared<R>()) {}
+
+  /// --name VALUE; `names` is "jobs,j" or "jobs".
+  template <class Member>
+  Form& option(const std::string& names, Member R::*member, const std::string& value,
+               const std::string& help) {
+    add(names, value, help, slot_of(member));
+    return *this;
+  }
+  /// --name, of a bool that is false where it is not written.
+  Form& flag(const std::string& names, bool R::*member, const std::string& help) {
+    add(names, "", help, slot_of(member));
+    return *this;
+  }
+  /// A word without a dash, or all remaining ones where the member is a list. `required` says what is missing
+  /// where there is none.
+  template <class Member>
+  Form& argument(const std::string& name, Member R::*member, const std::string& required = {}) {
+    FormField& field = add(name, "", "", slot_of(member));
+    field.is_argument = true;
+    field.required = required;
+    return *this;
+  }
+  /// All fields and rules of a part that several requests share, and its paragraph of help.
+  template <class Part>
+  Form& include(Part R::*member, const Form<Part>& part) {
+    FormFields::include(part,
+                        [member](void* request) -> void* { return &(static_cast<R*>(request)->*member); });
+    return *this;
+  }
+  /// The default that the help of the field declared last shows.
+  Form& usual(const std::string& text) {
+    fields_.back().usual = text;
+    return *this;
+  }
+  /// The field declared last may be written without a value, and then has this one.
+  Form& alone(const std::string& text) {
+    fields_.back().alone = text;
+    return *this;
+  }
+  /// One option of the field declared last takes several words.
+  Form& several() {
+    fields_.back().several = true;
+    return *this;
+  }
+  /// Refuses a value outside of [smallest, largest]; "{}" in the message stands for it.
+  Form& range(const std::string& name, double smallest, double largest, const std::string& message) {
+    add({.kind = Rule::Kind::range,
+         .one = name,
+         .smallest = smallest,
+         .largest = largest,
+         .message = message});
+    return *this;
+  }
+  Form& least(const std::string& name, double smallest, const std::string& message) {
+    return range(name, smallest, std::numeric_limits<double>::infinity(), message);
+  }
+  /// Refuses both together. Without a message: "--json and --csv exclude each other".
+  Form& exclude(const std::string& one, const std::string& other, const std::string& message = {}) {
+    add({.kind = Rule::Kind::exclusion, .one = one, .other = other, .message = message});
+    return *this;
+  }
+  /// Refuses the first without the second.
+  Form& needs(const std::string& one, const std::string& other, const std::string& message) {
+    add({.kind = Rule::Kind::need, .one = one, .other = other, .message = message});
+    return *this;
+  }
+  /// What no other rule says: `rule` returns what is wrong, or nothing.
+  Form& refuse(std::function<std::string(const R&)> rule) {
+    add({.kind = Rule::Kind::other, .one = {}, .refuse = [rule = std::move(rule)](const void* request) {
+           return rule(*static_cast<const R*>(request));
+         }});
+    return *this;
+  }
+
+ private:
+  template <class Member>
+  static std::function<FieldSlot(void*)> slot_of(Member R::*member) {
+    return [member](void* request) -> FieldSlot { return &(static_cast<R*>(request)->*member); };
+  }
+};
+
+}  // namespace encore

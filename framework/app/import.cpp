@@ -1,0 +1,176 @@
+// An imported model is planned, checked, recorded and verified like any
+// other run: as an experiment of zero epochs, which this file writes from what the folder says and from what
+// the manifests say that tasks take over. The rest is that of `exp run` (run.cpp).
+#include "app/import.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <nlohmann/json.hpp>
+
+#include "app/plan_comparison.hpp"
+#include "base/nearest.hpp"
+#include "pretrained/folder_settings.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/programs.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A model that some task takes over.
+struct Adopter {
+  std::string task;
+  AdoptedModel model;
+};
+
+std::vector<Adopter> adopters_in(const Catalogue& catalogue) {
+  std::vector<Adopter> all;
+  for (const std::string& name : catalogue.names(Kind::task))
+    for (const AdoptedModel& model : catalogue.get(Kind::task, name).adopted) all.push_back({name, model});
+  return all;
+}
+
+/// `"ForTokenClassification" (--task ner)`, for each; each task once where `tasks_only`.
+std::string listed(const std::vector<Adopter>& adopters, bool tasks_only) {
+  std::vector<std::string> texts;
+  for (const Adopter& adopter : adopters) {
+    const std::string text =
+        tasks_only ? "--task " + adopter.task : adopter.model.architecture + " (--task " + adopter.task + ")";
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+  }
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return list;
+}
+
+/// The members of config.json that an architecture follows from.
+std::string sources_of(const std::string& architecture) {
+  const std::size_t slash = architecture.find('/');
+  if (slash == std::string::npos) return "architectures";
+  return std::string("architectures, ") +
+         (architecture.substr(slash) == plain_labels ? "id2label" : "problem_type");
+}
+
+/// The one that takes the folder's architecture; a task that is named takes also the body of a model with
+/// another head, where it takes bodies.
+Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, const Catalogue& catalogue) {
+  std::vector<Adopter> all = adopters_in(catalogue);
+  const auto of = [&](const std::string& architecture) {
+    std::vector<Adopter> found;
+    for (const Adopter& adopter : all)
+      if (adopter.model.architecture == architecture && (task.empty() || adopter.task == task))
+        found.push_back(adopter);
+    return found;
+  };
+  if (!task.empty()) static_cast<void>(catalogue.get(Kind::task, task));  // throws with the nearest name
+  std::vector<Adopter> found = of(folder.architecture);
+  // Tags of entities are labels too, where a task is named that takes any.
+  if (found.empty() && !task.empty()) found = of(folder.architecture + plain_labels);
+  if (found.empty() && !task.empty()) found = of(body_architecture);
+  const std::string what = folder.path.string() + " (config.json: " + sources_of(folder.architecture) +
+                           ") holds a model \"" + folder.architecture + "\"";
+  if (found.empty())
+    throw UsageError(what + ", which " +
+                     (task.empty() ? "no task takes over" : "the task \"" + task + "\" does not take over") +
+                     "; taken over are " + listed(all, false) +
+                     (task.empty() && !of(body_architecture).empty()
+                          ? "; its encoder alone: " + listed(of(body_architecture), true)
+                          : ""));
+  if (found.size() > 1)
+    throw UsageError(what + ", which several tasks take over; say which: " + listed(found, true));
+  return found.front();
+}
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+/// The folder's own name, with what a run's name may hold.
+std::string name_of_folder(const fs::path& folder) {
+  std::string name = folder.filename().string();
+  for (char& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.' && letter != '-') letter = '_';
+  return name.empty() ? "model" : name;
+}
+
+/// The experiment of zero epochs. What trains must stand in it, and does nothing.
+std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
+                            const std::string& name) {
+  const AdoptedModel& model = adopter.model;
+  std::string text =
+      "# Written by exp import: the model as it is, without training.\nname = " + quoted(name) +
+      "\n\n[task]\ntype = " + quoted(adopter.task) + "\n";
+  for (const std::string& option : model.task_options) text += option + "\n";
+  text += "\n[data]\ntype = " + quoted(model.reader) + "\nmax_length = " + std::to_string(max_length) +
+          "\n\n[model]\nfrom = " + quoted(folder.path.string()) +
+          "\n\n[model.head]\ntype = " + quoted(model.head) + "\n";
+  for (const std::string& option : model.head_options) text += option + "\n";
+  return text + "\n[optimizer]\ntype = \"sgd\"\n\n[schedule]\ntype = \"constant\"\n\n[train]\nepochs = 0\n";
+}
+
+ExperimentFile experiment_of(const ImportRequest& request, const App& app, const std::string& backend) {
+  const HuggingFaceFolder folder = open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
+  const FolderSettings settings = settings_of(folder);
+  for (const std::string& notice : settings.notices) app.events.noticed("note: " + notice);
+  const Programs programs = installed_programs();
+  const Catalogue catalogue =
+      Catalogue::load(plugin_search_path({}, request.backend.plugin_path, programs, backend),
+                      fingerprint_of(programs, backend));
+  catalogue.require_all_built(Kind::task);
+  const Adopter adopter = adopter_of(folder, request.task.value_or(""), catalogue);
+  const std::string name = request.name.value_or(name_of_folder(folder.path));
+  return parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
+                               fs::absolute(name + ".toml"), request.set);
+}
+
+}  // namespace
+
+Form<ImportRequest> import_form() {
+  using R = ImportRequest;
+  return Form<R>("import",
+                 {"import DIR [--name NAME] [--task TYPE] [options]",
+                  "Makes a run of the model in a Hugging Face folder, without training: the run is asked, "
+                  "scored, exported and verified like any other. What it answers follows from the folder's "
+                  "architecture; an encoder alone gives a vector for each text.",
+                  {{"exp import models/all-MiniLM-L6-v2", "a run all-MiniLM-L6-v2 that embeds texts"},
+                   {"exp import models/bert-ner --name names",
+                    "one that finds entities, by the labels of the folder"},
+                   {"exp import models/bert-ner --task embed", "the encoder of a model with another head"}}})
+      .option("name", &R::name, "NAME", "what the run is called (default: the folder's name)")
+      .option("task", &R::task, "TYPE",
+              "the task that takes the model over (default: the one that takes its architecture)")
+      .option("set,S", &R::set, "KEY=VALUE",
+              "a setting of the run, such as model.head.normalize=true (may be repeated)")
+      .include(&R::backend, backend_options())
+      .include(&R::session, session_options())
+      .flag("json", &R::json, "how it ended as JSON; what the worker says goes to the standard error")
+      .argument("folder", &R::folder, "a folder")
+      .refuse([](const R& request) { return wrong_jobs_of_slurm(request.session); });
+}
+
+ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events) {
+  const std::string backend = backend_of(request.backend.backend, installed_programs());
+  SessionFile session(runs_folder_of(app.database), "exp import " + request.folder);
+  const ExperimentFile document = experiment_of(request, app, backend);
+  PlannedRuns planned = plan_document(app, document, backend, request.backend.plugin_path);
+  planned.overrides = request.set;
+  name_like_experiment(planned);
+  session.works_on(planned.plan.name);
+  Store store(app.database, OpenMode::create);
+  store.settle();
+  settle_launched(store);
+  compare_with(store, planned, app);
+  record_descriptions(store, planned);
+  if (planned.to_do() == 0) return {.known = planned.runs.front().before};
+  require_startable(planned, app);
+  const std::int64_t sweep = add_sweep(store, planned);
+  const std::vector<WorkerPlace> places = session_places(request.session, backend, planned.to_do());
+  return {.session = work_on(request.session, app, events, store, planned, sweep, places, session)};
+}
+
+}  // namespace encore

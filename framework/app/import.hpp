@@ -1,0 +1,30 @@
+// import: a Hugging Face folder as a run of its own, without training.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/run_session.hpp"
+
+namespace encore {
+
+struct ImportRequest {
+  std::string folder;
+  std::optional<std::string> name, task;
+  std::vector<std::string> set;  ///< key=value
+  BackendRequest backend;
+  SessionRequest session;
+  bool json = false;
+};
+
+Form<ImportRequest> import_form();
+
+struct ImportResult {
+  std::optional<RunRow> known = {};  ///< the run that has this model already, or works on it
+  std::optional<SessionResult> session = {};
+};
+
+ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events);
+
+}  // namespace encore

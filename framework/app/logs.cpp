@@ -1,0 +1,138 @@
+// Follows the spools and log files of runs.
+#include "app/logs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "runner/launched_runs.hpp"
+#include "store/metrics.hpp"
+
+namespace encore {
+
+namespace {
+
+using Take = std::function<void(LogEntry)>;
+
+/// One attempt's spool and, behind it, what its worker wrote to its standard error.
+class AttemptLog {
+ public:
+  AttemptLog(const std::filesystem::path& spool, const std::string& run)
+      : reader_(spool, {run, 0}), log_(std::filesystem::path(spool).replace_extension(".log")) {}
+
+  void read_new(const Take& take) {
+    SpoolRecord record;
+    while (reader_.next(record)) {
+      if (record.kind == SpoolKind::metric) define(metric_from(record.name, record.unit, record.meaning));
+      if (record.kind != SpoolKind::event) continue;
+      const ReadEvent event = record.event();
+      take({.event = &event, .metrics = &metrics_});
+    }
+    if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
+        problem_ != reader_.problem()) {
+      problem_ = reader_.problem();
+      take({.text = problem_, .is_problem = true});
+    }
+    std::ifstream in;
+    if (std::filesystem::is_regular_file(log_)) in.open(log_, std::ios::binary);
+    if (in.seekg(read_)) {
+      std::string text(std::istreambuf_iterator<char>(in), {});
+      read_ += static_cast<std::streamoff>(text.size());
+      if (!text.empty()) take({.text = std::move(text)});
+    }
+  }
+
+ private:
+  void define(const Metric& metric) {
+    const auto known = std::ranges::find(metrics_, metric.name, &Metric::name);
+    if (known == metrics_.end())
+      metrics_.push_back(metric);
+    else
+      *known = metric;
+  }
+
+  SpoolReader reader_;
+  std::filesystem::path log_;
+  std::vector<Metric> metrics_;  ///< as the spool defines them
+  std::string problem_;          ///< reported already
+  std::streamoff read_ = 0;
+};
+
+std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> spools;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure))
+    if (entry.path().extension() == ".spool") spools.push_back(entry.path());
+  std::sort(spools.begin(), spools.end());
+  return spools;
+}
+
+/// All attempts of a run, with those that begin while it is followed.
+class RunLog {
+ public:
+  RunLog(const Store& store, RunRow run) : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
+
+  const RunRow& run() const { return run_; }
+
+  void read_new(const Take& take) {
+    const auto spools = spools_in(folder_);
+    if (spools.empty() && !is_empty_) take(LogEntry());
+    is_empty_ = spools.empty();
+    const std::size_t known = attempts_.size();
+    for (std::size_t i = known == 0 ? 0 : known - 1; i < spools.size(); ++i) {
+      if (i >= known) attempts_.push_back(std::make_unique<AttemptLog>(spools[i], run_.id));
+      if (i >= known) take({.attempt = i + 1});
+      attempts_[i]->read_new([&](LogEntry entry) {
+        entry.attempt = i + 1;
+        take(std::move(entry));
+      });
+    }
+  }
+
+ private:
+  RunRow run_;
+  std::filesystem::path folder_;
+  bool is_empty_ = false;  ///< it was reported that nothing was logged
+  std::vector<std::unique_ptr<AttemptLog>> attempts_;
+};
+
+}  // namespace
+
+Form<LogsRequest> logs_form() {
+  using R = LogsRequest;
+  return Form<R>("logs",
+                 {"logs RUN... [-f]",
+                  "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, "
+                  "and what their workers wrote to their standard error. Of several runs each part is "
+                  "headed by the run's name.",
+                  {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
+                   {"exp logs --state completed", "what all complete runs have said"}}})
+      .flag("follow,f", &R::follow, "go on until all of them have ended")
+      .flag("json", &R::json, "as JSON, a line for each message")
+      .include(&R::selection, run_arguments());
+}
+
+void read_logs(const LogsRequest& request, const App& app,
+               const std::function<void(const RunRow& run, const LogEntry& entry)>& take) {
+  Store store(app.database, OpenMode::read);
+  std::vector<RunLog> logs;
+  for (const RunRow& run : selected_runs(app, store, selection_from(request.selection)).runs)
+    logs.emplace_back(store, run);
+  for (;;) {
+    bool running = false;
+    settle_launched_in_passing(app.database);
+    for (RunLog& log : logs) {
+      // Asked before reading: what was written before it ended is then given for certain.
+      running = store.read_run(log.run().number).state == RunState::running || running;
+      log.read_new([&](LogEntry entry) {
+        entry.of_several = logs.size() > 1;
+        take(log.run(), entry);
+      });
+    }
+    if (!request.follow || !running) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,39 @@
+// logs: what runs have logged, attempt by attempt, read from their folders, so that it is there before it is
+// in the database.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/run_selection.hpp"
+#include "base/metric.hpp"
+#include "record/spool_reader.hpp"
+
+namespace encore {
+
+struct LogsRequest {
+  bool follow = false;
+  bool json = false;
+  SelectionRequest selection;
+};
+
+Form<LogsRequest> logs_form();
+
+/// A part of the log of a run.
+struct LogEntry {
+  std::size_t attempt = 0;                  ///< counts from 1; 0: the run has not logged anything
+  const ReadEvent* event = nullptr;         ///< what the worker reported
+  const std::vector<Metric>* metrics = {};  ///< those that the attempt has defined
+  std::string text = {};  ///< what it wrote to its standard error, or a problem of the spool
+  bool is_problem = false;
+  bool of_several = false;  ///< runs are read
+};
+
+/// `take` gets each entry, in order, with its run. With `follow` it returns when all runs have ended.
+void read_logs(const LogsRequest& request, const App& app,
+               const std::function<void(const RunRow& run, const LogEntry& entry)>& take);
+
+}  // namespace encore

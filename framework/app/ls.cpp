@@ -1,0 +1,210 @@
+// Selects the runs of a list, sorts them, and gathers scores and columns.
+#include "app/ls.hpp"
+
+#include <algorithm>
+
+#include "analysis/factors.hpp"
+#include "base/nearest.hpp"
+#include "base/readable_text.hpp"
+#include "report/wording.hpp"
+#include "store/run_columns.hpp"
+#include "world/lease_clock.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr int usual_number = 100;
+
+/// Of all attempts, without the pauses between them.
+double working_seconds(Store& store, std::int64_t run) {
+  Statement& row =
+      store.database().cached("SELECT sum(coalesce(finished, ?) - started) FROM attempt WHERE run = ?");
+  row.with(now_seconds(), run).step();
+  const double seconds = row.number(0);
+  row.reset();
+  return seconds;
+}
+
+/// The last `count` parts of a key: "attention" of "model.layer.attention.type".
+std::string last_parts(std::string key, std::size_t count) {
+  if (key.ends_with(".type")) key.resize(key.size() - 5);
+  std::size_t begin = key.size();
+  for (; count > 0 && begin != std::string::npos && begin > 0; --count) begin = key.rfind('.', begin - 1);
+  return begin == std::string::npos || begin == 0 ? key : key.substr(begin + 1);
+}
+
+void set_titles(std::vector<ListColumn>& columns) {
+  for (ListColumn& column : columns) {
+    std::size_t count = 1;
+    const auto is_shared = [&] {
+      return std::any_of(columns.begin(), columns.end(), [&](const ListColumn& other) {
+        return other.name != column.name && last_parts(other.name, count) == last_parts(column.name, count);
+      });
+    };
+    const auto most = static_cast<std::size_t>(std::count(column.name.begin(), column.name.end(), '.')) + 1;
+    while (count < most && is_shared()) ++count;
+    column.title = last_parts(column.name, count);
+  }
+}
+
+/// One that store/run_columns.hpp knows. Throws UsageError that names `option`, "--sort".
+ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std::string& option,
+                        const std::string& name) {
+  RunColumns columns(store);
+  if (!columns.expression(name))
+    throw UsageError(option + " \"" + name + "\" is no column" +
+                     did_you_mean(name, columns.names(), "; docs/guides/selecting_runs.md lists them"));
+  std::vector<ListColumn> one = {{.name = name, .title = name, .values = columns.values(runs, name)}};
+  if (columns.is_measure(name))
+    one.front().metric = read_metrics(store.database(), runs).of(name);
+  else
+    set_titles(one);
+  return std::move(one.front());
+}
+
+bool is_below(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
+  if (a.is_number() != b.is_number()) return a.is_number();
+  return natural_less(setting_text(a), setting_text(b));
+}
+
+/// By a column: measures from the best value on, everything else rising; runs without a value come last.
+void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs) {
+  const bool falling =
+      (!column.metric.name.empty() && column.metric.meaning.better == Better::higher) != reverse;
+  std::stable_sort(runs.begin(), runs.end(), [&](const RunRow& a, const RunRow& b) {
+    const nlohmann::json one = value_of(column, a), other = value_of(column, b);
+    if (one.is_null() || other.is_null()) return !one.is_null();
+    return falling ? is_below(other, one) : is_below(one, other);
+  });
+}
+
+RunSelection selection_of(const LsRequest& request) {
+  std::vector<std::string> words = request.selection.runs;
+  if (request.name) words.push_back(*request.name);
+  RunSelection selection = selection_from(request.selection, words);
+  if (request.removed) selection.sight = Sight::removed;
+  return selection;
+}
+
+/// At most so many; 0: all.
+std::size_t limit_of(const LsRequest& request) {
+  const bool all = request.all || ((request.json || request.csv) && !request.number);
+  return all ? 0 : static_cast<std::size_t>(request.number.value_or(usual_number));
+}
+
+bool chooses(const RunSelection& selection) {
+  return !selection.words.empty() || selection.narrows();
+}
+
+/// Runs of one sweep are shown with the options that it varies; of very many that would be a long look.
+bool shows_varied(const LsRequest& request, bool chosen, const std::vector<RunRow>& runs, bool of_one_sweep) {
+  constexpr std::size_t many = 1000;
+  if (request.varied) return true;
+  if (!chosen) return false;
+  return runs.size() > 1 && runs.size() <= many &&
+         (of_one_sweep || std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+            return !run.sweep.empty() && run.sweep == runs.front().sweep;
+          }));
+}
+
+std::string why_empty(Store& store, const RunSelection& selection) {
+  if (!chooses(selection)) return selection.sight == Sight::present ? "no runs yet" : "no runs are removed";
+  return none_text(store, selection, select_runs(store, selection));
+}
+
+}  // namespace
+
+Form<LsRequest> ls_form() {
+  using R = LsRequest;
+  return Form<R>(
+             "ls",
+             {"ls [RUN...] [options]",
+              "Lists runs, the newest first, with state, the scores of the best checkpoint (so far, where "
+              "a run still trains), epochs, time spent and age; runs of one sweep also with the options "
+              "that it varies.",
+              {{"exp ls \"quick*\" --state completed", "complete runs whose names begin with quick"},
+               {"exp ls --where \"train.epochs > 1 AND test/f1 >= 0.0\" --sort test/f1",
+                "the best score first"},
+               {"exp ls --csv", "all runs for a spreadsheet"}}})
+      .option("sort", &R::sort, "COLUMN",
+              "by a field, a setting or a measure (test/loss: the best first), not by age")
+      .flag("reverse,r", &R::reverse, "the other way round")
+      .option("column", &R::columns, "COLUMN", "show this field, setting or measure too (may be repeated)")
+      .flag("varied", &R::varied, "show every option that is not the same in all of them")
+      .option("name", &R::name, "GLOB", "the same as GLOB as an argument")
+      .flag("removed", &R::removed, "those that exp rm took out of sight instead")
+      .option("number,n", &R::number, "N",
+              "at most so many, the newest; 0: all (--json and --csv give all where -n is not written)")
+      .usual(std::to_string(usual_number))
+      .flag("all,a", &R::all, "short for -n 0")
+      .flag("search", &R::search, "the searches instead of the runs")
+      .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "as CSV")
+      .include(&R::selection, run_arguments())
+      .exclude("json", "csv")
+      .exclude("all", "number", "--all and -n exclude each other")
+      .least("number", 0, "--number is negative; 0 means all")
+      .exclude("search", "csv", "--search has no CSV; --json has everything");
+}
+
+LsResult list_runs(const LsRequest& request, Store& store) {
+  RunSelection selection = selection_of(request);
+  const bool chosen = chooses(selection);
+  const std::size_t limit = limit_of(request);
+  // One more than asked for tells that there are more.
+  if (limit > 0 && !request.sort) selection.limit = static_cast<std::int64_t>(limit) + 1;
+  SelectedRuns selected = select_runs(store, selection);
+  std::vector<RunRow> runs = std::move(selected.runs);
+  std::sort(runs.begin(), runs.end(), [](const RunRow& a, const RunRow& b) { return a.number > b.number; });
+  if (request.sort)
+    sort_by(named_column(store, runs, "--sort", *request.sort), request.reverse, runs);
+  else if (request.reverse)
+    std::reverse(runs.begin(), runs.end());
+
+  LsResult result;
+  result.complete = limit == 0 || runs.size() <= limit;
+  if (!result.complete) runs.resize(limit);
+  RunList& list = result.list;
+  list.runs = std::move(runs);
+  list.scores = scores_of(store, list.runs);
+  for (const RunRow& run : list.runs) list.seconds.push_back(working_seconds(store, run.number));
+  if (shows_varied(request, chosen, list.runs, !selected.sweep.empty()))
+    list.columns = varied_columns(store, list.runs);
+  for (const std::string& name : request.columns)
+    list.columns.push_back(named_column(store, list.runs, "--column", name));
+  if (!result.complete && !chosen)  // elsewhere counting would cost as much as selecting
+    result.present = store.database()
+                         .integer("SELECT count(*) FROM run WHERE " + condition_of(selection.sight))
+                         .value_or(0);
+  if (list.runs.empty()) result.why_empty = why_empty(store, selection);
+  return result;
+}
+
+std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs) {
+  std::vector<ListColumn> columns;
+  for (const Factor& factor : factors_of(runs, RunBatch(store, runs).params())) {
+    ListColumn& column = columns.emplace_back(ListColumn{.name = factor.name, .title = ""});
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      column.values[runs[i].number] = factor.levels[factor.level[i]];
+  }
+  set_titles(columns);
+  const auto has_other_seed = [&](const RunRow& run) { return run.seed != runs.front().seed; };
+  if (std::any_of(runs.begin(), runs.end(), has_other_seed)) {
+    ListColumn& column = columns.emplace_back(ListColumn{.name = "seed", .title = "seed"});
+    for (const RunRow& run : runs) column.values[run.number] = run.seed;
+  }
+  return columns;
+}
+
+std::optional<double> selected_value(const std::string& split, const RunRow& run, const RunScore& score) {
+  return result_measure(run, split + "/" + score.rule.metric.measure_name());
+}
+
+nlohmann::json value_of(const ListColumn& column, const RunRow& run) {
+  const auto found = column.values.find(run.number);
+  return found == column.values.end() ? nlohmann::json() : found->second;
+}
+
+}  // namespace encore

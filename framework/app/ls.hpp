@@ -1,0 +1,65 @@
+// ls: which runs there are, with their scores, the newest first or by a column.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/run_selection.hpp"
+#include "store/run_score.hpp"
+
+namespace encore {
+
+struct LsRequest {
+  SelectionRequest selection = {};
+  std::optional<std::string> sort = {};
+  bool reverse = false;
+  std::vector<std::string> columns = {};  ///< shown beside those that every list has
+  bool varied = false;
+  std::optional<std::string> name = {};
+  bool removed = false;
+  std::optional<int> number = {};  ///< 0: all; not written: 100, of an answer for programs all
+  bool all = false;
+  bool search = false;  ///< the searches instead of the runs
+  bool json = false, csv = false;
+};
+
+Form<LsRequest> ls_form();
+
+/// A column beside those that every list has.
+struct ListColumn {
+  std::string name;    ///< "model.dropout", as conditions name it
+  std::string title;   ///< "dropout": as short as it can be and still differ from the others
+  Metric metric = {};  ///< of a measure what it means; without a name elsewhere
+  std::map<std::int64_t, nlohmann::json> values = {};  ///< by number of the run; null or absent: none
+};
+
+struct RunList {
+  std::vector<RunRow> runs;
+  std::vector<RunScore> scores;  ///< of each
+  std::vector<double> seconds;   ///< in which an attempt worked on it
+  std::vector<ListColumn> columns = {};
+};
+
+struct LsResult {
+  RunList list;
+  bool complete = true;                      ///< there are no more runs than listed
+  std::optional<std::int64_t> present = {};  ///< how many there are, where nothing was chosen among them
+  std::string why_empty = {};
+};
+
+/// Throws UsageError for a column that no run has.
+LsResult list_runs(const LsRequest& request, Store& store);
+
+/// One column for each option that is not the same in all of them, the seed too; options that always change
+/// together share one.
+std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs);
+/// The value of the measure that chooses the run's checkpoints, on "dev" or "test".
+std::optional<double> selected_value(const std::string& split, const RunRow& run, const RunScore& score);
+/// The value of a column of one run; null where it has none.
+nlohmann::json value_of(const ListColumn& column, const RunRow& run);
+
+}  // namespace encore

@@ -1,0 +1,118 @@
+// Looks for parents in the database and in other experiment files, and refuses circles.
+#include "app/parent_runs.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "base/nearest.hpp"
+#include "pretrained/content_hash.hpp"
+#include "runner/parent_weights.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files one behind the other, back to the one with which the ring begins.
+std::string ring_text(const std::vector<fs::path>& chain, std::vector<fs::path>::const_iterator begin) {
+  std::string text = begin->filename().string() + " starts from ";
+  for (auto file = begin + 1; file != chain.end(); ++file)
+    text += file->filename().string() + ", which starts from ";
+  return text + begin->filename().string() + " itself";
+}
+
+/// The tables of a stored run as its resolved experiment had them, and whether each option was a default.
+void read_settings(Store& store, std::int64_t run, Parent& parent) {
+  for (const ParamRow& param : store.read_params(run)) {
+    std::string pointer = "/" + param.key;
+    std::ranges::replace(pointer, '.', '/');
+    parent.config[nlohmann::json::json_pointer(pointer)] = param.value;
+    parent.origin[param.key] = {param.source == name_of(Source::fallback) ? Source::fallback : Source::file,
+                                {}};
+  }
+}
+
+const RunPoint& chosen_point(const Plan& plan, const fs::path& file, const std::string& name) {
+  std::vector<std::string> names;
+  for (const RunPoint& point : plan.points) {
+    if (!name.empty() && point.name == name) return point;
+    names.push_back(point.name);
+  }
+  if (!name.empty() && (names.size() > 1 || plan.points.front().group_name != name))
+    throw Error(file.string() + " asks for no run \"" + name + "\"" +
+                did_you_mean(name, names, "; its runs are " + quoted_list(names)));
+  if (names.size() == 1) return plan.points.front();
+  constexpr std::size_t most = 3;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
+  throw Error(file.string() + " asks for " + std::to_string(names.size()) + " runs (" + list +
+              (names.size() > most ? ", ..." : "") +
+              "), and a run starts from one; choose it with { experiment = \"...\", name = \"" +
+              names.front() + "\" }");
+}
+
+}  // namespace
+
+ParentRuns::ParentRuns(fs::path database, const fs::path& file, PluginFolders plugin_folders,
+                       std::string fingerprint)
+    : database_(std::move(database)),
+      plugin_folders_(std::move(plugin_folders)),
+      fingerprint_(std::move(fingerprint)),
+      chain_{fs::weakly_canonical(file)} {}
+
+const Parent& ParentRuns::keep(const std::string& key, Parent parent) {
+  known_[key] = &found_.emplace_back(std::move(parent));
+  return found_.back();
+}
+
+const Parent& ParentRuns::run(const std::string& word) {
+  const std::string key = "run " + word;
+  if (const auto known = known_.find(key); known != known_.end()) return *known->second;
+  if (!fs::exists(database_))
+    throw Error("there is no run \"" + word + "\", for there is no database " + database_.string() + " yet");
+  Store store(database_, OpenMode::read);
+  const RunRow row = store.find_run(word);
+  Parent parent;
+  parent.title = "run " + row.name + " (" + row.id + ")";
+  parent.id = row.id;
+  parent.question = row.question;
+  const DataFile weights = weights_of(store, row);
+  parent.weights = {weights.path, weights.sha256};
+  parent.vocabulary = fs::path(weights.path).parent_path() / "vocab.txt";
+  read_settings(store, row.number, parent);
+  return keep(key, std::move(parent));
+}
+
+const Parent& ParentRuns::experiment(const fs::path& file, const std::string& name) {
+  const std::string key = "experiment " + file.string() + "\n" + name;
+  if (const auto known = known_.find(key); known != known_.end()) return *known->second;
+  const fs::path canonical = fs::weakly_canonical(file);
+  if (const auto ring = std::ranges::find(chain_, canonical); ring != chain_.end())
+    throw Error("a run cannot start from itself: " + ring_text(chain_, ring));
+  chain_.push_back(canonical);
+  PlannedParent planned;
+  planned.document = load_experiment_file(file);
+  planned.plugin_folders = plugin_folders_(planned.document);
+  const Catalogue catalogue = Catalogue::load(planned.plugin_folders, fingerprint_);
+  catalogue.require_built(strings_of(planned.document));
+  planned.plan = make_plan(planned.document, catalogue, sha256_of_content, {}, this);
+  chain_.pop_back();
+  planned.point = chosen_point(planned.plan, file, name);
+  if (planned.plan.points.size() == 1 && planned.point.varied.empty())
+    planned.point.name = planned.point.group_name;
+
+  Parent parent;
+  parent.title = file.string();
+  parent.question = planned.point.question;
+  parent.config = planned.point.config;
+  parent.origin = planned.point.origin;
+  const bool is_new = std::ranges::none_of(
+      planned_, [&](const PlannedParent& other) { return other.point.question == planned.point.question; });
+  if (is_new) planned_.push_back(std::move(planned));
+  return keep(key, std::move(parent));
+}
+
+}  // namespace encore

@@ -1,0 +1,294 @@
+// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> what each run will
+// take (run_time.hpp). Of a search: what it would decide next.
+#include "app/plan.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "app/plan_comparison.hpp"
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
+#include "base/shell_word.hpp"
+#include "runner/check.hpp"
+#include "runner/worker_process.hpp"
+#include "world/process.hpp"
+
+namespace encore {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using search::Decision;
+using search::DecisionKind;
+
+std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::string& pattern) {
+  std::vector<std::size_t> shown;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < planned.runs.size(); ++i) {
+    const PlannedRun& run = planned.runs[i];
+    const std::string& name = run.name();
+    names.push_back(name);
+    if (pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) shown.push_back(i);
+  }
+  if (shown.empty())
+    throw UsageError(
+        "no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
+        did_you_mean(pattern, names,
+                     "; " + shell_command({"exp", "plan", planned.file.string()}) + " lists them"));
+  return shown;
+}
+
+std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRuns& planned) {
+  std::vector<std::optional<TimeEstimate>> times(planned.runs.size());
+  if (store == nullptr || planned.to_do() == 0) return times;
+  RunTimes past(*store, planned.backend, this_process().host);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const PlannedRun& run = planned.runs[i];
+    const bool goes_on = run.goes_on() && run.has_checkpoint;
+    if (run.to_do()) times[i] = past.estimate(run.specification, goes_on ? share_left(*run.before) : 1.0);
+  }
+  return times;
+}
+
+// --- sizes ---
+
+/// In place of the hash of a file that need not be there: another one for each path.
+std::string hash_of_path(const std::filesystem::path& path) {
+  return sha256(path.string());
+}
+
+std::vector<std::string> size_arguments(const SizeRequest& request) {
+  std::vector<std::string> arguments = {"size"};
+  for (const auto& [name, number] :
+       {std::pair("--length", request.length), std::pair("--batch", request.batch),
+        std::pair("--vocabulary", request.vocabulary), std::pair("--labels", request.labels)})
+    if (number) arguments.insert(arguments.end(), {name, std::to_string(*number)});
+  if (request.picked) arguments.insert(arguments.end(), {"--picked", std::to_string(*request.picked)});
+  return arguments;
+}
+
+/// Runs with these tables in common have one model, and train it alike.
+std::string model_key(const nlohmann::json& config) {
+  nlohmann::json tables = config;
+  tables.erase("schedule");
+  return tables.dump();
+}
+
+Json ask(const App& app, const PlannedRuns& planned, const std::vector<std::string>& arguments,
+         const std::vector<const Specification*>& models) {
+  nlohmann::json request = nlohmann::json::array();
+  for (const Specification* model : models) request.push_back(model->to_json());
+  std::size_t done = 0;
+  const auto seen = [&](std::string_view text) {
+    done += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    app.events.progressed("sized", std::min(done, models.size()), models.size(), "models");
+  };
+  const ProgramOutput answer = run_program(planned.worker, arguments, request.dump(), {.seen = seen});
+  const Json sizes = json_or_null<Json>(answer.output);
+  if (!answer.end.success() || !sizes.is_array() || sizes.size() != models.size())
+    throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and no answer" +
+                (answer.errors.empty() ? "" : ":\n" + answer.errors));
+  return sizes;
+}
+
+void require_sizes(const Json& sizes, const std::vector<const Specification*>& models) {
+  Problems problems;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (!sizes[i].contains("message")) continue;
+    const std::string key = sizes[i].at("key"), message = sizes[i].at("message");
+    const Place place = key.empty() ? Place() : place_of(models[i]->origin, key);
+    problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);
+  }
+  problems.require_none();
+}
+
+Json sizes_of(const App& app, const PlannedRuns& planned, const std::vector<std::size_t>& shown,
+              const std::vector<std::string>& arguments) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<const Specification*> models;
+  std::vector<std::vector<std::string>> runs;
+  for (const std::size_t index : shown) {
+    const Specification& specification = planned.runs[index].specification;
+    const auto [known, is_new] = numbers.emplace(model_key(specification.config), models.size());
+    if (is_new) {
+      models.push_back(&specification);
+      runs.emplace_back();
+    }
+    runs[known->second].push_back(specification.name);
+  }
+  const Json answers = ask(app, planned, arguments, models);
+  require_sizes(answers, models);
+  Json sizes = Json::array();
+  std::vector<std::size_t> firsts;  // the answer that each of sizes came from
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto same =
+        std::ranges::find_if(firsts, [&](std::size_t first) { return answers[first] == answers[i]; });
+    if (same != firsts.end()) {
+      Json& names = sizes[static_cast<std::size_t>(same - firsts.begin())]["runs"];
+      for (const std::string& name : runs[i]) names.push_back(name);
+      continue;
+    }
+    firsts.push_back(i);
+    Json size = {{"runs", runs[i]}};
+    size.update(answers[i]);
+    sizes.push_back(std::move(size));
+  }
+  return sizes;
+}
+
+// --- searches ---
+
+/// What would be decided, one after the other, if no trial ended meanwhile.
+std::vector<Decision> next_decisions(const PlannedSearch& planned, std::size_t most) {
+  std::vector<Decision> decisions;
+  search::History history = planned.record.history;
+  const search::Search& wanted = planned.plan->search();
+  while (decisions.size() < most) {
+    Decision decision = search::decide(planned.space(), wanted.options, wanted.limits, history);
+    if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) break;
+    if (decision.kind == DecisionKind::propose)
+      history.trials.push_back({decision.point, std::vector<bool>(decision.point.size(), true)});
+    history.decisions.push_back(decision);
+    decisions.push_back(std::move(decision));
+  }
+  return decisions;
+}
+
+std::size_t trials_in_progress(const PlannedSearch& planned) {
+  const std::vector<search::TrialState> states = search::trial_states(planned.record.history);
+  return static_cast<std::size_t>(std::ranges::count_if(states, &search::TrialState::active));
+}
+
+NextDecision shown(PlannedSearch& planned, const Decision& decision) {
+  NextDecision shown{.decision = decision};
+  if (decision.kind != DecisionKind::propose) return shown;
+  search::TrialRuns runs = planned.plan->make(decision.point);
+  shown.trial = {decision.point, runs.active};
+  shown.problem = runs.problem;
+  shown.excluded = runs.excluded;
+  if (!shown.problem.empty()) return shown;
+  const Specification specification =
+      specification_of(runs.runs.front(), planned.file.backend, planned.plugin_folders);
+  const std::vector<Problem> problems = check_with_worker(planned.file.worker, {&specification});
+  if (!problems.empty()) shown.problem = problems.front().text();
+  return shown;
+}
+
+}  // namespace
+
+Form<PlanVerbRequest> plan_form() {
+  using S = SizeRequest;
+  const Form<S> size =
+      Form<S>()
+          .flag(
+              "size", &S::size,
+              "parameters, operations and memory of each distinct model, part by part; the data need not be "
+              "there")
+          .option("length", &S::length, "T", "with --size: tokens of a sequence (default: data.max_length)")
+          .option("batch", &S::batch, "B",
+                  "with --size: sequences of a batch (default: train.batch_size, or as many as "
+                  "train.batch_tokens holds)")
+          .option("vocabulary", &S::vocabulary, "V",
+                  "with --size: pieces (default: those of tokenizer.vocab, or tokenizer.vocab_size)")
+          .option("labels", &S::labels, "K", "with --size: labels (default: those of the training set)")
+          .option("picked", &S::picked, "SHARE",
+                  "with --size: share of the rows that the task picks for its head (default: 0.15)");
+  using R = PlanVerbRequest;
+  Form<R> form(
+      "plan",
+      {"plan FILE [RUN] [-S key=value]... [options]",
+       "Shows what exp run would do with an experiment file: every run, whether it would be started, gone on "
+       "with or skipped and why, and how long it will take, going by the most similar complete runs of the "
+       "database (? where there is none). With --values every option with its value and where that comes "
+       "from: "
+       "default, file:line:column, sweep or command line. RUN, a name or a pattern as in a shell, limits "
+       "what is "
+       "shown. Everything is checked, nothing is written. With --size, what each distinct model costs before "
+       "anything is there: parameters, operations and memory, part by part. Of a file with [search]: what "
+       "would "
+       "be proposed next.",
+       {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
+        {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
+         "where every value of it comes from"},
+        {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
+         "what its model would cost on batches of 64 sequences of 32 tokens"}}});
+  form.include(&R::plan, plan_arguments())
+      .argument("run", &R::run)
+      .flag("values", &R::values, "every option with its value and origin")
+      .include(&R::size, size)
+      .option("jobs,j", &R::jobs, "N", "the time with so many runs at once")
+      .flag("json", &R::json,
+            "as JSON; with --values the values of each run too, with --size what its model costs")
+      .flag("csv", &R::csv, "the runs as CSV")
+      .exclude("json", "csv")
+      .exclude("csv", "values")
+      .exclude("csv", "size")
+      .least("jobs", 1, "-j {} would run nothing; give at least 1")
+      .exclude("size", "values", "--size and --values are two questions; ask one of them");
+  for (const std::string option : {"length", "batch", "vocabulary", "labels"})
+    form.needs(option, "size", "--" + option + " is the shape of a size; add --size")
+        .least(option, 1, "--" + option + " is {}; it must be at least 1");
+  return form.needs("picked", "size", "--picked is the shape of a size; add --size")
+      .range("picked", std::numeric_limits<double>::min(), 1.0,
+             "--picked is {}; it is a share of the rows, above 0 and at most 1");
+}
+
+PlanView plan_runs(const PlanVerbRequest& request, const App& app) {
+  PlanView view{.planned = read_plan(request.plan, app), .shown = {}, .times = {}, .jobs = request.jobs};
+  notice_unused_tables(app, view.planned.sources);
+  std::optional<Store> store;
+  if (std::filesystem::exists(app.database)) {
+    store.emplace(app.database, OpenMode::read);
+    compare_with(*store, view.planned, app);
+  }
+  require_startable(view.planned, app);
+  view.shown = shown_runs(view.planned, request.run);
+  view.times = times_of(store ? &*store : nullptr, view.planned);
+  return view;
+}
+
+double PlanView::seconds() const {
+  double sum = 0.0, longest = 0.0;
+  for (const auto& time : times) {
+    sum += time ? time->seconds : 0.0;
+    longest = std::max(longest, time ? time->seconds : 0.0);
+  }
+  return std::max(longest, sum / jobs);
+}
+
+std::size_t PlanView::unknown() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (planned.runs[i].to_do() && !times[i]) ++count;
+  return count;
+}
+
+nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app) {
+  const PlannedRuns planned = read_plan(request.plan, app, hash_of_path);
+  notice_unused_tables(app, planned.sources);
+  return sizes_of(app, planned, shown_runs(planned, request.run), size_arguments(request.size));
+}
+
+SearchPreview plan_search(const PlanVerbRequest& request, const App& app) {
+  constexpr std::size_t most = 10;
+  if (!request.run.empty()) throw UsageError("a search names its runs as it proposes them; leave RUN out");
+  SearchPreview view{.planned = read_search_plan(request.plan, app)};
+  notice_unused_tables(app, view.planned->file.sources);
+  if (std::filesystem::exists(app.database)) {
+    Store store(app.database, OpenMode::read);
+    compare_with(store, *view.planned);
+  }
+  view.in_progress = trials_in_progress(*view.planned);
+  for (const Decision& decision : next_decisions(*view.planned, most))
+    view.decisions.push_back(shown(*view.planned, decision));
+  view.complete = view.decisions.size() < most;
+  return view;
+}
+
+}  // namespace encore

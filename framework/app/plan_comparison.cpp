@@ -1,0 +1,129 @@
+// One question to the database for each run; what it answers decides what becomes of the run.
+#include "app/plan_comparison.hpp"
+
+#include <cstddef>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "config/fingerprint.hpp"
+#include "record/checkpoint.hpp"
+#include "runner/parent_weights.hpp"
+
+namespace encore {
+
+namespace {
+
+/// As the database calls it, where it has it.
+void name_parent(Store& store, const PlannedRuns& planned, PlannedRun& run) {
+  if (run.parent)
+    run.starts_from = planned.runs[*run.parent].name();
+  else if (const auto parent = parent_of(store, run.specification))
+    run.starts_from = parent->name;
+  if (run.teacher)
+    run.learns_from = planned.runs[*run.teacher].name();
+  else if (const auto teacher = parent_of(store, run.specification, Need::teacher))
+    run.learns_from = teacher->name;
+}
+
+Action action_for(RunState state) {
+  switch (state) {
+    case RunState::completed:
+      return Action::skip;
+    case RunState::running:
+      return Action::elsewhere;
+    case RunState::failed:
+      return Action::retry;
+    case RunState::pending:
+      return Action::start;
+    case RunState::interrupted:
+    case RunState::lost:
+    case RunState::stopped:
+    case RunState::pruned:
+      break;
+  }
+  return Action::resume;
+}
+
+/// The plugins and the build of the last attempt that reported any, against those of now.
+void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
+  run.has_checkpoint = run.goes_on() && !list_checkpoints(store.run_folder(run.before->id)).empty();
+  if (run.goes_on() && !run.has_checkpoint) return;  // from the start
+  if (!run.goes_on() && run.action != Action::skip) return;
+  const auto with = store.read_trained_with(run.before->number);
+  if (!with) return;
+  run.changed_plugins = plugin_changes(with->plugins, files.used_by(run.specification, planned.catalogue));
+  if (with->build.is_object() && !planned.fingerprint.empty())
+    run.other_build = fingerprint_difference(with->build.value("fingerprint", planned.fingerprint),
+                                             planned.fingerprint, "in its build");
+}
+
+/// With --changed what another plugin file trained is trained again as a new repeat, and a repeat that was
+/// begun so is finished; everything else is left as it is.
+void keep_to_changed(PlannedRun& run) {
+  const bool of_other_plugins = !run.changed_plugins.empty() && (run.action == Action::skip || run.goes_on());
+  if (of_other_plugins) {
+    run.action = Action::start;
+    run.new_repeat = true;
+  } else if (run.action != Action::elsewhere && !(run.to_do() && run.before->repeat > 1)) {
+    run.action = Action::leave;
+  }
+}
+
+}  // namespace
+
+void compare_with(Store& store, PlannedRuns& planned, const App& app) {
+  PluginFiles files;
+  for (PlannedRun& run : planned.runs) {
+    app.events.progressed("looked up", static_cast<std::size_t>(&run - planned.runs.data()),
+                          planned.runs.size(), "runs");
+    run.before = store.find_question(run.specification.question, planned.backend);
+    name_parent(store, planned, run);
+    if (!run.before) continue;
+    run.action = action_for(run.before->state);
+    compare_origin(store, planned, files, run);
+    if (planned.changed && !run.parent_file) keep_to_changed(run);
+    // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
+    // whose plugins have changed cannot be.
+    const bool stuck = run.goes_on() && !run.changed_plugins.empty();
+    if (planned.fresh && !run.parent_file && (run.action == Action::skip || stuck)) {
+      run.action = Action::start;
+      run.new_repeat = true;
+    }
+  }
+  app.events.progressed("looked up", planned.runs.size(), planned.runs.size(), "runs");
+  leave_spent_parents(planned);
+}
+
+void require_same_plugins(const PlannedRuns& planned) {
+  std::string text;
+  for (const PlannedRun& run : planned.runs) {
+    if (!run.goes_on() || run.changed_plugins.empty()) continue;
+    for (const PluginChange& change : run.changed_plugins)
+      text += (text.empty() ? "" : "\n") + std::string("run ") + run.before->name + " (" + run.before->id +
+              ") cannot go on: " + change.text();
+  }
+  if (!text.empty())
+    throw Error(
+        text +
+        "\nTo go on with the changed plugin, and have that recorded: --accept-plugin-change. To train "
+        "again as a new repeat: --fresh. Otherwise put the old file back.");
+}
+
+std::vector<std::string> kept_though(const PlannedRuns& planned) {
+  std::map<std::string, std::vector<std::string>> runs;  // by what is different about them
+  for (const PlannedRun& run : planned.runs) {
+    if (run.action != Action::skip) continue;
+    for (const PluginChange& change : run.changed_plugins) runs[change.text()].push_back(run.before->name);
+    if (!run.other_build.empty())
+      runs["it came from another build: " + run.other_build].push_back(run.before->name);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [difference, names] : runs)
+    lines.push_back(names.front() +
+                    (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more are" : " is") +
+                    " kept, though " + difference + " (--fresh trains again)");
+  return lines;
+}
+
+}  // namespace encore

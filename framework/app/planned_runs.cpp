@@ -1,0 +1,298 @@
+// From an experiment file to runs in their order, parents first; the database is asked elsewhere
+// (plan_comparison.hpp).
+#include "app/planned_runs.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "app/parent_runs.hpp"
+#include "config/experiment_file.hpp"
+#include "config/override.hpp"
+#include "config/unused_tables.hpp"
+#include "pretrained/content_hash.hpp"
+#include "runner/check.hpp"
+#include "runner/programs.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The runs of a document alone; `parents` gets those that they start from.
+PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::string& backend,
+                     const std::vector<std::string>& plugin_path, const ContentHash& hash,
+                     std::vector<PlannedParent>& parents) {
+  PlannedRuns planned;
+  planned.file = document.file;
+  const Programs programs = installed_programs();
+  planned.backend = backend;
+  planned.worker = worker_program(programs, planned.backend);
+  planned.sources = document.sources;
+  const auto folders_of = [&](const ExperimentFile& file) {
+    return plugin_search_path(plugin_folders(file), plugin_path, programs, planned.backend);
+  };
+  const std::vector<std::filesystem::path> folders = folders_of(document);
+  planned.fingerprint = fingerprint_of(programs, planned.backend);
+  planned.catalogue = Catalogue::load(folders, planned.fingerprint);
+  planned.catalogue.require_built(strings_of(document));
+  const auto made = [&](std::size_t done, std::size_t all) {
+    app.events.progressed("planned", done, all, "points");
+  };
+  ParentRuns parent_runs(app.database, planned.file, folders_of, planned.fingerprint);
+  planned.plan = make_plan(document, planned.catalogue, hash, made, &parent_runs);
+  parents = parent_runs.take();
+  for (RunPoint& point : planned.plan.points)
+    planned.runs.push_back({specification_of(point, planned.backend, folders), std::move(point.varied)});
+  return planned;
+}
+
+/// The same of the file that the request names.
+PlannedRuns read_all(const PlanRequest& request, const App& app, const std::string& backend,
+                     const std::vector<std::string>& more, const ContentHash& hash,
+                     std::vector<PlannedParent>& parents) {
+  std::vector<std::string> overrides = overrides_of(request);
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  SweepTexts sweep = sweep_of(request);
+  PlannedRuns planned = plan_own(app, load_experiment_file(request.file, overrides, sweep), backend,
+                                 request.backend.plugin_path, hash, parents);
+  planned.overrides = std::move(overrides);
+  planned.sweep = std::move(sweep);
+  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
+  const bool one_seed = request.seed || request.seeds;
+  if (planned.runs.size() == 1 && planned.runs.front().varied.empty() && !one_seed)
+    name_like_experiment(planned);
+  return planned;
+}
+
+/// Before the file's own runs, and each before those that start from it.
+void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
+  std::vector<PlannedRun> own = std::move(planned.runs);
+  planned.runs.clear();
+  for (PlannedParent& parent : parents) {
+    PlannedRun& run = planned.runs.emplace_back();
+    run.specification = specification_of(parent.point, planned.backend, parent.plugin_folders);
+    run.varied = std::move(parent.point.varied);
+    run.parent_file = planned.parents.size();
+    planned.parents.push_back(
+        {std::move(parent.plan), parent.document.file, std::move(parent.document.sources)});
+  }
+  std::ranges::move(own, std::back_inserter(planned.runs));
+  const auto find = [&](const PlannedRun& run, const char* pointer) -> std::optional<std::size_t> {
+    const nlohmann::json::json_pointer question(pointer);
+    if (!run.specification.config.contains(question)) return std::nullopt;
+    const std::string wanted = run.specification.config.at(question).get<std::string>();
+    const auto other = std::ranges::find_if(
+        planned.runs, [&](const PlannedRun& one) { return one.specification.question == wanted; });
+    if (other == planned.runs.end()) return std::nullopt;
+    return static_cast<std::size_t>(other - planned.runs.begin());
+  };
+  for (PlannedRun& run : planned.runs) {
+    run.parent = find(run, "/model/from/question");
+    if (run.parent) run.starts_from = planned.runs[*run.parent].name();
+    run.teacher = find(run, "/distil/teacher/question");
+    if (run.teacher) run.learns_from = planned.runs[*run.teacher].name();
+  }
+}
+
+nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
+  nlohmann::json files = nlohmann::json::array();
+  for (std::size_t i = 1; i < sources.size(); ++i)
+    files.push_back({{"file", sources[i].file}, {"content", sources[i].text}});
+  return files;
+}
+
+/// What else has to be there to plan the file again, as JSON: the table sweep says how.
+std::string context_of(const PlannedRuns& planned) {
+  nlohmann::json context = {{"bases", files_behind_first(planned.sources)},
+                            {"overrides", planned.overrides},
+                            {"grid", planned.sweep.grid}};
+  if (planned.sweep.seeds) context["seeds"] = *planned.sweep.seeds;
+  nlohmann::json parents = nlohmann::json::array();
+  for (const ParentFile& parent : planned.parents)
+    for (const SourceFile& source : parent.sources)
+      parents.push_back({{"file", source.file}, {"content", source.text}});
+  if (!parents.empty()) context["parents"] = std::move(parents);
+  return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The same of a file that a run starts from.
+std::string context_of(const ParentFile& parent) {
+  const nlohmann::json context = {{"bases", files_behind_first(parent.sources)},
+                                  {"overrides", nlohmann::json::array()},
+                                  {"grid", nlohmann::json::array()}};
+  return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// A text for an override, whose values are TOML: in quotes where that would read
+/// something else in it, such as a number or nan.
+std::string as_written(const std::string& text) {
+  const Value read = parse_override("name=" + text).value;
+  return read.is_text() && read.text() == text
+             ? text
+             : nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::vector<std::string> overrides_of(const PlanRequest& request) {
+  std::vector<std::string> overrides = request.set;
+  if (request.seed) overrides.push_back("seed=" + *request.seed);
+  if (request.name) overrides.push_back("name=" + as_written(*request.name));
+  return overrides;
+}
+
+SweepTexts sweep_of(const PlanRequest& request) {
+  return {request.grid, request.seeds};
+}
+
+Specification specification_of(RunPoint& point, const std::string& backend,
+                               const std::vector<std::filesystem::path>& folders) {
+  Specification specification;
+  specification.name = point.name;
+  specification.seed = static_cast<std::uint64_t>(point.seed);
+  specification.question = point.question;
+  specification.group = point.group;
+  specification.backend = backend;
+  specification.ties = Ties::loss;
+  specification.config = std::move(point.config);
+  specification.origin = std::move(point.origin);
+  specification.types = std::move(point.types);
+  for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
+  for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
+  return specification;
+}
+
+const char* name_of(Action action) {
+  switch (action) {
+    case Action::start:
+      return "start";
+    case Action::resume:
+      return "resume";
+    case Action::retry:
+      return "retry";
+    case Action::skip:
+      return "skip";
+    case Action::elsewhere:
+      return "running";
+    case Action::leave:
+      return "leave";
+  }
+  return "";
+}
+
+const Plan& PlannedRuns::plan_of(const PlannedRun& run) const {
+  return run.parent_file ? parents[*run.parent_file].plan : plan;
+}
+
+std::size_t PlannedRuns::count(Action action) const {
+  return static_cast<std::size_t>(
+      std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) { return run.action == action; }));
+}
+
+std::size_t PlannedRuns::to_do() const {
+  return static_cast<std::size_t>(
+      std::count_if(runs.begin(), runs.end(), [](const PlannedRun& run) { return run.to_do(); }));
+}
+
+Form<PlanRequest> plan_options() {
+  using R = PlanRequest;
+  return Form<R>()
+      .option("set,S", &R::set, "KEY=VALUE", "override a setting of the file (may be repeated)")
+      .option("seed", &R::seed, "N", "short for -S seed=N")
+      .option("seeds", &R::seeds, "LIST",
+              "train with each of these seeds, instead of those of the file: 1-5 or 1,4,7-9")
+      .option(
+          "grid", &R::grid, "KEY=A,B",
+          "vary an option over these values, crossed with the sweep of the file, of which it replaces the "
+          "values for this option (may be repeated)")
+      .option("name", &R::name, "NAME", "short for -S name=NAME")
+      .include(&R::backend, backend_options())
+      .flag("fresh", &R::fresh, "train again what is complete, as a new repeat")
+      .flag(
+          "changed", &R::changed,
+          "train again, as a new repeat, what was trained with other plugin files than those that are there "
+          "now, and nothing else")
+      .exclude("fresh", "changed", "--changed trains a part of what --fresh trains; give one of them")
+      .exclude("seed", "seeds", "--seed and --seeds say the same thing twice; give one of them");
+}
+
+Form<PlanRequest> plan_arguments() {
+  return plan_options().argument("file", &PlanRequest::file, "an experiment file");
+}
+
+PlannedRuns read_plan(const PlanRequest& request, const App& app, const ContentHash& hash) {
+  std::vector<PlannedParent> parents;
+  const std::string backend = backend_of(request.backend.backend, installed_programs());
+  PlannedRuns planned = read_all(request, app, backend, {}, hash, parents);
+  put_first(std::move(parents), planned);
+  planned.fresh = request.fresh;
+  planned.changed = request.changed;
+  if (planned.changed)  // until the database says otherwise
+    for (PlannedRun& run : planned.runs) run.action = Action::leave;
+  else
+    leave_spent_parents(planned);
+  return planned;
+}
+
+void notice_unused_tables(const App& app, const std::vector<SourceFile>& sources) {
+  for (const std::string& note : unused_tables(sources)) app.events.noticed("note: " + note);
+}
+
+void leave_spent_parents(PlannedRuns& planned) {
+  std::vector<bool> needed(planned.runs.size(), false);
+  for (std::size_t i = planned.runs.size(); i-- > 0;) {  // behind what starts from it
+    PlannedRun& run = planned.runs[i];
+    if (run.parent_file && !needed[i] && run.to_do()) run.action = Action::leave;
+    const bool begins = run.to_do() && !(run.goes_on() && run.has_checkpoint && !run.from_start);
+    if (run.parent && begins) needed[*run.parent] = true;
+    if (run.teacher && run.to_do()) needed[*run.teacher] = true;
+  }
+}
+
+void name_like_experiment(PlannedRuns& planned) {
+  RunPoint& point = planned.plan.points.front();
+  point.name = point.group_name;
+  planned.runs.front().specification.name = point.name;
+}
+
+PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std::string& backend,
+                          const std::vector<std::string>& more) {
+  std::vector<PlannedParent> parents;
+  return read_all(request, app, backend, more, sha256_of_content, parents);
+}
+
+PlannedRuns plan_document(const App& app, const ExperimentFile& document, const std::string& backend,
+                          const std::vector<std::string>& plugin_path) {
+  std::vector<PlannedParent> parents;
+  return plan_own(app, document, backend, plugin_path, sha256_of_content, parents);
+}
+
+void record_descriptions(Store& store, const PlannedRuns& planned) {
+  std::vector<Store::RunToDescribe> known;
+  for (const PlannedRun& run : planned.runs)
+    if (run.before) known.push_back({run.before->number, &run.specification});
+  store.describe(known);
+}
+
+std::int64_t add_sweep(Store& store, PlannedRuns& planned) {
+  const std::int64_t sweep = store.add_sweep(planned.plan.name, planned.file.string(),
+                                             planned.sources.front().text, context_of(planned));
+  for (ParentFile& parent : planned.parents)
+    parent.sweep = store.add_sweep(parent.plan.name, parent.file.string(), parent.sources.front().text,
+                                   context_of(parent));
+  return sweep;
+}
+
+void require_startable(const PlannedRuns& planned, const App& app) {
+  std::vector<const Specification*> specifications;
+  for (const PlannedRun& run : planned.runs)
+    if (run.to_do()) specifications.push_back(&run.specification);
+  const auto checked = [&](std::size_t done, std::size_t all) {
+    app.events.progressed("checked", done, all, "settings");
+  };
+  std::vector<Problem> problems = check_with_worker(planned.worker, specifications, checked);
+  if (!problems.empty()) throw ConfigErrors(std::move(problems));
+}
+
+}  // namespace encore

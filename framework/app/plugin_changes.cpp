@@ -1,0 +1,82 @@
+// Compares recorded plugin files with those on disk.
+#include "app/plugin_changes.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "config/experiment.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Every type that a configuration names, with its table.
+void collect_types(const nlohmann::json& table, std::string& types) {
+  for (const auto& [name, value] : table.items()) {
+    if (name == "type") types += value.dump();
+    if (!value.is_object()) continue;
+    types += name + '.';
+    collect_types(value, types);
+  }
+  types += ';';
+}
+
+}  // namespace
+
+std::string short_hash(const std::string& sha256) {
+  return sha256.substr(0, 12);
+}
+
+std::string PluginChange::text() const {
+  const std::string was =
+      "plugin \"" + before.name + "\" was " + before.version + " (" + short_hash(before.sha256) + ")";
+  if (now.name.empty()) return was + " and no longer offers what the run uses";
+  return was + " and is now " + now.version + " (" + short_hash(now.sha256) + "), " + now.file.string();
+}
+
+nlohmann::json PluginChange::json() const {
+  return {{"name", before.name},        {"old_version", before.version}, {"old_sha256", before.sha256},
+          {"new_version", now.version}, {"new_sha256", now.sha256},      {"file", now.file.string()}};
+}
+
+const std::vector<UsedPlugin>& PluginFiles::used_by(const Specification& specification,
+                                                    const Catalogue& catalogue) {
+  std::string types;
+  collect_types(specification.config, types);
+  const auto [known, is_new] = used_.try_emplace(types);
+  if (is_new) known->second = look_up(specification, catalogue);
+  return known->second;
+}
+
+std::vector<UsedPlugin> PluginFiles::look_up(const Specification& specification, const Catalogue& catalogue) {
+  std::vector<UsedPlugin> used;
+  for (const TypeName& type :
+       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
+    const Manifest* owner = catalogue.owner(type.kind, type.name);
+    if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
+    const std::filesystem::path file = owner->library_path();
+    const auto is_this = [&](const UsedPlugin& plugin) { return plugin.file == file; };
+    if (std::any_of(used.begin(), used.end(), is_this)) continue;
+    std::string& hash = hashes_[file];
+    if (hash.empty()) hash = sha256_of_file(file);
+    used.push_back({owner->name, owner->version, hash, file});
+  }
+  return used;
+}
+
+std::vector<PluginChange> plugin_changes(const std::vector<PluginRow>& recorded,
+                                         const std::vector<UsedPlugin>& now) {
+  std::vector<PluginChange> changes;
+  for (const PluginRow& before : recorded) {
+    const auto same_file = [&](const UsedPlugin& plugin) {
+      return plugin.name == before.name && plugin.sha256 == before.sha256;
+    };
+    if (std::any_of(now.begin(), now.end(), same_file)) continue;
+    const auto same_name = std::find_if(now.begin(), now.end(),
+                                        [&](const UsedPlugin& plugin) { return plugin.name == before.name; });
+    changes.push_back({before, same_name == now.end() ? UsedPlugin() : *same_name});
+  }
+  return changes;
+}
+
+}  // namespace encore

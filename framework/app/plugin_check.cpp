@@ -1,0 +1,251 @@
+// Reads what workers say about the checks of a plugin, line by line.
+#include "app/plugin_check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "app/backend.hpp"
+#include "app/plugin_passes.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
+#include "record/crash_line.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+/// A check of the suite by its part and its name: layer "highway", gradients.
+struct CheckName {
+  std::string subject;
+  std::string check;
+
+  std::string text() const { return subject + ": " + check; }
+  friend bool operator==(const CheckName&, const CheckName&) = default;
+};
+
+/// What one worker has said.
+struct Answer {
+  std::map<std::string, std::string> digests;
+  CheckName doing;        ///< the last thing it announced
+  bool finished = false;  ///< it came to its end, whatever it found
+};
+
+/// Cuts what a worker writes into lines and reads each.
+class LineReader {
+ public:
+  explicit LineReader(std::function<void(const json&)> read) : read_(std::move(read)) {}
+  void operator()(std::string_view text) {
+    rest_ += text;
+    for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
+      const json line = json_or_null(rest_.substr(0, end));
+      if (line.is_object()) read_(line);  // else: what the plugin printed
+    }
+  }
+
+ private:
+  std::function<void(const json&)> read_;
+  std::string rest_;
+};
+
+class PluginCheck {
+ public:
+  PluginCheck(const PluginCheckRequest& request, CheckEvents& events)
+      : file_(request.file),
+        data_(request.data),
+        backend_(backend_of(request.backend, installed_programs())),
+        timeout_(request.timeout),
+        events_(events) {}
+
+  CheckResult run() {
+    require_files();
+    require_component(installed_programs(), backend_, "encore-worker-check-plugin");
+    const std::string before = sha256_of_file(file_);
+    const Answer one = ask(1, false);
+    if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
+    skip_what_is_left();
+    // Of a file that was built again meanwhile nothing is known.
+    if (failed_ == 0 && sha256_of_file(file_) == before) note_pass(file_, before, backend_, all_.size());
+    return {.checks = all_, .failed = failed_, .skipped = skipped_, .opened = !planned_.empty()};
+  }
+
+ private:
+  void require_files() const {
+    if (!std::filesystem::exists(file_))
+      throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
+    if (!data_.empty() && !std::filesystem::is_regular_file(data_))
+      throw Error(data_.string() + ": no such file; --data names one that a reader of the plugin can read");
+    const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
+    if (!std::filesystem::exists(manifest))
+      throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
+                  " beside it; exp plugin build writes it, or by hand: encore-manifest " + file_.string() +
+                  " " + manifest.string());
+  }
+
+  Answer ask(int threads, bool only_digests) {
+    Answer answer{.digests = {}, .doing = {file_.filename().string(), "starting"}};
+    LineReader reader([&](const json& line) {
+      if (line.contains("opening")) answer.doing.check = "opening the plugin";
+      if (line.contains("checks") && !only_digests) plan(line["checks"]);
+      if (line.contains("begin")) {
+        answer.doing = {line["begin"].get<std::string>(), line["check"].get<std::string>()};
+        events_.began(answer.doing.text());
+      }
+      if (line.contains("digest"))
+        answer.digests[line["digest"].get<std::string>()] = line["value"].get<std::string>();
+      // Whether threads change bits is known only when all workers have answered.
+      if (line.contains("passed") && !(line["check"] == "threads" && line["passed"].get<bool>()) &&
+          !is_reported({line["subject"].get<std::string>(), line["check"].get<std::string>()}))
+        report(line);
+      if (line.contains("finished")) answer.finished = true;
+    });
+    std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
+                                          std::to_string(threads)};
+    if (only_digests) arguments.emplace_back("--digests");
+    if (!data_.empty()) arguments.insert(arguments.end(), {"--data", data_.string()});
+    const ProgramOutput output = run_program(
+        worker_program(installed_programs(), backend_), arguments, "",
+        {.seen = [&](std::string_view text) { reader(text); },
+         .waiting = [&](std::chrono::seconds time) { say_what_is_waited_for(answer.doing, time); },
+         .timeout = timeout_});
+    if (!answer.finished) {
+      unfinished_ = true;
+      report({{"subject", answer.doing.subject},
+              {"check", answer.doing.check},
+              {"passed", false},
+              {"skipped", false},
+              {"detail", why_unfinished(output)}});
+    }
+    return answer;
+  }
+
+  /// Of the first worker; a worker of another backend has no threads to compare.
+  void plan(const json& checks) {
+    for (const json& check : checks)
+      if (backend_ == "openmp" || check["check"] != "threads")
+        planned_.push_back({check["subject"].get<std::string>(), check["check"].get<std::string>()});
+  }
+
+  void say_what_is_waited_for(const CheckName& doing, std::chrono::seconds time) {
+    events_.waited(doing.text(), time);
+  }
+
+  /// The worker's own words where it has refused the plugin; otherwise the plugin ended it.
+  std::string why_unfinished(const ProgramOutput& output) const {
+    const std::optional<CrashLine> crash = find_crash_line(output.errors);
+    const std::string where = crash ? " during " + crash->work : "";
+    if (output.silent)
+      return "nothing was heard of it for " + std::to_string(timeout_.count()) +
+             " s, so its worker was ended" + where + "; if it only needs longer, --timeout SECONDS grants it";
+    if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text() + where;
+    const std::string prefix = "encore-worker: ";
+    const std::size_t said = output.errors.find(prefix);
+    if (said == std::string::npos) return "the plugin ended its worker: " + output.end.text();
+    std::string text = output.errors.substr(said + prefix.size());
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+
+  void compare_threads(const Answer& one) {
+    std::map<std::string, std::string> differing;  // subject -> what differs
+    std::map<std::string, int> compared;
+    for (const int threads : {2, 3}) {
+      const Answer more = ask(threads, true);
+      if (unfinished_) return;
+      for (const auto& [name, digest] : one.digests) {
+        const std::string subject = name.substr(0, name.find("\" ") + 1);
+        ++compared[subject];
+        const auto other = more.digests.find(name);
+        if (other == more.digests.end() || other->second != digest)
+          differing.try_emplace(subject, name.substr(subject.size() + 1) + " has other bits with " +
+                                             std::to_string(threads) + " threads than with 1");
+      }
+    }
+    for (const auto& [subject, count] : compared) {
+      const auto found = differing.find(subject);
+      report({{"subject", subject},
+              {"check", "threads"},
+              {"passed", found == differing.end()},
+              {"skipped", false},
+              {"detail", found == differing.end()
+                             ? std::to_string(count) + " comparisons of 1 with 2 and 3 threads, equal bits"
+                             : found->second}});
+    }
+  }
+
+  /// A worker that ended early leaves checks that nobody came to.
+  void skip_what_is_left() {
+    if (all_.empty()) return;
+    const std::string before = all_.back()["check"].get<std::string>();
+    for (const CheckName& check : planned_) {
+      if (is_reported(check)) continue;
+      report({{"subject", check.subject},
+              {"check", check.check},
+              {"passed", false},
+              {"skipped", true},
+              {"detail", "not run, because " + before + " has ended the worker"}});
+    }
+  }
+
+  bool is_reported(const CheckName& check) const {
+    return std::ranges::any_of(all_, [&](const json& finding) {
+      return finding["subject"] == check.subject && finding["check"] == check.check;
+    });
+  }
+
+  void report(const json& finding) {
+    all_.push_back(finding);
+    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>();
+    if (skipped)
+      ++skipped_;
+    else if (!passed)
+      ++failed_;
+    events_.found(finding);
+  }
+
+  std::filesystem::path file_, data_;
+  std::string backend_;
+  std::chrono::seconds timeout_;
+  CheckEvents& events_;
+  std::vector<CheckName> planned_;
+  bool unfinished_ = false;
+  int failed_ = 0, skipped_ = 0;
+  std::vector<json> all_;
+};
+
+}  // namespace
+
+Form<PluginCheckRequest> plugin_check_form() {
+  using R = PluginCheckRequest;
+  return Form<R>("plugin check",
+                 {"plugin check FILE.so [options]",
+                  "Runs the contract suite on everything a plugin offers, in child processes: options and "
+                  "their refusals, gradients in double against differences, equal bits for a seed and for "
+                  "1, 2 and 3 threads, empty, short and long sequences, every precision, no allocation in "
+                  "a step, labels of kernels; of tasks and readers fields, equal numbers in any order and "
+                  "on four threads, measures that are best for perfect outputs. One cause is one FAIL: "
+                  "what fails for the same cause, or was not run any more, is listed as skipped. Exit 1 "
+                  "when a check fails.",
+                  {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
+                    "before it is used in an experiment"},
+                   {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
+                    "grant a slow check a quarter of an hour before it counts as one that hangs"}}})
+      .option("backend", &R::backend, "NAME",
+              "openmp, cuda or hip: whose worker opens it (default: that of this exp)")
+      .option("timeout", &R::timeout, "SECONDS",
+              "a check that is silent for so long has failed: the plugin hangs, and its worker is ended")
+      .option("data", &R::data, "FILE",
+              "a file that a reader of the plugin can read: readers and tasks are checked with it too")
+      .flag("json", &R::json, "as JSON")
+      .argument("file", &R::file, "the shared object of a plugin")
+      .least("timeout", 1, "--timeout {} would end every check; give at least 1");
+}
+
+CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events) {
+  return PluginCheck(request, events).run();
+}
+
+}  // namespace encore

@@ -1,0 +1,72 @@
+// Notes of passed checks in the cache folder.
+#include "app/plugin_passes.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "record/cache_folder.hpp"
+#include "runner/programs.hpp"
+#include "world/atomic_file.hpp"
+#include "world/lease_clock.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path pass_file(const std::string& sha256) {
+  const fs::path cache = cache_folder();
+  return cache.empty() ? fs::path() : cache / "plugin_checks" / (sha256 + ".json");
+}
+
+bool ships(const Manifest& manifest, const fs::path& built_in) {
+  std::error_code failure;
+  return fs::equivalent(manifest.file.parent_path(), built_in, failure);
+}
+
+}  // namespace
+
+void note_pass(const fs::path& plugin, const std::string& sha256, const std::string& backend,
+               std::size_t checks) {
+  const fs::path file = pass_file(sha256);
+  if (file.empty()) return;
+  try {
+    fs::create_directories(file.parent_path());
+    replace_file(file, nlohmann::json{{"file", fs::absolute(plugin).string()},
+                                      {"backend", backend},
+                                      {"checks", checks},
+                                      {"passed", now_seconds()}}
+                           .dump());
+  } catch (const std::exception&) {
+    // A cache that cannot be written: see the header.
+  }
+}
+
+bool has_passed(const std::string& sha256) {
+  std::error_code failure;
+  return fs::is_regular_file(pass_file(sha256), failure);
+}
+
+std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned) {
+  const fs::path built_in = plugin_folder(installed_programs(), planned.backend);
+  const std::vector<Manifest>& manifests = planned.catalogue.manifests();
+  std::vector<UsedPlugin> unchecked;
+  if (std::ranges::all_of(manifests, [&](const Manifest& manifest) { return ships(manifest, built_in); }))
+    return unchecked;
+  PluginFiles files;
+  for (const PlannedRun& run : planned.runs) {
+    if (!run.to_do()) continue;
+    for (const UsedPlugin& plugin : files.used_by(run.specification, planned.catalogue)) {
+      const auto is_this = [&](const UsedPlugin& other) { return other.file == plugin.file; };
+      std::error_code failure;
+      if (std::ranges::none_of(unchecked, is_this) &&
+          !fs::equivalent(plugin.file.parent_path(), built_in, failure) && !has_passed(plugin.sha256))
+        unchecked.push_back(plugin);
+    }
+  }
+  return unchecked;
+}
+
+}  // namespace encore

@@ -1,0 +1,232 @@
+// Makes and builds the folders of plugins.
+#include "app/plugin_project.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+
+#include "app/backend.hpp"
+#include "base/nearest.hpp"
+#include "runner/programs.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "my_layers" to "MyLayers"
+std::string class_name(const std::string& name) {
+  std::string result;
+  bool upper = true;
+  for (const char letter : name) {
+    if (letter != '_') result += upper ? static_cast<char>(std::toupper(letter)) : letter;
+    upper = letter == '_';
+  }
+  return result;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// The template's words and what they become.
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+std::string with_words(std::string text, const Replacements& words) {
+  for (const auto& [from, to] : words) text = replaced(std::move(text), from, to);
+  return text;
+}
+
+/// A name becomes a folder, a CMake target, a namespace and the type in experiment files.
+void require_good_name(const std::string& name) {
+  const auto good = [](unsigned char letter) {
+    return std::islower(letter) != 0 || std::isdigit(letter) != 0 || letter == '_';
+  };
+  if (std::islower(static_cast<unsigned char>(name.front())) == 0 || !std::ranges::all_of(name, good) ||
+      name.size() > 64)
+    throw UsageError("\"" + name +
+                     "\" cannot be the name of a plugin: it takes small letters, digits and _, a letter "
+                     "first, at most 64; for example my_layers");
+  static const std::vector<std::string> reserved = {"all",
+                                                    "clean",
+                                                    "edit_cache",
+                                                    "encore",
+                                                    "help",
+                                                    "install",
+                                                    "list_install_components",
+                                                    "package",
+                                                    "package_source",
+                                                    "plugins",
+                                                    "rebuild_cache",
+                                                    "test"};
+  if (std::ranges::find(reserved, name) != reserved.end())
+    throw UsageError("\"" + name + "\" has a meaning of its own in builds; choose another name");
+}
+
+void require_other_names(const std::string& name, const Manifest& manifest) {
+  if (manifest.name == name)
+    throw UsageError("there is a plugin \"" + name + "\" already (" + manifest.file.string() +
+                     "); choose another name");
+  for (const ManifestOffer& offer : manifest.offers)
+    if (offer.name == name)
+      throw UsageError("there is " + with_article(offer.kind) + " \"" + name + "\" already (" +
+                       manifest.file.string() + "); choose another name");
+}
+
+void require_free_name(const std::string& name, const fs::path& plugins) {
+  const Catalogue catalogue = Catalogue::load({plugins});
+  for (const Manifest& manifest : catalogue.manifests()) require_other_names(name, manifest);
+  for (const Manifest& manifest : catalogue.unbuilt()) require_other_names(name, manifest);
+}
+
+/// The template's folder of that kind.
+fs::path find_template(const fs::path& templates, const std::string& kind) {
+  if (!fs::is_directory(templates))
+    throw Error("the templates are missing (" + templates.string() + "); build or install Encore again");
+  std::vector<std::string> kinds;
+  for (const auto& entry : fs::directory_iterator(templates))
+    if (entry.is_directory()) kinds.push_back(entry.path().filename().string());
+  std::ranges::sort(kinds);
+  if (std::ranges::find(kinds, kind) == kinds.end())
+    throw UsageError("there is no template for a plugin of kind \"" + kind + "\"" +
+                     did_you_mean(kind, kinds, "; there is " + quoted_list(kinds)));
+  return templates / kind;
+}
+
+void require_free_folder(const fs::path& folder) {
+  std::error_code unreadable;
+  if (!fs::exists(fs::symlink_status(folder))) return;
+  if (fs::is_directory(folder) && fs::is_empty(folder, unreadable)) return;
+  throw UsageError(folder.string() +
+                   " exists and is not empty; choose another name, or another place with --into");
+}
+
+/// Returns the files written, relative to the folder.
+std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const Replacements& words) {
+  std::vector<std::string> written;
+  std::error_code failed;
+  fs::create_directories(to, failed);
+  if (failed) throw Error("cannot make " + to.string() + ": " + failed.message());
+  for (const auto& entry : fs::directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string file = with_words(entry.path().filename().string(), words);
+    std::ofstream out(to / file, std::ios::binary);
+    out << with_words(text, words);
+    out.close();
+    if (!in || !out) throw Error("cannot write " + (to / file).string());
+    written.push_back(file);
+  }
+  std::ranges::sort(written);
+  return written;
+}
+
+fs::path require_project(const std::string& name) {
+  const fs::path folder = fs::path(name).lexically_normal();
+  if (!fs::is_directory(folder))
+    throw UsageError("there is no folder " + folder.string() + "; exp plugin new makes one");
+  if (!fs::exists(folder / "CMakeLists.txt"))
+    throw UsageError(folder.string() + " has no CMakeLists.txt; name the folder that exp plugin new made");
+  return folder;
+}
+
+bool has_ninja() {
+  try {
+    return run_program("ninja", {"--version"}).end.success();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// False, with CMake's message shown, when the project cannot be configured.
+bool configure(const App& app, const fs::path& source, const fs::path& build, const fs::path& package) {
+  std::vector<std::string> arguments = {"-S",
+                                        source.string(),
+                                        "-B",
+                                        build.string(),
+                                        "--toolchain",
+                                        (package / "encore-toolchain.cmake").string(),
+                                        "-Dencore_DIR=" + package.string()};
+  if (!fs::exists(build / "CMakeCache.txt") && has_ninja())
+    arguments.insert(arguments.end(), {"-G", "Ninja"});
+  const ProgramOutput output = run_program("cmake", arguments);
+  if (!output.end.success()) app.events.relayed(output.output + output.errors);
+  return output.end.success();
+}
+
+}  // namespace
+
+Form<PluginNewRequest> plugin_new_form() {
+  using R = PluginNewRequest;
+  return Form<R>("plugin new",
+                 {"plugin new NAME [--kind KIND] [--into FOLDER]",
+                  "Writes the folder NAME with a small plugin that works: source, test, CMake file, README.",
+                  {{"exp plugin new my_layers --kind layer", "then: exp plugin build my_layers"},
+                   {"exp plugin new my_task --kind task",
+                    "what is learned; its README goes on to a run and a report"}}})
+      .option("kind", &R::kind, "KIND",
+              "what it offers: layer, head, tokenizer, optimizer, schedule, task or reader")
+      .option("into", &R::into, "FOLDER", "where the folder is made")
+      .argument("name", &R::name, "a name")
+      .flag("json", &R::json, "as JSON");
+}
+
+Form<PluginBuildRequest> plugin_build_form() {
+  using R = PluginBuildRequest;
+  return Form<R>(
+             "plugin build",
+             {"plugin build FOLDER [--backend NAME]",
+              "Configures and builds the plugin in FOLDER with CMake, for this Encore: in "
+              "FOLDER/build/BACKEND, the plugin itself and its manifest in "
+              "FOLDER/build/BACKEND/plugins.",
+              {{"exp plugin build my_layers", "then: plugin_path = [\"my_layers/build/openmp/plugins\"]"}}})
+      .option("backend", &R::backend, "NAME",
+              "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
+      .argument("folder", &R::folder, "the folder of a plugin")
+      .flag("json", &R::json, "what was built as JSON; what CMake says goes to the standard error");
+}
+
+PluginProject new_plugin(const PluginNewRequest& request) {
+  const Programs programs = installed_programs();
+  require_good_name(request.name);
+  const fs::path from = find_template(template_folder(programs), request.kind);
+  require_free_name(request.name, plugin_folder(programs, programs.backend));
+  PluginProject made{.folder = (fs::path(request.into) / request.name).lexically_normal(), .files = {}};
+  require_free_folder(made.folder);
+  made.files = copy_template(from, made.folder,
+                             {{"my_plugin/build/openmp", "my_plugin/build/" + programs.backend},
+                              {"my_plugin", request.name},
+                              {"MyPlugin", class_name(request.name)}});
+  return made;
+}
+
+BuiltPlugins build_plugin(
+    const PluginBuildRequest& request, const App& app,
+    const std::function<void(const std::string& step, const std::string& folder)>& step) {
+  const fs::path source = require_project(request.folder);
+  const Programs programs = installed_programs();
+  const std::string backend = backend_of(request.backend, programs);
+  const fs::path package = package_folder(programs, backend);
+  require_component(programs, backend, "encore_testing");  // what the plugin's own tests link
+  const fs::path build = source / "build" / backend;
+  step("configuring", build.string());
+  if (!configure(app, source, build, package))
+    throw WorkError("CMake could not configure " + source.string() + "; its message stands above");
+  step("building", build.string());
+  if (!run_attached("cmake", {"--build", build.string()}).success())
+    throw WorkError(source.string() + " could not be built; the message stands above");
+  BuiltPlugins built{.folder = build / "plugins", .manifests = {}};
+  built.manifests = Catalogue::load({built.folder}).manifests();
+  if (built.manifests.empty())
+    throw WorkError(source.string() + " was built, but there is no plugin in " + built.folder.string() +
+                    "; its CMakeLists.txt must call encore_add_plugin");
+  return built;
+}
+
+}  // namespace encore

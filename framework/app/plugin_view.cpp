@@ -1,0 +1,148 @@
+// Searches the folders of plugins.
+#include "app/plugin_view.hpp"
+
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.hpp"
+#include "base/nearest.hpp"
+#include "base/sha256.hpp"
+#include "config/experiment_file.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+PluginView read_plugin_view(const PluginViewRequest& request) {
+  const Programs programs = installed_programs();
+  PluginView view;
+  view.backend = backend_of(request.backend.backend, programs);
+  require_backend(view.backend);
+  std::vector<std::filesystem::path> of_file;
+  if (!request.file.empty()) of_file = plugin_folders(load_experiment_file(request.file));
+  view.folders = plugin_search_path(of_file, request.backend.plugin_path, programs, view.backend);
+  view.catalogue = Catalogue::survey(view.folders, fingerprint_of(programs, view.backend));
+  view.catalogue.require_all_built();
+  for (const RefusedPlugin& plugin : view.catalogue.refused())
+    view.refused.push_back({plugin.file.string(), plugin.reason});
+  return view;
+}
+
+/// What the worker says after loading everything: see worker/plugins_verb.cpp.
+void load_with_worker(PluginView& view) {
+  const std::filesystem::path worker = worker_program(installed_programs(), view.backend);
+  std::vector<std::string> arguments = {"plugins"};
+  for (const std::filesystem::path& folder : view.folders) arguments.push_back(folder.string());
+  const ProgramOutput answer = run_program(worker, arguments);
+  const nlohmann::json told = json_or_null(answer.output);
+  if (!answer.end.success() || !told.is_object())
+    throw Error(worker.string() + " plugins ended with " + answer.end.text() +
+                " while it loaded; exp plugin check FILE.so finds out which plugin it was" +
+                (answer.errors.empty() ? "" : ":\n" + answer.errors));
+  view.load_milliseconds = told.at("milliseconds").get<double>();
+  view.refused.clear();
+  for (const nlohmann::json& refused : told.at("refused"))
+    view.refused.push_back({refused.at("file").get<std::string>(), refused.at("reason").get<std::string>()});
+}
+
+/// The plugins of that name, and those that offer a type of that name: a head and a schedule may both be
+/// "linear".
+std::vector<Manifest> find_named(const Catalogue& catalogue, const std::string& name) {
+  std::vector<Manifest> found;
+  std::set<std::string> names;
+  for (const Manifest& manifest : catalogue.manifests()) {
+    bool fits = manifest.name == name;
+    names.insert(manifest.name);
+    for (const ManifestOffer& offer : manifest.offers) {
+      fits = fits || offer.name == name;
+      names.insert(offer.name);
+    }
+    if (fits) found.push_back(manifest);
+  }
+  if (!found.empty()) return found;
+  std::string text = "no plugin is called \"" + name + "\" or offers a type of that name" +
+                     did_you_mean(name, {names.begin(), names.end()}) + " (searched:";
+  for (const std::filesystem::path& folder : catalogue.folders()) text += " " + folder.string();
+  text += ")";
+  for (const RefusedPlugin& refused : catalogue.refused()) text += "\n  refused: " + refused.reason;
+  throw Error(text);
+}
+
+}  // namespace
+
+Form<PluginViewRequest> plugin_view_options() {
+  using R = PluginViewRequest;
+  return Form<R>()
+      .include(&R::backend, backend_options())
+      .option("file", &R::file, "FILE", "an experiment file, whose plugin_path is searched first");
+}
+
+Form<PluginLsRequest> plugin_ls_form() {
+  using R = PluginLsRequest;
+  return Form<R>("plugin ls",
+                 {"plugin ls [options]",
+                  "Lists the plugins that runs find, and those that are refused with the reason. Nothing "
+                  "is loaded unless --load is given.",
+                  {{"exp plugin ls", "what ships, and what $ENCORE_PLUGIN_PATH adds"},
+                   {"exp plugin ls --plugin-path my_layers/build --load",
+                    "with a folder of your own, each loaded once"}}})
+      .include(&R::view, plugin_view_options())
+      .flag("load", &R::load, "have the worker load every plugin: finds what only loading shows")
+      .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "the usable ones as CSV")
+      .exclude("json", "csv");
+}
+
+Form<PluginInfoRequest> plugin_info_form() {
+  using R = PluginInfoRequest;
+  return Form<R>(
+             "plugin info",
+             {"plugin info NAME [options]",
+              "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
+              "option with type, default, range, unit and meaning, the fields and measures of a task, "
+              "and the file it comes from.",
+              {{"exp plugin info self_attention", "the options of a layer"},
+               {"exp plugin info adam --markdown", "the page of a plugin, as in docs/reference/plugins/"}}})
+      .include(&R::view, plugin_view_options())
+      .flag("json", &R::json, "as JSON")
+      .flag("markdown", &R::markdown, "as the page of the documentation")
+      .argument("name", &R::name, "the name of a plugin or of a type")
+      .exclude("json", "markdown");
+}
+
+std::vector<const Manifest*> PluginView::usable() const {
+  std::vector<const Manifest*> manifests;
+  for (const Manifest& manifest : catalogue.manifests()) {
+    bool good = true;
+    for (const RefusedFile& refusal : refused)
+      if (refusal.file == manifest.library_path()) good = false;
+    if (good) manifests.push_back(&manifest);
+  }
+  return manifests;
+}
+
+PluginView list_plugins(const PluginLsRequest& request) {
+  PluginView view = read_plugin_view(request.view);
+  if (request.load) load_with_worker(view);
+  return view;
+}
+
+std::vector<Manifest> find_plugins(const PluginInfoRequest& request) {
+  return find_named(read_plugin_view(request.view).catalogue, request.name);
+}
+
+nlohmann::ordered_json plugin_json(const Manifest& manifest) {
+  nlohmann::ordered_json offers = nlohmann::ordered_json::array();
+  for (const ManifestOffer& offer : manifest.offers)
+    offers.push_back(nlohmann::ordered_json(offer_to_json(offer)));
+  return {{"name", manifest.name},
+          {"version", manifest.version},
+          {"file", manifest.library_path().string()},
+          {"sha256", sha256_of_file(manifest.library_path())},
+          {"fingerprint", manifest.fingerprint},
+          {"offers", offers}};
+}
+
+}  // namespace encore

@@ -1,0 +1,35 @@
+// quantize: the weights of runs as integers; the worker does the work and answers in JSON.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/run_plugins.hpp"
+
+namespace encore {
+
+struct QuantizeRequest {
+  int bits = 8;
+  double tolerance = 0.01;
+  int examples = 1000;
+  std::string texts;
+  std::vector<std::string> keep;
+  bool json = false;
+  ModelRequest model;
+  SelectionRequest selection;
+};
+
+Form<QuantizeRequest> quantize_form();
+
+struct QuantizeResult {
+  std::vector<nlohmann::ordered_json> runs;  ///< what the worker of each answers, with "run"
+  bool one = false;                          ///< exactly one was asked for
+};
+/// `written` gets each as soon as it is there.
+QuantizeResult quantize(const QuantizeRequest& request, const App& app,
+                        const std::function<void(const nlohmann::ordered_json&)>& written);
+
+}  // namespace encore

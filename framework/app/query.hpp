@@ -1,0 +1,34 @@
+// query: one question in SQL. The connection cannot write, and what would is refused before it begins.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/app.hpp"
+#include "app/form.hpp"
+
+namespace encore {
+
+struct QueryRequest {
+  bool csv = false;
+  bool json = false;
+  std::string sql;
+};
+
+Form<QueryRequest> query_form();
+
+/// What the writer of an answer gets: the names of the columns, then each row. Values are numbers, text
+/// (blobs as hexadecimal digits) or null.
+struct QueryWriter {
+  std::function<void(const std::vector<std::string>& names)> begin;
+  std::function<void(const std::vector<nlohmann::ordered_json>& row)> row;
+};
+
+/// Throws UsageError for what SQLite does not understand or what would write, WorkError where the user
+/// interrupted the query.
+void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer);
+
+}  // namespace encore

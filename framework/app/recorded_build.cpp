@@ -1,0 +1,124 @@
+// Builds a commit of Encore in a work tree of its own.
+#include "app/recorded_build.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/sha256.hpp"
+#include "record/cache_folder.hpp"
+#include "record/source_record.hpp"
+#include "runner/programs.hpp"
+#include "runner/worker_process.hpp"
+#include "world/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A commit comes from a bundle: git must not take it for an option or a name.
+void require_commit(const std::string& commit) {
+  if (!is_commit_hash(commit))
+    throw Error("the recorded commit is invalid: expected 40 or 64 hexadecimal digits");
+}
+
+ProgramOutput git(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), {"-C", folder.string()});
+  return run_program("git", arguments, input);
+}
+
+void require_source(const fs::path& clone, const std::string& commit) {
+  if (!git(clone, {"cat-file", "-e", commit + "^{commit}"}).end.success())
+    throw Error("the clone " + clone.string() + " does not have the recorded commit " + commit +
+                "; fetch it (git fetch --all), or name another clone with --clone");
+  if (!git(clone, {"cat-file", "-e", commit + ":framework/bundle/CMakeLists.txt"}).end.success())
+    throw Error(
+        "the recorded commit " + commit +
+        " is no Encore that knows bundles: an older Encore, or, where the runs do not say which source of "
+        "Encore trained them, the commit of another repository in which the experiment file lay. Build the "
+        "program yourself and verify with it, without --build");
+}
+
+void require_diff(const CodeVersion& code, bool with_diff) {
+  if (code.diff.empty()) return;
+  if (code.diff.size() > code_diff_limit)
+    throw Error(
+        "what was changed in the recorded commit was cut when it was recorded, so it cannot be built");
+  if (!with_diff)
+    throw Error("the recorded commit had been changed, by a diff of " +
+                std::to_string(std::ranges::count(code.diff, '\n')) +
+                " lines that stands in the bundle: code of whoever made it. Look at it (exp bundle show FILE "
+                "--diff); --with-diff applies it");
+}
+
+fs::path build_folder(const CodeVersion& code) {
+  if (cache_folder().empty()) throw Error("there is no place to build in; $ENCORE_CACHE names one");
+  return cache_folder() / "builds" /
+         (code.commit + (code.diff.empty() ? "" : "-" + sha256(code.diff).substr(0, 16)));
+}
+
+void add_work_tree(const fs::path& clone, const CodeVersion& code, const fs::path& folder) {
+  make_folder(folder.parent_path());
+  const ProgramOutput added = git(clone, {"worktree", "add", "--detach", folder.string(), code.commit});
+  if (!added.end.success())
+    throw Error("git could not make a work tree of " + code.commit + ": " + added.errors);
+  if (code.diff.empty()) return;
+  // Without --unsafe-paths git writes nothing outside of the tree.
+  const ProgramOutput applied = git(folder, {"apply", "--whitespace=nowarn", "-"}, code.diff);
+  if (applied.end.success()) return;
+  git(clone, {"worktree", "remove", "--force", folder.string()});
+  throw Error("the recorded diff does not fit its commit: " + applied.errors);
+}
+
+/// What trained it: before version 10 of the database the only commit is that of the experiment's repository,
+/// which is Encore's where the experiment file lay in it.
+CodeVersion code_of(const AttemptRow& attempt) {
+  if (!attempt.source) return {attempt.commit_hash, attempt.diff};
+  if (attempt.source->commit.empty())
+    throw Error("Encore was built without git from the folder " + attempt.source->archive +
+                ", whose source files have the SHA-256 " + attempt.source->sha256 +
+                "; build it from that archive and verify with it, without --build");
+  return {attempt.source->commit, attempt.source->diff};
+}
+
+}  // namespace
+
+CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs) {
+  std::optional<CodeVersion> found;
+  for (const RunRow& run : runs) {
+    const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
+    if (attempts.empty()) continue;
+    const CodeVersion code = code_of(attempts.back());
+    if (!found) found = code;
+    if (found->commit != code.commit || found->diff != code.diff)
+      throw Error(
+          "the runs were trained by Encore from several sources; name those of one behind the bundle");
+  }
+  return found.value_or(CodeVersion{});
+}
+
+fs::path own_source_tree() {
+  // TREE/build/openmp/bin
+  const fs::path tree = installed_programs().folder.parent_path().parent_path().parent_path();
+  std::error_code missing;
+  return fs::exists(tree / "framework" / "bundle", missing) && fs::exists(tree / "exp", missing) ? tree
+                                                                                                 : fs::path();
+}
+
+fs::path build_recorded(const CodeVersion& code, const RecordedBuild& build, const App& app) {
+  if (code.commit.empty()) throw Error("no commit was recorded with these runs, so there is none to build");
+  require_commit(code.commit);
+  const fs::path clone = build.clone.empty() ? own_source_tree() : build.clone;
+  if (clone.empty()) throw Error("this Encore is installed without its source; --clone names a clone of it");
+  require_source(clone, code.commit);
+  require_diff(code, build.with_diff);
+  const fs::path folder = build_folder(code);
+  if (!fs::exists(folder / "exp")) add_work_tree(clone, code, folder);
+  app.events.noticed("building the recorded commit in " + folder.string());
+  const ProcessEnd end = run_attached(folder / "exp", {"--backend", build.backend, "build"});
+  if (!end.success()) throw Error("the recorded commit could not be built in " + folder.string());
+  return folder / "build" / build.backend / "bin" / "exp";
+}
+
+}  // namespace encore

@@ -1,0 +1,312 @@
+// The flow, top to bottom: the experiment of the run as a document (retrained_experiment.hpp) -> planned,
+// checked and trained as `exp run` does -> compared with its parent (retraining_comparison.hpp) -> the rule
+// (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp).
+#include "app/retrain.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "app/plan_comparison.hpp"
+#include "app/retrained_experiment.hpp"
+#include "app/run_plugins.hpp"
+#include "base/sha256.hpp"
+#include "config/value.hpp"
+#include "plan/name_pattern.hpp"
+#include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/programs.hpp"
+#include "store/lineage.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+/// Of the examples of the new files, where nothing else is said.
+constexpr double usual_share = 0.2;
+
+/// The experiment file that --name would stand in is never written, so that a place in it helps nobody.
+void require_name(const std::string& name) {
+  Problems problems;
+  parse_name(name, Place(), problems);
+  if (!problems.empty()) throw UsageError("--name: " + problems.all().front().message);
+}
+
+/// Files with the SHA-256 of their content.
+std::vector<DataFile> files_of(const std::vector<std::string>& names, const std::string& option) {
+  std::vector<DataFile> files;
+  for (const std::string& name : names) {
+    const fs::path path = fs::absolute(name).lexically_normal();
+    std::error_code failure;
+    if (!fs::is_regular_file(path, failure)) throw UsageError("--" + option + " " + name + " is no file");
+    files.push_back({path.string(), sha256_of_file(path)});
+  }
+  return files;
+}
+
+class Retrain {
+ public:
+  Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, Store& store, RunRow parent)
+      : request_(request),
+        app_(app),
+        events_(events),
+        store_(store),
+        parent_(std::move(parent)),
+        rule_(request.promote_if),
+        before_(loaded()),
+        with_(files_of(request.with, "with")) {
+    choose_test();
+    measure_ = compared_measure(store_, parent_, request_.measure.value_or(""));
+    rule_.require_answered_by(measure_);
+    plan();
+  }
+
+  RetrainResult run(SessionFile& session) {
+    session.works_on(planned_.plan.name);
+    for (const std::string& warning : warnings_) app_.events.noticed(warning);
+    RetrainResult result{.parent = parent_, .plan = plan_of()};
+    if (request_.dry_run) {
+      require_startable(planned_, app_);
+      return result;
+    }
+    if (run_to_do().to_do()) {
+      result.session = train(session);
+      if (!result.session->is_whole()) return result;
+    }
+    result.run = store_.find_question(run_to_do().specification.question, planned_.backend);
+    if (result.run && result.run->state == RunState::completed)
+      result.retraining = judge(*result.run);
+    else
+      result.state = result.run ? name_of(result.run->state) : "not there";
+    return result;
+  }
+
+ private:
+  /// The parent's own specification, once it is known that it has weights and scores to be held against.
+  Specification loaded() const {
+    if (parent_.state != RunState::completed)
+      throw UsageError("run " + parent_.name + " " + state_clause(parent_.state) +
+                       (parent_.reason.empty() ? "" : ": " + parent_.reason) +
+                       "; only a completed run can be retrained");
+    Specification specification = Specification::load(store_.run_folder(parent_.id));
+    if (trains_nothing(specification))
+      throw UsageError("run " + parent_.name +
+                       " was taken over without training (train.epochs = 0), so that there is nothing to do "
+                       "again; write an experiment that starts from it: [model] from");
+    return specification;
+  }
+
+  /// What new examples are scored, and what share of them is not learned from.
+  void choose_test() {
+    const double kept = held_out_share(before_);
+    const bool file = !request_.new_test.empty();
+    const std::optional<double>& share = request_.hold_out;
+    if (share && kept > 0 && *share != kept)
+      throw UsageError("run " + parent_.name + " held out " + shortest(kept) +
+                       " of its own new examples, which must stay so: what it did not learn from would be "
+                       "learned now, and the other way round; leave --hold-out out");
+    held_out_ = kept > 0 ? kept : file ? 0.0 : share.value_or(usual_share);
+    test_ = file ? NewTest{files_of(request_.new_test, "new-test")} : NewTest{with_, held_out_};
+    for (const DataFile& one : test_.files)
+      if (file && std::ranges::find(with_, one.sha256, &DataFile::sha256) != with_.end())
+        throw UsageError("--new-test " + one.path +
+                         " has the content of a file of --with; a model must not be "
+                         "judged by what it learned from");
+  }
+
+  void plan() {
+    const std::string backend = request_.backend.backend.value_or(parent_.backend);
+    const std::vector<std::string>& plugin_path = request_.backend.plugin_path;
+    const std::vector<std::string> folders = run_plugin_folders(app_, plugin_path, store_, parent_, before_,
+                                                                backend);  // asks where one is not trusted
+    RetrainWishes wishes{.name = request_.name.value_or(""),
+                         .with = {},
+                         .held_out = held_out_,
+                         .from_scratch = request_.from_scratch};
+    if (wishes.name.empty()) wishes.name = as_name(lineage_of(store_, parent_).front().name) + "-retrained";
+    require_name(wishes.name);
+    for (const DataFile& file : with_) wishes.with.push_back(file.path);
+    if (plugin_path.empty())
+      for (const std::string& folder : folders)
+        if (fs::path(folder) != plugin_folder(installed_programs(), backend))
+          wishes.plugin_path.push_back(folder);
+    const std::vector<std::string> overrides =
+        overrides_of(PlanRequest{.set = request_.set, .seed = request_.seed, .name = request_.name});
+    planned_ = plan_document(app_,
+                             parse_experiment_file(retrained_text(store_, parent_, before_, wishes),
+                                                   fs::absolute(wishes.name + ".toml"), overrides),
+                             backend, plugin_path);
+    if (planned_.runs.size() != 1)
+      throw UsageError("exp retrain trains one run, and this asks for " +
+                       std::to_string(planned_.runs.size()) + "; give one seed");
+    planned_.overrides = overrides;
+    name_like_experiment(planned_);
+    require_old_data();
+    compare_with(store_, planned_, app_);
+    note_known_files();
+  }
+
+  PlannedRun& run_to_do() { return planned_.runs.front(); }
+
+  /// The old sets must be those that the parent was trained and scored on.
+  void require_old_data() {
+    for (const auto& [role, file] : run_to_do().specification.data) {
+      if (role == pretrained_role || role.starts_with("vocab")) continue;
+      const auto before = before_.data.find(role);
+      if (before != before_.data.end() && before->second.sha256 != file.sha256)
+        throw Error(file.path + " (" + role + ") has changed since " + parent_.name +
+                    " was trained, so that old and new could not be told apart; put the file back, and give "
+                    "what is new with --with");
+    }
+  }
+
+  void note_known_files() {
+    for (const std::vector<DataFile>* files : {&with_, !request_.new_test.empty() ? &test_.files : &with_})
+      for (const DataFile& file : *files)
+        for (const auto& [role, old] : before_.data)
+          if (old.sha256 == file.sha256 && role != pretrained_role) {
+            const std::string warning = "warning: " + file.path + " is not new: it has the content of " +
+                                        old.path + " (" + role + " of " + parent_.name + ")";
+            if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(warning);
+          }
+  }
+
+  SessionResult train(SessionFile& session) {
+    events_.retrains(run_to_do().name(), parent_, request_.from_scratch);
+    require_same_plugins(planned_);
+    require_ranks(request_.session.ranks, request_.session.launcher.has_value(), planned_);
+    require_startable(planned_, app_);
+    trust_plugins_of(planned_);
+    record_descriptions(store_, planned_);
+    const std::int64_t sweep = add_sweep(store_, planned_);
+    return work_on(request_.session, app_, events_, store_, planned_, sweep,
+                   session_places(request_.session, planned_.backend, 1), session);
+  }
+
+  /// By what is recorded, where that is the comparison that is asked for; else by a new one.
+  Retraining judge(const RunRow& run) {
+    const nlohmann::json recorded = read_retraining(store_, run);
+    if (!recorded.is_null()) {
+      Retraining known = retraining_in(recorded);
+      if (is_same_comparison(known, parent_, measure_, test_)) {
+        if (known.rule == rule_.text()) return known;
+        return decided(run, std::move(known));
+      }
+    }
+    return decided(run, compare_with_parent(model_request(), app_, store_, run, parent_, measure_, test_));
+  }
+
+  Retraining decided(const RunRow& run, Retraining retraining) {
+    retraining.rule = rule_.text();
+    retraining.promoted = rule_.holds(retraining);
+    record_retraining(store_, run, json_of(retraining), retraining.promoted);
+    return retraining;
+  }
+
+  ModelRequest model_request() const {
+    return {.backend = request_.backend.backend,
+            .plugin_path = request_.backend.plugin_path,
+            .threads = request_.session.threads};
+  }
+
+  RetrainPlan plan_of() {
+    RetrainPlan plan{.run = run_to_do().name(),
+                     .action = run_to_do().action,
+                     .from_scratch = request_.from_scratch,
+                     .with = {},
+                     .held_out = held_out_,
+                     .test = test_,
+                     .measure = measure_,
+                     .rule = rule_.text()};
+    for (const DataFile& file : with_) plan.with.push_back(file.path);
+    return plan;
+  }
+
+  const RetrainRequest& request_;
+  const App& app_;
+  RetrainEvents& events_;
+  Store& store_;
+  RunRow parent_;
+  PromotionRule rule_;
+  Specification before_;
+  std::vector<DataFile> with_;
+  double held_out_ = 0.0;
+  NewTest test_;
+  Metric measure_;
+  PlannedRuns planned_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+Form<RetrainRequest> retrain_form() {
+  using R = RetrainRequest;
+  return Form<R>(
+             "retrain",
+             {"retrain RUN --with FILE... [--new-test FILE] [--promote-if RULE] [options]",
+              "Trains a complete run once more, with the settings it had, on its data and on new data, from "
+              "its weights onward. A share of the new examples is held out, or --new-test names a file; the "
+              "new run and its parent are compared there and on the old test set, over the same examples. "
+              "Where the rule holds, the new run is promoted: it stands for its parent (--promoted, in "
+              "every verb that takes runs). The same command does only what is missing. Exit code 0: "
+              "promoted, 4: not promoted.",
+              {{"exp retrain quickstart --with new.conll", "hold out 20 % of the new examples to judge by"},
+               {"exp retrain quickstart --with new.conll --new-test fresh.conll --dry-run",
+                "what would be done"},
+               {"exp retrain quickstart --with new.conll --promote-if \"old_low >= -1 and new_low > 0\"",
+                "only where the intervals at 95 % say so"},
+               {"exp serve quickstart --promoted", "the newest promoted run of a lineage"}}})
+      .option("with", &R::with, "FILE",
+              "a file with new examples, in the format of the old ones (may be repeated)")
+      .option(
+          "new-test", &R::new_test, "FILE",
+          "compare on this file, and learn from all new examples (may be repeated where a set has several "
+          "files)")
+      .option(
+          "hold-out", &R::hold_out, "SHARE",
+          "compare on this share of the new examples, which are not learned from (default: 0.2, or what the "
+          "run held out of its own new examples)")
+      .flag("from-scratch", &R::from_scratch,
+            "train from where the run once started, not from its weights: what new classes need")
+      .option("promote-if", &R::promote_if, "RULE",
+              "a condition on the gains old and new, in points of the measure, and on the ends of their "
+              "intervals: old_low, old_high, new_low, new_high")
+      .option("measure", &R::measure, "NAME",
+              "what is compared, such as loss (default: what chose the run's checkpoints)")
+      .option(
+          "name", &R::name, "NAME",
+          "of the new run (default: that of the first of its lineage with -retrained, and - for what names "
+          "of experiments may not hold)")
+      .option("set,S", &R::set, "KEY=VALUE", "override a setting of the run (may be repeated)")
+      .option("seed", &R::seed, "N", "short for -S seed=N")
+      .flag("dry-run,n", &R::dry_run, "only show what would be done")
+      .flag("json", &R::json, "the answer as JSON; what training says goes to the standard error")
+      .include(&R::backend, backend_options())
+      .include(&R::session, session_options())
+      .include(&R::selection, run_options())
+      .argument("run", &R::run)
+      .exclude("new-test", "hold-out", "--new-test and --hold-out name two new test sets; give one of them")
+      .refuse([](const R& request) -> std::string {
+        if (request.hold_out && !(*request.hold_out > 0.0 && *request.hold_out < 1.0))
+          return "--hold-out is a share of the new examples, above 0 and below 1";
+        return wrong_jobs_of_slurm(request.session);
+      })
+      .refuse([](const R& request) -> std::string {
+        return request.with.empty() ? "exp retrain needs new examples: --with FILE" : "";
+      });
+}
+
+RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEvents& events) {
+  const RunSelection selection = selection_from(
+      request.selection, request.run.empty() ? std::vector<std::string>() : std::vector{request.run});
+  SessionFile session(runs_folder_of(app.database), "exp retrain " + request.run);
+  Store store(app.database, request.dry_run ? OpenMode::read : OpenMode::write);
+  if (!request.dry_run) {
+    store.settle();
+    settle_launched(store);
+  }
+  return Retrain(request, app, events, store, selected_run(app, store, selection)).run(session);
+}
+
+}  // namespace encore

@@ -1,0 +1,127 @@
+// Resolved settings as TOML. JSON and TOML write texts, numbers, booleans and lists of them alike.
+#include "app/retrained_experiment.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+std::string key_text(const std::string& key) {
+  const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
+  });
+  return bare ? key : json(key).dump();
+}
+
+/// A table that stands within a line: model.from.
+std::string toml_text(const json& value) {
+  if (!value.is_object()) return value.dump();
+  std::string text;
+  for (const auto& [key, inner] : value.items())
+    text += (text.empty() ? "" : ", ") + key_text(key) + " = " + toml_text(inner);
+  return "{ " + text + " }";
+}
+
+/// The tables of a resolved experiment, without what has its default.
+class Tables {
+ public:
+  explicit Tables(const Origins& origins) : origins_(origins) {}
+
+  void write(const std::string& path, const json& table) {
+    std::string lines;
+    std::vector<std::string> inner;
+    for (const auto& [key, value] : table.items()) {
+      if (value.is_object() && key != "from")
+        inner.push_back(key);
+      else if (key == "type" || value.is_object() || is_set(path + "." + key))
+        lines += key_text(key) + " = " + toml_text(value) + "\n";
+    }
+    if (!lines.empty() || inner.empty()) text_ += "\n[" + path + "]\n" + lines;
+    for (const std::string& key : inner) write(path + "." + key_text(key), table.at(key));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  bool is_set(const std::string& key) const {
+    const auto origin = origins_.find(key);
+    return origin != origins_.end() && origin->second.source != Source::fallback;
+  }
+
+  const Origins& origins_;
+  std::string text_;
+};
+
+/// What a run starts from that starts where its parent did. An experiment file that trained the run in
+/// between may say something else by now; the run itself does not.
+json same_start(Store& store, const RunRow& run, const json& from) {
+  if (!from.is_object() || from.contains("run")) return from;
+  const std::optional<ParentRow> parent = store.read_parent(run);
+  if (!parent || !parent->run)
+    throw Error("the run that " + run.name +
+                " started from is not in the database any more, so that it "
+                "cannot be trained anew; leave out --from-scratch");
+  return {{"run", parent->run->id}};
+}
+
+json model_table(Store& store, const RunRow& run, const json& model, bool from_scratch) {
+  if (!from_scratch) return {{"from", {{"run", run.id}}}, {"head", model.at("head")}};
+  json table = model;
+  if (model.contains("from")) table["from"] = same_start(store, run, model.at("from"));
+  return table;
+}
+
+/// `set`: options that are new, beside those that the run was given.
+void put_option(json& config, Origins& origins, const std::string& table, const std::string& option,
+                json value) {
+  config[table][option] = std::move(value);
+  origins[table + "." + option] = {Source::file, {}};
+}
+
+}  // namespace
+
+double held_out_share(const Specification& specification) {
+  return specification.config.value(json::json_pointer("/data/held_out"), 0.0);
+}
+
+std::vector<std::string> added_files(const Specification& specification) {
+  const json files = specification.config.value(json::json_pointer("/data/more"), json());
+  if (files.is_string()) return {files.get<std::string>()};  // one file
+  return files.is_array() ? files.get<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+std::string retrained_text(Store& store, const RunRow& run, const Specification& specification,
+                           const RetrainWishes& wishes) {
+  json config = specification.config;
+  Origins origins = specification.origin;
+  std::vector<std::string> more = added_files(specification);
+  more.insert(more.end(), wishes.with.begin(), wishes.with.end());
+  config["data"].erase("root");  // paths are absolute
+  put_option(config, origins, "data", "more", more);
+  if (wishes.held_out > 0) put_option(config, origins, "data", "held_out", wishes.held_out);
+  put_option(config, origins, "train", "retrains", run.id);
+  const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
+  if (!wishes.from_scratch) {
+    config.erase("tokenizer");  // as its model, it comes with the weights
+    if (const auto started = last_started(store.read_attempts(run.number)); started && started->max_length)
+      put_option(config, origins, "data", "max_length", *started->max_length);
+  }
+  if (model.contains("from")) origins["model.from"] = {Source::file, {}};
+  config["model"] = model;
+
+  std::string text = "# Written by exp retrain: " + run.name + " (" + run.id +
+                     ") with more data.\nname = " + json(wishes.name).dump() +
+                     "\nseed = " + std::to_string(specification.seed) + "\n";
+  if (!wishes.plugin_path.empty()) text += "plugin_path = " + json(wishes.plugin_path).dump() + "\n";
+  Tables tables(origins);
+  for (const auto& [key, table] : config.items())
+    if (table.is_object()) tables.write(key, table);
+  return text + tables.text();
+}
+
+}  // namespace encore

@@ -1,0 +1,134 @@
+// Stored predictions, and answers of workers.
+#include "app/retraining_comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/predictions.hpp"
+#include "app/worker_answer.hpp"
+#include "base/measure_json.hpp"
+#include "base/nearest.hpp"
+#include "report/wording.hpp"
+#include "store/metrics.hpp"
+#include "store/run_score.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A run's answer about one set.
+struct ScoredSet {
+  Statistics statistics;
+  std::size_t examples = 0;
+  double value = NAN;
+};
+
+ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
+                    const Metric& measure, const NewTest& test) {
+  std::vector<std::string> more = {"--statistics", "--threads", std::to_string(request.threads)};
+  for (const DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
+  if (test.held_out > 0) more.insert(more.end(), {"--held-out", nlohmann::json(test.held_out).dump()});
+  const TrainedRun trained = find_trained_run(store, run, request.backend);
+  const nlohmann::json answer =
+      worker_answer(app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
+  for (std::size_t i = 0; i < test.files.size(); ++i)
+    if (answer.at("files").at(i).at("sha256") != test.files[i].sha256)
+      throw Error(test.files[i].path +
+                  " has changed while the run was trained; start the same command again");
+  ScoredSet result;
+  for (const nlohmann::json& example : answer.value("statistics", nlohmann::json::array()))
+    add_example(result.statistics, example);
+  result.examples = answer.at("examples").get<std::size_t>();
+  const nlohmann::json value = answer.at("measures").value(measure.measure_name(), nlohmann::json());
+  if (value.is_number()) result.value = value.get<double>();
+  return result;
+}
+
+Statistics stored_statistics(Store& store, const RunRow& run, const std::string& split) {
+  const std::filesystem::path file = recorded_artifact(store, run, predictions_name(split));
+  PredictedStatistics read = read_statistics(file);
+  if (read.is_old)
+    throw Error(file.string() + " is of an older version, whose predictions have no statistics; train " +
+                run.name + " again (exp run FILE --fresh)");
+  return std::move(read.statistics);
+}
+
+ComparedSet old_set(Store& store, const RunRow& run, const RunRow& parent, const Metric& measure) {
+  const std::string what = measure.split() == "dev" ? "development set" : measure.split() + " set";
+  if (follows_from_examples(measure))
+    return compared(measure, what, stored_statistics(store, parent, measure.split()),
+                    stored_statistics(store, run, measure.split()));
+  const std::optional<Started> started = last_started(store.read_attempts(run.number));
+  const std::size_t examples = started && started->data.contains(measure.split())
+                                   ? static_cast<std::size_t>(started->data.at(measure.split()).examples)
+                                   : 0;
+  return compared(measure, what, examples, result_measure(parent, measure.name).value_or(NAN),
+                  result_measure(run, measure.name).value_or(NAN));
+}
+
+ComparedSet new_set(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
+                    const RunRow& parent, const Metric& measure, const NewTest& test) {
+  const ScoredSet before = score_now(request, app, store, parent, measure, test),
+                  after = score_now(request, app, store, run, measure, test);
+  return follows_from_examples(measure)
+             ? compared(measure, test.text(), before.statistics, after.statistics)
+             : compared(measure, test.text(), after.examples, before.value, after.value);
+}
+
+}  // namespace
+
+std::string NewTest::text() const {
+  std::vector<std::string> names;
+  for (const DataFile& file : files) names.push_back(std::filesystem::path(file.path).filename().string());
+  if (held_out == 0) return listed(names);
+  char share[40];
+  std::snprintf(share, sizeof share, "%.4g", 100.0 * held_out);
+  return std::string(share) + " % of " + listed(names);
+}
+
+Metric compared_measure(Store& store, const RunRow& run, const std::string& name) {
+  const Metrics metrics = read_metrics(store.database(), {run});
+  Metric measure = leading_metric(store, {run});
+  if (!name.empty()) {
+    std::vector<std::string> known;
+    const nlohmann::json measures = run.result.is_object()
+                                        ? run.result.value("measures", nlohmann::json::object())
+                                        : nlohmann::json::object();
+    for (const auto& [metric, value] : measures.items()) {
+      const Metric one = metrics.of(metric);
+      if (one.split() == measure.split()) known.push_back(one.measure_name());
+    }
+    if (std::ranges::find(known, name) == known.end())
+      throw Error("run " + run.name + " has no measure \"" + name + "\"" +
+                  did_you_mean(name, known, "; it has " + quoted_list(known)));
+    measure = metrics.of(measure.split() + "/" + name);
+  }
+  if (!measure.is_known() || measure.meaning.better == Better::neither)
+    throw Error(measure.name +
+                " does not say which of two runs is better; name another measure with "
+                "--measure");
+  return measure;
+}
+
+Retraining compare_with_parent(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
+                               const RunRow& parent, const Metric& measure, const NewTest& test) {
+  return {.parent = parent.id,
+          .measure = measure,
+          .old_set = old_set(store, run, parent, measure),
+          .new_set = new_set(request, app, store, run, parent, measure, test),
+          .new_files = test.files,
+          .held_out = test.held_out,
+          .rule = {}};
+}
+
+bool is_same_comparison(const Retraining& retraining, const RunRow& parent, const Metric& measure,
+                        const NewTest& test) {
+  return retraining.parent == parent.id && retraining.measure.name == measure.name &&
+         retraining.held_out == test.held_out &&
+         std::ranges::equal(retraining.new_files, test.files, {}, &DataFile::sha256, &DataFile::sha256);
+}
+
+}  // namespace encore

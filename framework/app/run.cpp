@@ -1,0 +1,104 @@
+// The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
+// database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
+#include "app/run.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "app/plan_comparison.hpp"
+#include "app/plugin_passes.hpp"
+#include "app/run_plugins.hpp"
+#include "app/session_tasks.hpp"
+#include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Opens the database and brings into it what processes that are gone have left. Null where there is none.
+std::unique_ptr<Store> open_settled(const App& app, SessionEvents& events) {
+  if (!std::filesystem::exists(app.database)) return nullptr;
+  // Another exp run may have made the file this moment, and its tables not yet.
+  auto store = std::make_unique<Store>(app.database, OpenMode::create);
+  std::vector<RunRow> settled = store->settle();
+  for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
+  for (const RunRow& run : settled) events.settled(run);
+  return store;
+}
+
+/// True where the record of a run that is left alone, since it is complete, has gaps.
+bool report_gaps(Store& store, const PlannedRuns& planned, SessionEvents& events) {
+  bool any = false;
+  for (const PlannedRun& run : planned.runs) {
+    if (run.action != Action::skip) continue;
+    const std::vector<RecordGap> gaps = find_record_gaps(store, *run.before);
+    if (std::ranges::none_of(gaps, &RecordGap::lost)) continue;
+    any = true;
+    events.incomplete(*run.before, gaps);
+  }
+  return any;
+}
+
+}  // namespace
+
+Form<RunRequest> run_form() {
+  using R = RunRequest;
+  return Form<R>("run",
+                 {"run FILE [-S key=value]... [options]",
+                  "Trains every run of an experiment file that is not complete yet: what is complete is "
+                  "skipped, what was interrupted goes on from its last checkpoint. Everything is checked "
+                  "before the first run starts. Ctrl-C writes a checkpoint and ends with exit code 75; the "
+                  "same command goes on. A file with [search] proposes its runs itself, one trial after the "
+                  "other, by what earlier ones gave.",
+                  {{"exp run experiments/quickstart.toml", "train the quickstart"},
+                   {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
+                    "the same with two settings changed"},
+                   {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
+                    "a sweep without a file of its own: each value with each seed"},
+                   {"exp run experiments/quickstart.toml -j 4 --retries 2",
+                    "four runs of a sweep at once, and two more tries for a worker that crashes"},
+                   {"exp run experiments/quickstart.toml -S train.gradient_shards=2 --ranks 2",
+                    "trained by two processes together, with the bits of one"}}})
+      .include(&R::plan, plan_arguments())
+      .include(&R::session, session_options())
+      .flag("accept-plugin-change", &R::accept_plugin_change,
+            "go on with runs whose plugin files have changed since; each change is recorded as an event")
+      .flag("json", &R::json, "how it ended as JSON; what training says goes to the standard error")
+      .exclude("changed", "accept-plugin-change",
+               "--changed trains again what --accept-plugin-change would go on with; give one of them");
+}
+
+RunResult run(const RunRequest& request, const App& app, SessionEvents& events) {
+  SessionFile session(runs_folder_of(app.database), "exp run " + request.plan.file);
+  RunResult result{.planned = read_plan(request.plan, app)};
+  PlannedRuns& planned = result.planned;
+  session.works_on(planned.plan.name);
+  session_places(request.session, planned.backend, planned.runs.size());
+  std::unique_ptr<Store> store = open_settled(app, events);
+  result.has_database = store != nullptr;
+  if (store) {
+    compare_with(*store, planned, app);
+    record_descriptions(*store, planned);
+  }
+  notice_unused_tables(app, planned.sources);
+  events.planned(planned);
+  result.gaps = store && report_gaps(*store, planned, events);
+  if (planned.to_do() == 0) {
+    trust_plugins_of(planned);
+    if (store) add_known_runs(*store, planned, [&] { return add_sweep(*store, planned); });
+    return result;
+  }
+  if (!request.accept_plugin_change) require_same_plugins(planned);
+  require_ranks(request.session.ranks, request.session.launcher.has_value(), planned);
+  require_startable(planned, app);
+  for (const UsedPlugin& plugin : unchecked_plugins(planned)) events.unchecked(plugin);
+  trust_plugins_of(planned);
+  if (!store) store = std::make_unique<Store>(app.database, OpenMode::create);
+  const std::int64_t sweep = add_sweep(*store, planned);
+  const std::vector<WorkerPlace> places = session_places(request.session, planned.backend, planned.to_do());
+  result.session = work_on(request.session, app, events, *store, planned, sweep, places, session);
+  return result;
+}
+
+}  // namespace encore

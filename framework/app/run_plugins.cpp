@@ -1,0 +1,287 @@
+// Finds the models of runs, and refuses plugins that nobody has chosen.
+#include "app/run_plugins.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/plugin_changes.hpp"
+#include "base/input_file.hpp"
+#include "base/sha256.hpp"
+#include "config/experiment.hpp"
+#include "record/checkpoint.hpp"
+#include "record/weights_file.hpp"
+#include "runner/programs.hpp"
+#include "world/cores.hpp"
+#include "world/file_descriptor.hpp"
+
+namespace encore {
+
+namespace {
+
+std::filesystem::path list_file() {
+  const auto folder = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::filesystem::path(text == nullptr ? "" : text);
+  };
+  std::filesystem::path state = folder("XDG_STATE_HOME");
+  if (!state.is_absolute() && folder("HOME").is_absolute()) state = folder("HOME") / ".local/state";
+  return state.is_absolute() ? state / "encore/trusted_plugins" : std::filesystem::path();
+}
+
+/// Empty for a path that is no line.
+std::string line_of(const UsedPlugin& plugin) {
+  std::error_code failure;
+  const std::string path = std::filesystem::weakly_canonical(plugin.file, failure).string();
+  if (failure || path.find('\n') != std::string::npos) return {};
+  return plugin.sha256 + "  " + path;
+}
+
+/// The plugin files that this user has let a worker load, by SHA-256 and path. A run folder or a database of
+/// somebody else cannot put one there: the list lies in the user's home.
+class TrustedPlugins {
+ public:
+  /// Reads ${XDG_STATE_HOME:-~/.local/state}/encore/trusted_plugins, lines as sha256sum writes them; a
+  /// missing file is an empty list.
+  TrustedPlugins();
+
+  bool contains(const UsedPlugin& plugin) const;
+  /// Appends what is not there yet. Where there is no home, or it cannot be written, nothing is remembered:
+  /// then a stored run asks again.
+  void add(const std::vector<UsedPlugin>& plugins);
+
+ private:
+  std::filesystem::path file_;  ///< empty: there is no home
+  std::set<std::string> lines_;
+};
+
+TrustedPlugins::TrustedPlugins() : file_(list_file()) {
+  std::error_code absent;
+  if (!std::filesystem::exists(file_, absent)) return;
+  std::istringstream in(read_file(file_));
+  for (std::string line; std::getline(in, line);) lines_.insert(line);
+}
+
+bool TrustedPlugins::contains(const UsedPlugin& plugin) const {
+  return lines_.contains(line_of(plugin));
+}
+
+void TrustedPlugins::add(const std::vector<UsedPlugin>& plugins) {
+  std::string text;
+  for (const UsedPlugin& plugin : plugins)
+    if (const std::string line = line_of(plugin); !line.empty() && lines_.insert(line).second)
+      text += line + '\n';
+  if (text.empty() || file_.empty()) return;
+  try {
+    std::filesystem::create_directories(file_.parent_path());
+    // One write to the end: others may append at the same time.
+    const FileDescriptor file = open_file(file_, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    write_all(file.get(), std::as_bytes(std::span(text)), file_.string());
+  } catch (const std::exception&) {
+    // A home that cannot be written is no reason not to train.
+  }
+}
+
+namespace fs = std::filesystem;
+using Folders = std::vector<fs::path>;
+
+/// As when the run was planned, but for what belongs to a build: the last folder, and those named like its
+/// backend.
+Folders named_in(const Specification& specification) {
+  Folders named(specification.plugin_folders.begin(), specification.plugin_folders.end());
+  if (!named.empty()) named.pop_back();
+  const Folders all = named;
+  std::erase_if(named, [&](const fs::path& folder) {
+    return folder.filename() == specification.backend &&
+           std::ranges::find(all, folder.parent_path()) != all.end();
+  });
+  return named;
+}
+
+Folders without_repetitions(const Folders& folders) {
+  Folders once;
+  for (const fs::path& folder : folders)
+    if (std::ranges::find(once, folder) == once.end()) once.push_back(folder);
+  return once;
+}
+
+/// However the folder is written.
+bool lies_in(const Folders& folders, const fs::path& file) {
+  return std::ranges::any_of(folders, [&](const fs::path& folder) {
+    std::error_code missing;
+    return fs::equivalent(folder, file.parent_path(), missing);
+  });
+}
+
+/// What the specification needs from outside of `folders`.
+std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specification& specification,
+                                        const Catalogue& catalogue) {
+  std::vector<UsedPlugin> found;
+  for (const TypeName& type :
+       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
+    const Manifest* owner = catalogue.owner(type.kind, type.name);
+    if (owner == nullptr || lies_in(folders, owner->file)) continue;
+    const fs::path file = owner->library_path();
+    if (std::ranges::find(found, file, &UsedPlugin::file) == found.end())
+      found.push_back({owner->name, owner->version, sha256_of_file(file), file});
+  }
+  return found;
+}
+
+/// Those of the newest attempt that has any.
+std::vector<PluginRow> recorded_plugins(Store& store, const RunRow& run) {
+  std::vector<PluginRow> plugins;
+  for (AttemptRow& attempt : store.read_attempts(run.number))
+    if (!attempt.plugins.empty()) plugins = std::move(attempt.plugins);
+  return plugins;
+}
+
+/// Empty where the file is the one the run was trained with, or nothing is known.
+std::string trained_with(const UsedPlugin& plugin, const std::vector<PluginRow>& recorded) {
+  const auto before = std::ranges::find(recorded, plugin.name, &PluginRow::name);
+  if (before == recorded.end() || before->sha256 == plugin.sha256) return {};
+  return "the run was trained with another file, " + before->version + " (" + short_hash(before->sha256) +
+         ")";
+}
+
+std::string question_text(const RunRow& run, const std::vector<UsedPlugin>& strange,
+                          const std::vector<PluginRow>& recorded) {
+  std::string text = "run " + run.name + " would load code that you have not used before:";
+  for (const UsedPlugin& plugin : strange) {
+    const std::string change = trained_with(plugin, recorded);
+    text += "\n  plugin \"" + plugin.name + "\" " + plugin.version + " (" + short_hash(plugin.sha256) +
+            "), " + plugin.file.string() + (change.empty() ? "" : "; " + change);
+  }
+  return text + "\nspecification.json in the folder of the run names it; a plugin does whatever you may do.";
+}
+
+/// The option that allows them.
+std::string remedy(const std::vector<UsedPlugin>& strange) {
+  Folders folders;
+  for (const UsedPlugin& plugin : strange) folders.push_back(plugin.file.parent_path());
+  std::string text = " To allow it:";
+  for (const fs::path& folder : without_repetitions(folders)) text += " --plugin-path " + folder.string();
+  return text;
+}
+
+void require_trusted(const App& app, const RunRow& run, const std::vector<UsedPlugin>& outside,
+                     const std::vector<PluginRow>& recorded) {
+  TrustedPlugins trusted;
+  std::vector<UsedPlugin> strange = outside;
+  std::erase_if(strange, [&](const UsedPlugin& plugin) { return trusted.contains(plugin); });
+  if (strange.empty()) return;
+  const std::string text = question_text(run, strange, recorded);
+  if (!app.events.can_ask()) throw Error(text + remedy(strange));
+  if (!app.events.agrees(text + "\nLoad it, now and later?")) throw Error("nothing was loaded");
+  trusted.add(strange);
+}
+
+}  // namespace
+
+Form<ModelRequest> model_options() {
+  using R = ModelRequest;
+  return Form<R>()
+      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: that of the run)")
+      .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
+      .option("threads,t", &R::threads, "N", "threads; 0: all this process may use")
+      .refuse([](const R& request) {
+        require_threads(request.threads);
+        return std::string();
+      });
+}
+
+Form<ModelRequest> weights_options() {
+  using R = ModelRequest;
+  return model_options()
+      .flag("int8", &R::int8, "with the weights of 8-bit integers that exp quantize has written")
+      .flag("int4", &R::int4, "with those of 4-bit integers, of exp quantize --bits 4")
+      .exclude("int8", "int4", "--int8 and --int4 ask for two kinds of weights; give one of them");
+}
+
+TrainedRun find_trained_run(const Store& store, const RunRow& run,
+                            const std::optional<std::string>& backend) {
+  const fs::path folder = store.run_folder(run.id);
+  std::error_code ignored;
+  if (!fs::exists(folder / weights_file, ignored) && list_checkpoints(folder).empty())
+    throw Error("run " + run.name + " (" + name_of(run.state) + ") has no checkpoint in " + folder.string() +
+                (run.state == RunState::completed ? "; was its folder removed?" : "; train it first"));
+  return {run.name, folder, worker_program(installed_programs(), backend.value_or(run.backend))};
+}
+
+std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
+                                            Store& store, const RunRow& run,
+                                            const Specification& specification, const std::string& backend) {
+  const Programs programs = installed_programs();
+  const Folders allowed = plugin_search_path({}, plugin_path, programs, backend);
+  const Folders searched =
+      !plugin_path.empty()
+          ? allowed
+          : without_repetitions(plugin_search_path(named_in(specification), {}, programs, backend));
+  std::vector<std::string> folders;
+  for (const fs::path& folder : searched) folders.push_back(folder.string());
+  if (searched == Folders{plugin_folder(programs, backend)}) return folders;
+
+  const Catalogue catalogue = Catalogue::load(searched, fingerprint_of(programs, backend));
+  const std::vector<PluginRow> recorded = recorded_plugins(store, run);
+  require_trusted(app, run, plugins_outside(allowed, specification, catalogue), recorded);
+  const Folders build = {plugin_folder(programs, backend)};
+  for (const UsedPlugin& plugin : plugins_outside(build, specification, catalogue))
+    if (const std::string change = trained_with(plugin, recorded); !change.empty())
+      app.events.noticed("plugin \"" + plugin.name + "\" is " + plugin.version + " (" +
+                         short_hash(plugin.sha256) + "), " + plugin.file.string() + "; " + change);
+  return folders;
+}
+
+TrainedRuns find_trained_runs(const App& app, const RunSelection& selection,
+                              const std::optional<std::string>& backend) {
+  Store store(app.database, OpenMode::read);
+  const SelectedRuns selected = selected_runs(app, store, selection);
+  TrainedRuns found{.runs = {}, .one = asks_for_one(selection, selected)};
+  for (const RunRow& run : selected.runs) found.runs.push_back(find_trained_run(store, run, backend));
+  return found;
+}
+
+std::vector<std::string> worker_arguments(const App& app, const ModelRequest& request, const TrainedRun& run,
+                                          const std::string& verb, const std::vector<std::string>& more) {
+  Store store(app.database, OpenMode::read);
+  const RunRow row = store.find_run(run.name);
+  return worker_arguments(
+      request, run.folder,
+      run_plugin_folders(app, request.plugin_path, store, row, Specification::load(run.folder),
+                         request.backend.value_or(row.backend)),
+      verb, more);
+}
+
+std::vector<std::string> worker_arguments(const ModelRequest& request, const fs::path& run_folder,
+                                          const std::vector<std::string>& plugin_folders,
+                                          const std::string& verb, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {verb, "--run-folder", run_folder.string()};
+  for (const std::string& folder : plugin_folders)
+    arguments.insert(arguments.end(), {"--plugin-folder", folder});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  if (request.int8) arguments.emplace_back("--int8");
+  if (request.int4) arguments.emplace_back("--int4");
+  return arguments;
+}
+
+void trust_plugins_of(const PlannedRuns& planned) {
+  const Folders build = {plugin_folder(installed_programs(), planned.backend)};
+  const auto is_outside = [&](const Manifest& manifest) { return !lies_in(build, manifest.file); };
+  if (std::ranges::none_of(planned.catalogue.manifests(), is_outside)) return;
+  TrustedPlugins trusted;
+  PluginFiles files;
+  for (const PlannedRun& run : planned.runs) {
+    std::vector<UsedPlugin> used = files.used_by(run.specification, planned.catalogue);
+    std::erase_if(used, [&](const UsedPlugin& plugin) { return lies_in(build, plugin.file); });
+    trusted.add(used);
+  }
+}
+
+}  // namespace encore

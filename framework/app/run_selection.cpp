@@ -1,0 +1,155 @@
+// Reads the words and options that mean runs, and says why they mean none.
+#include "app/run_selection.hpp"
+
+#include "base/nearest.hpp"
+
+namespace encore {
+
+namespace {
+
+const std::vector<std::string>& state_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const RunState state : {RunState::pending, RunState::running, RunState::completed, RunState::failed,
+                                 RunState::interrupted, RunState::lost, RunState::stopped, RunState::pruned})
+      all.emplace_back(name_of(state));
+    return all;
+  }();
+  return names;
+}
+
+RunState state_from(const std::string& name) {
+  if (const auto state = run_state_from(name)) return *state;
+  throw UsageError("--state \"" + name + "\" is no state" +
+                   did_you_mean(name, state_names(), "; there are " + quoted_list(state_names())));
+}
+
+/// `--state failed --tag "two words"`: the options as they were written.
+std::string options_text(const RunSelection& selection) {
+  std::string text;
+  const auto add = [&](const char* option, const std::string& value) {
+    const bool plain = value.find_first_of(" \t*?()<>'\"") == std::string::npos;
+    text += std::string(text.empty() ? "" : " ") + option + " " + (plain ? value : "\"" + value + "\"");
+  };
+  for (const RunState state : selection.states) add("--state", name_of(state));
+  for (const std::string& tag : selection.tags) add("--tag", tag);
+  for (const std::string& sweep : selection.sweeps) add("--sweep", sweep);
+  if (!selection.where.empty()) add("--where", selection.where);
+  return text;
+}
+
+std::vector<std::string> texts(Store& store, const std::string& sql) {
+  std::vector<std::string> found;
+  Statement& rows = store.database().cached(sql);
+  while (rows.step()) found.push_back(rows.text(0));
+  rows.reset();
+  return found;
+}
+
+/// "; there is no sweep "x"; did you mean "y"?" for the first value that nothing in the database has.
+std::string unknown_text(const std::string& what, const std::vector<std::string>& wanted,
+                         const std::vector<std::string>& known) {
+  for (const std::string& value : wanted)
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      return "; there is no " + what + " \"" + value + "\"" + did_you_mean(value, known);
+  return "";
+}
+
+}  // namespace
+
+Form<SelectionRequest> run_options() {
+  using R = SelectionRequest;
+  return Form<R>("", {"",
+                      "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as "
+                      "\"wnut*\", or all; the options below choose among these runs, or among all where none "
+                      "is named (docs/guides/selecting_runs.md).",
+                      {}})
+      .option("state", &R::states, "STATE", "only runs in this state (may be repeated: in one of them)")
+      .option("tag", &R::tags, "TAG", "only runs with this tag (may be repeated: with all of them)")
+      .option("sweep", &R::sweeps, "NAME", "only runs of this experiment file, by its name (may be repeated)")
+      .option("where", &R::where, "SQL",
+              "only runs for which this holds, such as \"model.dropout > 0.1 AND test/loss < 0.6\"")
+      .flag("promoted", &R::promoted,
+            "in place of each of them the run that exp retrain has promoted to stand for it")
+      .option("best", &R::best, "METRIC",
+              "of these the one with the best value, such as dev/loss or \"max dev/loss\"")
+      .refuse([](const R& request) -> std::string {
+        if (request.where == "") return "--where is empty";
+        return request.best == "" ? "--best is empty" : "";
+      });
+}
+
+Form<SelectionRequest> run_arguments() {
+  return run_options().argument("run", &SelectionRequest::runs);
+}
+
+RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words) {
+  RunSelection selection;
+  selection.words = std::move(words);
+  for (const std::string& state : request.states) selection.states.push_back(state_from(state));
+  selection.tags = request.tags;
+  selection.sweeps = request.sweeps;
+  selection.where = request.where.value_or("");
+  selection.best = request.best.value_or("");
+  selection.promoted = request.promoted;
+  return selection;
+}
+
+RunSelection selection_from(const SelectionRequest& request) {
+  return selection_from(request, request.runs);
+}
+
+std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected) {
+  std::string words;
+  for (const std::string& word : selection.words) words += (words.empty() ? "\"" : ", \"") + word + "\"";
+  const std::string options = options_text(selection);
+  if (!words.empty() && selected.meant == 0)
+    return "no run matches " + words + " in " + store.path().string();
+  if (options.empty()) return "there is no run in " + store.path().string();
+  const std::string none = words.empty()         ? "no run fits "
+                           : selected.meant == 1 ? words + " does not fit "
+                                                 : "none of the " + std::to_string(selected.meant) +
+                                                       " runs of " + words + " fits ";
+  return none + options +
+         unknown_text("sweep", selection.sweeps, texts(store, "SELECT DISTINCT name FROM sweep")) +
+         unknown_text("tag", selection.tags, texts(store, "SELECT DISTINCT tag FROM tag"));
+}
+
+void require_choice(const App& app, const RunSelection& selection, const std::string& what) {
+  if (selection.words.empty() && !selection.narrows())
+    throw UsageError("exp " + app.verb + " needs " + what + " (exp " + app.verb + " -h shows an example)");
+}
+
+SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& selection) {
+  require_choice(app, selection, "a run, a pattern, a sweep, or an option such as --state that chooses runs");
+  SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  return selected;
+}
+
+RunRow selected_run(const App& app, Store& store, const RunSelection& selection) {
+  SelectedRuns selected = selected_runs(app, store, selection);
+  if (selected.runs.size() > 1)
+    throw UnknownRun("these are " + std::to_string(selected.runs.size()) + " runs, and exp " + app.verb +
+                     " takes one: " + names_text(selected.runs) + "; name one, or add --best dev/loss");
+  return std::move(selected.runs.front());
+}
+
+bool means_run(const App& app, const std::string& word) try {
+  std::error_code none;
+  if (!std::filesystem::exists(app.database, none)) return false;
+  Store store(app.database, OpenMode::read);
+  return !select_runs(store, {.words = {word}}).runs.empty();
+} catch (const UnknownRun&) {
+  return false;
+}
+
+std::string state_clause(RunState state) {
+  return state == RunState::failed ? "has failed" : std::string("is ") + name_of(state);
+}
+
+bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected) {
+  return !selection.best.empty() || (selected.named && selection.words.size() == 1);
+}
+
+}  // namespace encore

@@ -1,0 +1,59 @@
+// The database has no epochs, only steps: an epoch ends where dev was scored and the parameters were
+// digested. Epochs have equally many steps, but for a few where batches are filled with tokens; so the end
+// that lies nearest to its share of all steps is the right one.
+#include "app/search_session.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "config/selection.hpp"
+
+namespace encore {
+
+namespace {
+
+std::set<std::int64_t> scored_steps(Store& store, std::int64_t run, const std::string& select) {
+  std::set<std::int64_t> steps;
+  for (const CurvePoint& point : store.read_curve(run, parse_selection(select).metric))
+    steps.insert(point.step);
+  return steps;
+}
+
+std::set<std::int64_t> digested_steps(Store& store, std::int64_t run) {
+  Statement& rows = store.database().cached(
+      "SELECT DISTINCT step FROM current_digest WHERE run = ? AND scope = 'parameters'");
+  rows.with(run);
+  std::set<std::int64_t> steps;
+  while (rows.step()) steps.insert(rows.integer(0));
+  rows.reset();
+  return steps;
+}
+
+}  // namespace
+
+std::int64_t rung_step(Store& store, const RunRow& run, const search::SearchOptions& options,
+                       const std::string& select, std::int64_t length) {
+  if (options.unit == search::LengthUnit::steps) return length;
+  std::set<std::int64_t> ends = digested_steps(store, run.number);
+  const std::set<std::int64_t> scored = scored_steps(store, run.number, select);
+  std::erase_if(ends, [&](std::int64_t step) { return !scored.contains(step); });
+  if (ends.empty()) return 0;
+  const std::int64_t all = run.progress ? run.progress->total_steps : *ends.rbegin();
+  const auto expected = static_cast<std::int64_t>(std::llround(
+      static_cast<double>(all) * static_cast<double>(length) / static_cast<double>(options.epochs)));
+  std::int64_t nearest = *ends.begin();
+  for (const std::int64_t end : ends)
+    if (std::abs(end - expected) < std::abs(nearest - expected)) nearest = end;
+  return nearest;
+}
+
+bool ends_by(Store& store, const RunRow& run, const search::SearchOptions& options, const std::string& select,
+             std::int64_t length) {
+  if (run.state != RunState::completed) return false;
+  if (length >= options.epochs) return true;
+  const std::set<std::int64_t> scored = scored_steps(store, run.number, select);
+  return scored.empty() || *scored.rbegin() <= rung_step(store, run, options, select, length);
+}
+
+}  // namespace encore

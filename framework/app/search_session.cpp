@@ -1,0 +1,514 @@
+// One search, from its plan to the last decision.
+#include "app/search_session.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "app/plan_comparison.hpp"
+#include "app/slurm_session.hpp"
+#include "record/run_paths.hpp"
+#include "runner/check.hpp"
+#include "runner/code_state.hpp"
+#include "runner/launched_runs.hpp"
+#include "store/run_score.hpp"
+#include "world/file_descriptor.hpp"
+
+namespace encore {
+
+using search::Decision;
+using search::DecisionKind;
+using search::Observation;
+using search::Outcome;
+
+namespace {
+
+/// Held while a process works on a search: two would decide past each other. The kernel releases it with the
+/// process, however that ends.
+FileDescriptor lock_search(const Store& store, const SearchRow& row) {
+  const std::filesystem::path path = store.runs_folder() / ("search-" + std::to_string(row.number) + ".lock");
+  std::filesystem::create_directories(store.runs_folder());
+  FileDescriptor file = open_file(path, O_RDWR | O_CREAT);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    throw Error("another exp run works on search " + row.name + "; it is left alone");
+  return file;
+}
+
+class SearchSession final : public RunnerObserver {
+ public:
+  SearchSession(const SessionRequest& request, bool accept_plugin_change, const App& app,
+                SessionEvents& events, Store& store, PlannedSearch& planned, std::int64_t sweep)
+      : request_(request),
+        accept_plugin_change_(accept_plugin_change),
+        app_(app),
+        events_(events),
+        store_(store),
+        planned_(planned),
+        sweep_(sweep) {}
+
+  /// Whether anything is left that resumes another time.
+  bool run(const std::vector<WorkerPlace>& places, const SessionFile& session);
+
+  std::vector<RunTask> more() override;
+  RunObserver& begun(std::size_t task, int retry) override;
+  void ended(std::size_t task, const RunOutcome& outcome, bool again) override;
+  void noticed(const std::string& text) override { events_.noticed(text); }
+  void glanced() override { events_.glanced(); }
+  void queued(const std::string& text, const Progressed* progress) override {
+    events_.queued(text, progress);
+  }
+
+ private:
+  /// A run that the runner was given.
+  struct Task {
+    std::size_t trial = 0;
+    std::int64_t run = 0;
+    std::string name, id;
+  };
+  /// A trial that is being trained: how its runs have ended so far.
+  struct Work {
+    std::int64_t epochs = 0;
+    bool confirms = false;                             // with fresh seeds
+    std::size_t open = 0;                              // runs that have not ended
+    bool unfinished = false;                           // one was interrupted: the trial resumes another time
+    std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
+  };
+
+  std::size_t work(CodeVersion code, const std::vector<WorkerPlace>& places, const SessionFile& session);
+  std::vector<RunTask> resumed();
+  std::vector<RunTask> resumed(std::size_t trial, const search::TrialState& state);
+  std::vector<RunTask> propose(const search::Decision& decision);
+  std::vector<RunTask> promote(const search::Decision& decision);
+  void prune(const search::Decision& decision);
+  std::vector<RunTask> confirm(const search::Decision& decision);
+  void mark_as_pruned(std::size_t trial);
+  std::vector<RunTask> train(std::size_t trial, Work work, PlannedRuns runs);
+  search::TrialRuns replanned(std::size_t trial, std::int64_t fresh_seeds);
+  PlannedRuns planned_runs(std::size_t trial, std::int64_t fresh_seeds = 0);
+  std::vector<std::int64_t> added(PlannedRuns& runs);
+  std::string worker_problem(const PlannedRuns& runs) const;
+  std::string repeated_trial(const TrialRow& row) const;
+  void record(const search::Decision& decision, const search::Trial& trial = {}, const TrialRow& row = {});
+  void observe(search::Observation observation, const std::string& reason = "");
+  void conclude(std::size_t trial);
+  bool is_over(const RunRow& run, const Work& work);
+  std::int64_t step_of(const RunRow& run, const Work& work);
+  std::vector<double> values_of(const std::vector<std::int64_t>& runs, const Work& work);
+  double seconds_since_last(std::size_t trial, bool confirms);
+  void report(TrialNews::Kind kind, std::size_t trial, const std::string& detail = {},
+              std::int64_t epochs = 0);
+  std::string length(std::int64_t epochs) const;
+
+  const SessionRequest& request_;
+  const bool accept_plugin_change_;
+  const App& app_;
+  SessionEvents& events_;
+  Store& store_;
+  PlannedSearch& planned_;
+  const std::int64_t sweep_;
+  std::vector<Task> tasks_;
+  std::map<std::size_t, Work> work_;  // by trial
+  bool resumed_ = false;
+  bool asked_ = false;       // since anything has changed
+  bool unfinished_ = false;  // something resumes another time
+};
+
+bool SearchSession::run(const std::vector<WorkerPlace>& places, const SessionFile& session) {
+  CodeState code = read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
+  const std::size_t left = work({std::move(code.commit), std::move(code.diff)}, places, session);
+  return left > 0 || unfinished_;
+}
+
+/// Returns how many runs were not started.
+std::size_t SearchSession::work(CodeVersion code, const std::vector<WorkerPlace>& places,
+                                const SessionFile& session) {
+  if (request_.uses_slurm()) {
+    SlurmSettings settings = slurm_settings(request_, places.front(), session);
+    settings.at_once = static_cast<std::size_t>(request_.jobs.value_or(1));
+    settings.adopt = true;
+    return SlurmRunner(store_, std::move(code), slurm_submitter(request_, store_), std::move(settings),
+                       app_.stop, *this)
+        .run({});
+  }
+  events_.placed(places);
+  RunnerSettings settings{places, request_.retries, request_.fail_fast};
+  settings.stop_wish = [&session] { return session.asked(); };
+  return Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run({});
+}
+
+/// What is decided until something is to be trained, or nothing more can be said before a trial ends.
+std::vector<RunTask> SearchSession::more() {
+  if (!resumed_) {
+    resumed_ = true;
+    if (std::vector<RunTask> tasks = resumed(); !tasks.empty()) return tasks;
+  }
+  while (!asked_) {
+    const Decision decision = planned_.next();
+    std::vector<RunTask> tasks;
+    switch (decision.kind) {
+      case DecisionKind::propose:
+        tasks = propose(decision);
+        break;
+      case DecisionKind::promote:
+        tasks = promote(decision);
+        break;
+      case DecisionKind::prune:
+        prune(decision);
+        break;
+      case DecisionKind::confirm:
+        tasks = confirm(decision);
+        break;
+      case DecisionKind::wait:
+      case DecisionKind::finish:
+        asked_ = true;
+        break;
+    }
+    if (!tasks.empty()) return tasks;
+  }
+  return {};
+}
+
+/// Trials that were decided about, and not observed, when an earlier session ended.
+std::vector<RunTask> SearchSession::resumed() {
+  std::vector<RunTask> tasks;
+  const std::vector<search::TrialState> states = search::trial_states(planned_.record.history);
+  for (std::size_t trial = 0; trial < states.size(); ++trial) {
+    // The session may have ended between the decision and its mark.
+    if (states[trial].rests() && states[trial].pruned) mark_as_pruned(trial);
+    if (states[trial].active || states[trial].is_confirming())
+      std::ranges::move(resumed(trial, states[trial]), std::back_inserter(tasks));
+  }
+  return tasks;
+}
+
+std::vector<RunTask> SearchSession::resumed(std::size_t trial, const search::TrialState& state) {
+  std::int64_t epochs = 0;
+  for (const Decision& decision : planned_.record.history.decisions)
+    if (decision.trial == trial) epochs = decision.epochs;
+  if (state.is_confirming())
+    return train(trial, {.epochs = epochs, .confirms = true},
+                 planned_runs(trial, state.confirmations.back()));
+  const TrialRow& row = planned_.record.trials[trial];
+  if (!row.problem.empty()) {
+    observe({.trial = trial, .epochs = epochs, .outcome = Outcome::failed}, row.problem);
+    return {};
+  }
+  if (const std::string earlier = repeated_trial(row); !earlier.empty()) {
+    observe({.trial = trial, .epochs = epochs, .outcome = Outcome::repeated}, earlier);
+    return {};
+  }
+  return train(trial, {.epochs = epochs}, planned_runs(trial));
+}
+
+std::vector<RunTask> SearchSession::propose(const Decision& decision) {
+  search::TrialRuns made = planned_.plan->make(decision.point);
+  const search::Trial trial{.point = decision.point, .active = made.active};
+  TrialRow row{.problem = made.problem, .runs = {}, .excluded = made.excluded};
+  PlannedRuns runs = runs_of(store_, planned_, std::move(made), app_);
+  if (row.problem.empty()) row.problem = worker_problem(runs);
+  if (row.problem.empty()) {
+    row.runs = added(runs);
+    compare_with(store_, runs, app_);
+  }
+  const std::string earlier = repeated_trial(row);
+  record(decision, trial, row);
+  if (!row.problem.empty()) {
+    if (row.excluded)
+      report(TrialNews::Kind::excluded, decision.trial,
+             row.problem + ": " + text_of(planned_.space(), trial));
+    else
+      report(TrialNews::Kind::not_trainable, decision.trial, row.problem);
+    observe({.trial = decision.trial, .epochs = decision.epochs, .outcome = Outcome::failed}, row.problem);
+    return {};
+  }
+  if (!earlier.empty()) {
+    report(TrialNews::Kind::repeated, decision.trial, earlier);
+    observe({.trial = decision.trial, .epochs = decision.epochs, .outcome = Outcome::repeated}, earlier);
+    return {};
+  }
+  report(TrialNews::Kind::proposed, decision.trial, text_of(planned_.space(), trial));
+  return train(decision.trial, {.epochs = decision.epochs}, std::move(runs));
+}
+
+/// Puts the runs into the database; their numbers.
+std::vector<std::int64_t> SearchSession::added(PlannedRuns& runs) {
+  std::vector<Store::RunToAdd> wanted;
+  for (PlannedRun& run : runs.runs)
+    wanted.push_back({&run.specification, {sweep_, runs.plan.note, runs.plan.tags}});
+  std::vector<std::int64_t> numbers;
+  for (const AddedRun& one : store_.add_runs(wanted)) numbers.push_back(one.run.number);
+  return numbers;
+}
+
+std::vector<RunTask> SearchSession::promote(const Decision& decision) {
+  record(decision);
+  report(TrialNews::Kind::promoted, decision.trial, {}, decision.epochs);
+  return train(decision.trial, {.epochs = decision.epochs}, planned_runs(decision.trial));
+}
+
+std::vector<RunTask> SearchSession::confirm(const Decision& decision) {
+  PlannedRuns runs =
+      runs_of(store_, planned_, replanned(decision.trial, decision.limits.confirm_seeds), app_);
+  record(decision, {}, {.problem = {}, .runs = {}, .confirmations = added(runs)});
+  events_.decided({.kind = TrialNews::Kind::confirmed,
+                   .trial = decision.trial,
+                   .trials = static_cast<std::size_t>(planned_.plan->search().limits.trials),
+                   .seeds = decision.limits.confirm_seeds});
+  return train(decision.trial, {.epochs = decision.epochs, .confirms = true},
+               planned_runs(decision.trial, decision.limits.confirm_seeds));
+}
+
+void SearchSession::prune(const Decision& decision) {
+  record(decision);
+  mark_as_pruned(decision.trial);
+  report(TrialNews::Kind::pruned, decision.trial, {}, decision.epochs);
+}
+
+void SearchSession::mark_as_pruned(std::size_t trial) {
+  const auto last = std::ranges::find_if(planned_.record.history.observations.rbegin(),
+                                         planned_.record.history.observations.rend(),
+                                         [&](const Observation& one) { return one.trial == trial; });
+  for (const std::int64_t run : planned_.record.trials[trial].runs)
+    store_.set_pruned(run, "pruned by search " + planned_.row.name + " after " + length(last->epochs));
+}
+
+/// A trial that was begun, with its own seeds or with fresh ones.
+search::TrialRuns SearchSession::replanned(std::size_t trial, std::int64_t fresh_seeds) {
+  const search::Point& point = planned_.record.history.trials[trial].point;
+  search::TrialRuns runs =
+      fresh_seeds > 0 ? planned_.plan->make_fresh(point, fresh_seeds) : planned_.plan->make(point);
+  if (!runs.problem.empty())
+    throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
+                " was begun, but can no longer be planned: " + runs.problem);
+  return runs;
+}
+
+PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_seeds) {
+  PlannedRuns runs = runs_of(store_, planned_, replanned(trial, fresh_seeds), app_);
+  for (const PlannedRun& run : runs.runs)
+    if (!run.before)
+      throw Error(
+          "trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
+          " cannot go on: its run " + run.specification.name +
+          " was removed; exp undelete brings it back, another seed in [search] begins another search");
+  if (!accept_plugin_change_) require_same_plugins(runs);
+  return runs;
+}
+
+/// Tasks for those of its runs that are not over. Where all are, the trial is observed at once.
+std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, PlannedRuns runs) {
+  Work& work = work_[trial] = std::move(wanted);
+  std::vector<RunTask> tasks;
+  for (PlannedRun& planned : runs.runs) {
+    if (planned.action == Action::skip) continue;
+    const RunRow& row = *planned.before;
+    RunTask& task = tasks.emplace_back();
+    task.specification = std::move(planned.specification);
+    task.specification.run = row.id;
+    task.specification.name = row.name;
+    task.run = row.number;
+    task.seen_attempts = row.attempts;
+    task.worker = runs.worker;
+    task.step_timeout = std::chrono::seconds(request_.step_timeout);
+    const search::SearchOptions& options = planned_.plan->search().options;
+    if (work.epochs < options.epochs)
+      (options.unit == search::LengthUnit::steps ? task.pause_after_step : task.stop_after_epoch) =
+          work.epochs;
+    if (planned.goes_on())
+      for (const PluginChange& change : planned.changed_plugins)
+        task.plugin_change["plugins"].push_back(change.json());
+    tasks_.push_back({.trial = trial, .run = row.number, .name = row.name, .id = row.id});
+  }
+  work.open = tasks.size();
+  if (tasks.empty()) conclude(trial);
+  return tasks;
+}
+
+/// What the worker finds wrong with the runs, which no schema can say; empty where that is nothing.
+std::string SearchSession::worker_problem(const PlannedRuns& runs) const {
+  std::vector<const Specification*> specifications;
+  for (const PlannedRun& run : runs.runs)
+    if (run.to_do()) specifications.push_back(&run.specification);
+  const std::vector<Problem> problems = check_with_worker(runs.worker, specifications);
+  return problems.empty() ? "" : problems.front().text();
+}
+
+/// "asks what trial 3 asks", of a trial whose runs an earlier one has.
+std::string SearchSession::repeated_trial(const TrialRow& row) const {
+  for (std::size_t earlier = 0; earlier < planned_.record.trials.size(); ++earlier) {
+    const TrialRow& other = planned_.record.trials[earlier];
+    if (&other == &row) return "";
+    for (const std::int64_t run : row.runs)
+      if (std::ranges::find(other.runs, run) != other.runs.end())
+        return "asks what trial " + std::to_string(earlier + 1) + " asks";
+  }
+  return "";
+}
+
+void SearchSession::record(const Decision& decision, const search::Trial& trial, const TrialRow& row) {
+  add_decision(store_, planned_.row.number, planned_.record, decision, trial, row);
+  if (decision.kind == DecisionKind::propose) {
+    planned_.record.history.trials.push_back(trial);
+    planned_.record.trials.push_back(row);
+  }
+  if (decision.kind == DecisionKind::confirm)
+    planned_.record.trials[decision.trial].confirmations = row.confirmations;
+  planned_.record.history.decisions.push_back(decision);
+}
+
+void SearchSession::observe(Observation observation, const std::string& reason) {
+  add_observation(store_, planned_.row.number, planned_.record, observation, reason);
+  planned_.record.history.observations.push_back(std::move(observation));
+  planned_.record.notes.push_back({reason, 0.0});
+  asked_ = false;
+}
+
+RunObserver& SearchSession::begun(std::size_t task, int retry) {
+  return events_.begun({.task = task,
+                        .name = tasks_[task].name,
+                        .id = tasks_[task].id,
+                        .select = planned_.plan->select(),
+                        .retry = retry});
+}
+
+void SearchSession::ended(std::size_t task, const RunOutcome& outcome, bool again) {
+  const std::size_t trial = tasks_[task].trial;
+  const RunRow run = store_.read_run(tasks_[task].run);
+  events_.ended({.task = task, .name = tasks_[task].name, .outcome = outcome, .again = again, .run = run});
+  if (again) return;
+  Work& work = work_[trial];
+  const bool over = outcome.recorded && (outcome.paused || outcome.state == RunState::completed ||
+                                         outcome.state == RunState::failed);
+  if (outcome.paused) work.paused[run.number] = outcome.step;
+  work.unfinished |= !over;
+  if (--work.open == 0) conclude(trial);
+}
+
+/// All its runs have ended: what is known of the trial now.
+void SearchSession::conclude(std::size_t trial) {
+  const Work work = work_[trial];
+  work_.erase(trial);
+  if (work.unfinished) {
+    unfinished_ = true;
+    return;
+  }
+  const TrialRow& row = planned_.record.trials[trial];
+  const std::vector<std::int64_t>& runs = work.confirms ? row.confirmations : row.runs;
+  Observation observation{.trial = trial,
+                          .epochs = work.epochs,
+                          .outcome = work.confirms ? Outcome::confirmed : Outcome::complete};
+  std::string reason;
+  for (const std::int64_t number : runs) {
+    const RunRow run = store_.read_run(number);
+    if (run.state == RunState::failed) {
+      // A confirmation with a failed seed has no mean, and says so: its value is not a number.
+      if (!work.confirms) observation.outcome = Outcome::failed;
+      reason = run.name + ": " + run.reason;
+    } else if (observation.outcome == Outcome::complete && !is_over(run, work)) {
+      observation.outcome = Outcome::measured;
+    }
+  }
+  observation.seconds = seconds_since_last(trial, work.confirms);
+  if (observation.outcome != Outcome::failed) observation.values = values_of(runs, work);
+  observe(std::move(observation), reason);
+}
+
+/// Whether the run has ended by itself where the trial is judged. One that existed before may have been
+/// trained further.
+bool SearchSession::is_over(const RunRow& run, const Work& work) {
+  return ends_by(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
+}
+
+/// The step after which the run is judged.
+std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
+  const std::int64_t rung =
+      rung_step(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
+  const auto paused = work.paused.find(run.number);
+  return paused != work.paused.end() ? std::min(paused->second, rung) : rung;
+}
+
+/// By objective, the mean over the seeds.
+std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& runs, const Work& work) {
+  const std::string& select = planned_.plan->select();
+  std::vector<double> values;
+  for (const search::Objective& objective : planned_.plan->search().options.objectives) {
+    double sum = 0.0;
+    for (const std::int64_t number : runs) {
+      const RunRow run = store_.read_run(number);
+      sum += work.confirms || is_over(run, work)
+                 ? judged_measure(store_, run, objective.metric)
+                       .value_or(std::numeric_limits<double>::quiet_NaN())
+                 : value_at(store_, number, select, objective.metric, step_of(run, work));
+    }
+    values.push_back(sum / static_cast<double>(runs.size()));
+  }
+  return values;
+}
+
+double SearchSession::seconds_since_last(std::size_t trial, bool confirms) {
+  double before = 0.0;
+  for (const Observation& observation : planned_.record.history.observations)
+    if (observation.trial == trial && confirms == (observation.outcome == Outcome::confirmed))
+      before += observation.seconds;
+  const TrialRow& row = planned_.record.trials[trial];
+  return std::max(seconds_of(store_, confirms ? row.confirmations : row.runs) - before, 0.0);
+}
+
+void SearchSession::report(TrialNews::Kind kind, std::size_t trial, const std::string& detail,
+                           std::int64_t epochs) {
+  events_.decided({.kind = kind,
+                   .trial = trial,
+                   .trials = static_cast<std::size_t>(planned_.plan->search().limits.trials),
+                   .detail = detail,
+                   .length = epochs > 0 ? length(epochs) : ""});
+}
+
+std::string SearchSession::length(std::int64_t epochs) const {
+  return length_text(planned_.plan->search().options.unit, epochs);
+}
+
+}  // namespace
+
+SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, bool accept_plugin_change,
+                        const App& app, SessionEvents& events) {
+  SessionFile session(runs_folder_of(app.database), "exp run " + plan.file);
+  SearchResult result{.planned = read_search_plan(plan, app)};
+  PlannedSearch& planned = *result.planned;
+  notice_unused_tables(app, planned.file.sources);
+  session.works_on(planned.plan->header().name);
+  const std::vector<WorkerPlace> places =
+      session_places(request, planned.file.backend, static_cast<std::size_t>(request.jobs.value_or(1)));
+  Store store(app.database, OpenMode::create);
+  store.settle();
+  settle_launched(store);
+  compare_with(store, planned);
+  const std::int64_t sweep = add_sweep(store, planned.file);
+  if (planned.row.number == 0) {
+    planned.row.sweep = sweep;
+    add_search(store, planned.row);
+  }
+  const FileDescriptor lock = lock_search(store, planned.row);
+  compare_with(store, planned);  // another process may have worked on it before it released the lock
+  result.was_over = result.is_over = planned.next().kind == DecisionKind::finish;
+  if (result.was_over) return result;
+  app.events.started();
+  events.opened(store);
+  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  try {
+    const bool unfinished =
+        SearchSession(request, accept_plugin_change, app, events, store, planned, sweep).run(places, session);
+    result.is_over = !unfinished && planned.next().kind == DecisionKind::finish;
+  } catch (const Error& error) {
+    throw WorkError(error.what());
+  }
+  result.any_complete = std::ranges::any_of(
+      planned.record.history.observations,
+      [](const Observation& observation) { return observation.outcome == Outcome::complete; });
+  return result;
+}
+
+}  // namespace encore

@@ -1,0 +1,177 @@
+// Finds served models. Folders and bundles need no database; their plugins are those of the build and of
+// folders that the user names, whatever their specifications say.
+#include "app/served_models.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "app/held_signals.hpp"
+#include "app/verify.hpp"
+#include "archive/bundled_run.hpp"
+#include "base/terminal_text.hpp"
+#include "config/experiment.hpp"
+#include "record/run_paths.hpp"
+#include "runner/places.hpp"
+#include "world/cores.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two, so that one goes on while the other is started again: as processes of one thread they also do more
+/// than one of two threads. A GPU is not shared.
+int default_workers(const Cores& cores, const std::string& backend) {
+  return backend == "openmp" ? std::min(2, default_threads(cores, {})) : 1;
+}
+
+/// The share of each worker. Threads are not pinned: this program needs a core now and then, and the workers
+/// of several models share them.
+std::vector<WorkerPlace> places_of(const ServingRequest& request, const std::string& backend) {
+  const Cores cores = usable_cores();
+  const int asked = request.workers;
+  std::vector<WorkerPlace> places =
+      make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
+                          .threads = request.model.threads,
+                          .wishes = openmp_wishes(),
+                          .backend = backend});
+  for (WorkerPlace& place : places)
+    for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
+  return places;
+}
+
+// --- a run of the database ---
+
+ServedRun stored_model(const ServingRequest& request, const App& app, const Store& store, const RunRow& row) {
+  const std::string backend = request.model.backend.value_or(row.backend);
+  const TrainedRun run = find_trained_run(store, row, backend);
+  return {.name = run.name,
+          .worker = run.worker,
+          .arguments = worker_arguments(app, request.model, run, "serve", {}),
+          .places = places_of(request, backend),
+          .id = row.id,
+          .folder = run.folder};
+}
+
+// --- what lies in files ---
+
+/// "two.tar.zst:0f3a" means a run of a bundle, "two.tar.zst" its only one.
+struct BundleWord {
+  std::string archive, run;
+};
+
+std::optional<BundleWord> bundle_word(const std::string& word) {
+  const std::string ending = bundle_ending;
+  if (word.ends_with(ending)) return BundleWord{.archive = word, .run = {}};
+  const std::size_t end = word.rfind(ending + ":");
+  if (end == std::string::npos) return {};
+  const std::size_t colon = end + ending.size();
+  return BundleWord{.archive = word.substr(0, colon), .run = word.substr(colon + 1)};
+}
+
+/// No run's name has a slash; a folder without one is meant where no run is.
+bool names_folder(const App& app, const std::string& word) {
+  std::error_code none;
+  return word.find('/') != std::string::npos || (fs::is_directory(word, none) && !means_run(app, word));
+}
+
+/// A specification that may be anybody's. Throws Error that begins with `origin`, also where no plugin offers
+/// what it needs: before anything is started.
+Specification checked_specification(const fs::path& folder, const Catalogue& catalogue,
+                                    const std::string& origin) {
+  Specification specification = Specification::load(folder);
+  if (specification.name.empty() || printable(specification.name) != specification.name)
+    throw Error(origin + ": the name of the run in its specification.json is none");
+  try {
+    make_experiment(specification.config, catalogue, specification.origin);
+  } catch (const Error& error) {
+    throw Error(origin + ": " + error.what());
+  }
+  return specification;
+}
+
+ServedRun model_in(const ServingRequest& request, const fs::path& folder, const std::string& origin) {
+  require_run_folder(folder);
+  const Programs programs = installed_programs();
+  const std::string backend = backend_of(request.model.backend, programs);
+  const fs::path worker = worker_program(programs, backend);
+  const std::vector<fs::path> searched = plugin_search_path({}, request.model.plugin_path, programs, backend);
+  const Catalogue catalogue = Catalogue::load(searched, fingerprint_of(programs, backend));
+  std::vector<std::string> plugin_folders;
+  for (const fs::path& each : searched) plugin_folders.push_back(each.string());
+  return {.name = checked_specification(folder, catalogue, origin).name,
+          .worker = worker,
+          .arguments = worker_arguments(request.model, fs::absolute(folder), plugin_folders, "serve", {}),
+          .places = places_of(request, backend),
+          .folder = folder};
+}
+
+ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
+  const auto bundled =
+      std::make_shared<const BundledRun>(word.archive, word.run, "say which with " + word.archive + ":ID",
+                                         [&](std::size_t done, std::size_t all) {
+                                           if (HeldSignals::waiting()) throw Error("ended by a signal");
+                                           app.events.progressed("unpacked", done, all, "files");
+                                         });
+  try {
+    ServedRun model = model_in(request, bundled->folder(), word.archive);
+    model.files = bundled;
+    return model;
+  } catch (const Error& error) {
+    throw Error(bundled->named(error.what()));
+  }
+}
+
+void require_database(const ServingRequest& request, const std::string& word) {
+  if (request.monitor)
+    throw UsageError("--monitor keeps its numbers with a run of a database, and " + word +
+                     " is none of one; serve the run itself, or leave --monitor out");
+}
+
+/// Models by name.
+class Models {
+ public:
+  void add(ServedRun model, const std::string& origin) {
+    const auto [known, is_new] = origins_.emplace(model.name, origin);
+    if (!is_new)
+      throw UsageError(known->second + " and " + origin + " have one name, \"" + model.name +
+                       "\", and a request chooses by the name; serve one of them");
+    all_.push_back(std::move(model));
+  }
+  std::vector<ServedRun> take() { return std::move(all_); }
+
+ private:
+  std::map<std::string, std::string> origins_;
+  std::vector<ServedRun> all_;
+};
+
+}  // namespace
+
+std::vector<ServedRun> served_models(const ServingRequest& request, const App& app) {
+  std::vector<std::string> run_words, file_words;
+  for (const std::string& word : request.selection.runs)
+    (bundle_word(word) || names_folder(app, word) ? file_words : run_words).push_back(word);
+  for (const std::string& word : file_words) require_database(request, word);
+  Models models;
+  const RunSelection selection = selection_from(request.selection, run_words);
+  if (file_words.empty() || !run_words.empty() || selection.narrows()) {
+    Store store(app.database, OpenMode::read);
+    for (const RunRow& row : selected_runs(app, store, selection).runs)
+      models.add(stored_model(request, app, store, row), "run " + row.name);
+  }
+  for (const std::string& word : file_words) {
+    const std::optional<BundleWord> bundle = bundle_word(word);
+    models.add(bundle ? model_of(request, app, *bundle) : model_in(request, word, word), word);
+  }
+  return models.take();
+}
+
+std::string names_of(const std::vector<ServedRun>& models) {
+  std::string names;
+  for (const ServedRun& model : models) names += (names.empty() ? "" : ", ") + model.name;
+  return names;
+}
+
+}  // namespace encore

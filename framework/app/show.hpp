@@ -1,0 +1,28 @@
+// show: everything the database knows about a run, about several, or about a search.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/run_selection.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+struct ShowRequest {
+  bool all = false;
+  bool json = false;
+  SelectionRequest selection;
+};
+
+Form<ShowRequest> show_form();
+
+struct ShownRuns {
+  std::vector<RunRow> runs;
+  bool one = false;                      ///< exactly one was asked for
+  std::optional<SearchRow> search = {};  ///< in place of runs
+};
+
+ShownRuns show(const ShowRequest& request, const App& app, Store& store);
+
+}  // namespace encore

@@ -1,0 +1,57 @@
+// Reads the site file and says what a job of Slurm starts.
+#include "app/slurm_session.hpp"
+
+#include <algorithm>
+
+#include "config/site_file.hpp"
+#include "record/thread_adaptation.hpp"
+#include "runner/programs.hpp"
+
+namespace encore {
+
+namespace {
+
+/// As --site names it, or the user's own where there is one.
+SlurmSite site_of(const SessionRequest& request) {
+  if (request.site) return load_site(*request.site);
+  const std::filesystem::path own = default_site_file();
+  std::error_code ignored;
+  return !own.empty() && std::filesystem::exists(own, ignored) ? load_site(own) : SlurmSite{};
+}
+
+}  // namespace
+
+WorkerPlace slurm_place(const SessionRequest& request) {
+  const SlurmSite site = site_of(request);
+  read_limits();  // throws where there is no Slurm, before anything is stored
+  WorkerPlace place;
+  place.threads = request.threads > 0 ? request.threads : site.cpus;
+  place.ranks = request.ranks.ranks;
+  if (place.ranks > 1) {
+    place.rank_launcher =
+        launcher_words(request.ranks.mpirun.value_or(site.mpi), place.ranks, std::max(1, site.cpus));
+    if (place.rank_launcher.empty())
+      throw UsageError("--ranks " + std::to_string(place.ranks) +
+                       " with --launcher slurm needs what starts ranks inside a job: `mpi = \"srun "
+                       "--mpi=pmix -n {ranks} -c {cpus}\"` in [slurm] of the site file, or --mpirun COMMAND");
+    place.threads = std::max(1, place.threads);  // Slurm gives each task one CPU
+  }
+  if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  if (request.threads == 0) place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
+  place.host = *request.launcher;
+  return place;
+}
+
+SlurmSubmitter slurm_submitter(const SessionRequest& request, const Store& store) {
+  return {store.runs_folder(), installed_programs().folder / "exp", site_of(request), read_limits()};
+}
+
+SlurmSettings slurm_settings(const SessionRequest& request, const WorkerPlace& place,
+                             const SessionFile& session) {
+  SlurmSettings settings{
+      .place = place, .retries = request.retries, .fail_fast = request.fail_fast, .detach = request.detach};
+  settings.stop_wish = [&session] { return session.asked(); };
+  return settings;
+}
+
+}  // namespace encore

@@ -1,0 +1,52 @@
+// How the chosen runs stand.
+#include "app/status.hpp"
+
+#include "world/lease_clock.hpp"
+
+namespace encore {
+
+namespace {
+
+std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
+  if (selection.words.empty() && !selection.narrows())
+    return store.list_runs({.states = {RunState::running, RunState::lost}});
+  const SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  return selected.runs;
+}
+
+}  // namespace
+
+Form<StatusRequest> status_form() {
+  using R = StatusRequest;
+  return Form<R>("status",
+                 {"status [RUN...] [options]",
+                  "Shows every run that is being worked on, with step, loss, the dev score that chooses "
+                  "its checkpoints (the newest and the best so far), speed and time left, and those whose "
+                  "process is gone; or the runs that are named.",
+                  {{"exp status -w", "look again every second until nothing is running"},
+                   {"exp status \"quick*\"", "how some runs stand, whatever their state"}}})
+      .flag("watch,w", &R::watch, "look again every second until nothing is running")
+      .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "as CSV")
+      .include(&R::selection, run_arguments())
+      .exclude("watch", "json")
+      .exclude("watch", "csv")
+      .exclude("json", "csv");
+}
+
+std::vector<RunStatus> status(const StatusRequest& request, const App& app) {
+  settle_launched_in_passing(app.database);
+  Store store(app.database, OpenMode::read);
+  const std::vector<RunRow> runs = watched_runs(store, selection_from(request.selection));
+  const std::vector<RunScore> scores = scores_of(store, runs);
+  std::vector<RunStatus> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    RunStatus& one = all.emplace_back(runs[i], scores[i], scheduler_note(store, runs[i]));
+    if (one.run.state == RunState::running && (!one.note || one.note->begun))
+      one.inactivity = inactivity_of(one.run, now_seconds());
+  }
+  return all;
+}
+
+}  // namespace encore

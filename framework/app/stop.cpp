@@ -1,0 +1,166 @@
+// Requests to stop, for runs, for jobs that wait, and for sessions.
+#include "app/stop.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "record/run_paths.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/slurm/stop_queued.hpp"
+#include "runner/stop_request.hpp"
+#include "world/lease_clock.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Asks those of them that are running.
+std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<RunRow>& runs, StopWish wish) {
+  std::vector<AskedRun> asked;
+  std::set<std::int64_t> queued;
+  for (const RunRow& run : runs) {
+    if (run.state != RunState::running) continue;
+    request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
+    AskedRun& one = asked.emplace_back(run);
+    if (const std::optional<SchedulerNote> note = scheduler_note(store, run); note && !note->begun) {
+      one.how = AskedRun::How::begun;
+      queued.insert(run.number);
+      continue;
+    }
+    one.inactivity = inactivity_of(run, now_seconds());
+    one.how = wish == StopWish::kill        ? AskedRun::How::killed
+              : one.inactivity.noticeable() ? AskedRun::How::inactive
+                                            : AskedRun::How::asked;
+  }
+  if (queued.empty()) return asked;
+  Store writing(app.database, OpenMode::write);
+  for (const RunRow& run : stop_queued(writing, queued))
+    std::ranges::find(asked, run.number, [](const AskedRun& one) { return one.run.number; })->how =
+        AskedRun::How::withdrawn;
+  return asked;
+}
+
+/// Asks every session for an end of its work on this sweep, or of all; those that are meant for certain. One
+/// that has not read its plan yet may turn out to work on the sweep.
+std::vector<OpenSession> ask_sessions(const App& app, const std::string& sweep, StopWish wish) {
+  std::vector<OpenSession> meant;
+  for (const OpenSession& session : open_sessions(runs_folder_of(app.database)))
+    if (request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep))
+      meant.push_back(session);
+  return meant;
+}
+
+/// Sweeps of which no run is left out.
+std::set<std::string> whole_sweeps(Store& store, const std::vector<RunRow>& runs) {
+  std::set<std::string> names, sweeps;
+  std::set<std::int64_t> selected;
+  for (const RunRow& run : runs) {
+    names.insert(run.sweep);
+    selected.insert(run.number);
+  }
+  names.erase("");
+  for (const std::string& name : names)
+    if (std::ranges::all_of(store.list_runs({.sweeps = {name}}),
+                            [&](const RunRow& run) { return selected.contains(run.number); }))
+      sweeps.insert(name);
+  return sweeps;
+}
+
+/// Without the sessions to which a run belongs that was just asked.
+std::vector<OpenSession> idle(std::vector<OpenSession> sessions, const std::vector<AskedRun>& asked) {
+  std::erase_if(sessions, [&](const OpenSession& session) {
+    return std::ranges::any_of(asked, [&](const AskedRun& one) { return one.run.holder == session.process; });
+  });
+  return sessions;
+}
+
+/// The sessions are asked first: what they start until then is running when the runs are looked at.
+StopResult stop_all(const App& app, StopWish wish) {
+  const std::vector<OpenSession> sessions = ask_sessions(app, "", wish);
+  StopResult result;
+  if (sessions.empty() || std::filesystem::exists(app.database)) {
+    Store store(app.database, OpenMode::read);
+    result.asked = ask_runs(app, store, store.list_runs({.states = {RunState::running}}), wish);
+  }
+  result.sessions = idle(sessions, result.asked);
+  return result;
+}
+
+/// A word may name a sweep of which nothing is stored yet, so sessions are asked by the words too.
+StopResult stop_selected(const App& app, const RunSelection& selection, StopWish wish) {
+  std::vector<OpenSession> sessions;
+  const auto ask_sweep = [&](const std::string& sweep) {
+    for (OpenSession& session : ask_sessions(app, sweep, wish))
+      if (std::ranges::find(sessions, session.process, &OpenSession::process) == sessions.end())
+        sessions.push_back(std::move(session));
+  };
+  if (!selection.narrows())
+    for (const std::string& word : selection.words) ask_sweep(word);
+  StopResult result;
+  if (sessions.empty() || std::filesystem::exists(app.database)) {
+    Store store(app.database, OpenMode::read);
+    for (const std::string& sweep : whole_sweeps(store, select_runs(store, selection).runs)) ask_sweep(sweep);
+    SelectedRuns selected = select_runs(store, selection);
+    if (selected.runs.empty() && sessions.empty()) throw UnknownRun(none_text(store, selection, selected));
+    result.runs = std::move(selected.runs);
+    result.asked = ask_runs(app, store, result.runs, wish);
+  }
+  result.sessions = idle(std::move(sessions), result.asked);
+  return result;
+}
+
+}  // namespace
+
+const char* name_of(AskedRun::How how) {
+  switch (how) {
+    case AskedRun::How::asked:
+      return "asked";
+    case AskedRun::How::inactive:
+      return "inactive";
+    case AskedRun::How::killed:
+      return "killed";
+    case AskedRun::How::withdrawn:
+      return "withdrawn";
+    case AskedRun::How::begun:
+      return "begun";
+  }
+  return "";
+}
+
+Form<StopRequest> stop_form() {
+  using R = StopRequest;
+  return Form<R>(
+             "stop",
+             {"stop RUN...|--all [options]",
+              "Asks a running run to write a checkpoint and to end; the exp run that works on it goes "
+              "on with its next run. Where all runs of a sweep are meant, by its name or otherwise, "
+              "every exp run that works on the sweep starts no more of it; with --all every exp run on "
+              "this database, also one that is still planning. The same exp run command later goes on "
+              "with what was stopped. With --kill the worker is killed at once, for one that hangs in "
+              "a step and would never write its checkpoint; the run is stopped all the same, and goes "
+              "on from the checkpoint it has.",
+              {{"exp stop quickstart", "stop the quickstart, wherever it is running"},
+               {"exp stop quickstart --kill", "kill its worker: a step that never ends cannot be waited for"},
+               {"exp stop \"quick*\" --where \"step > 0\"", "those of several that have trained a step"},
+               {"exp stop --all", "stop everything that works on this database"}}})
+      .flag("all", &R::all, "every run and sweep that is worked on in this database")
+      .flag("kill", &R::kill, "kill the worker now instead of waiting for a checkpoint")
+      .flag("json", &R::json, "as JSON")
+      .include(&R::selection, run_arguments())
+      .refuse([](const R& request) -> std::string {
+        const RunSelection selection = selection_from(request.selection);
+        const bool chooses = !selection.words.empty() || selection.narrows();
+        if (request.all && chooses) return "--all stops every run; leave the name out, or leave --all out";
+        return request.all || chooses
+                   ? ""
+                   : "exp stop needs a run, a sweep or --all (exp stop -h shows an example)";
+      });
+}
+
+StopResult stop(const StopRequest& request, const App& app) {
+  settle_launched_in_passing(app.database);
+  const StopWish wish = request.kill ? StopWish::kill : StopWish::checkpoint;
+  return request.all ? stop_all(app, wish) : stop_selected(app, selection_from(request.selection), wish);
+}
+
+}  // namespace encore

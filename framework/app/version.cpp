@@ -1,0 +1,39 @@
+// Asks the libraries, and the worker, for their versions.
+#include "app/version.hpp"
+
+#include <sqlite3.h>
+
+#include "base/json_text.hpp"
+#include "runner/programs.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+Form<VersionRequest> version_form() {
+  using R = VersionRequest;
+  return Form<R>("version",
+                 {"version [--worker]",
+                  "Versions of the control program; with --worker also of the worker: backend, compiler, "
+                  "libraries, instruction set.",
+                  {{"exp version --worker", "everything that may change the bits of a result"}}})
+      .flag("worker", &R::worker, "ask the worker too (it starts, which takes a moment)")
+      .option("backend", &R::backend, "NAME", "which worker (default: that of this build)")
+      .flag("json", &R::json, "as JSON");
+}
+
+Versions versions(const VersionRequest& request) {
+  const Programs programs = installed_programs();
+  Versions versions{.encore = ENCORE_VERSION,
+                    .backend = programs.backend,
+                    .sqlite = sqlite3_libversion(),
+                    .worker = nullptr};
+  if (!request.worker) return versions;
+  const auto worker = worker_program(programs, request.backend.value_or(programs.backend));
+  const ProgramOutput answer = run_program(worker, {"version"});
+  versions.worker = json_or_null<nlohmann::ordered_json>(answer.output);
+  if (!answer.end.success() || !versions.worker.is_object())
+    throw Error(worker.string() + " version ended with " + answer.end.text() + ": " + answer.errors);
+  return versions;
+}
+
+}  // namespace encore

@@ -1,0 +1,27 @@
+// version: of the control program, and of a worker with its numeric environment.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "app/form.hpp"
+
+namespace encore {
+
+struct VersionRequest {
+  bool worker = false;
+  std::optional<std::string> backend;
+  bool json = false;
+};
+
+Form<VersionRequest> version_form();
+
+struct Versions {
+  std::string encore, backend, sqlite;
+  nlohmann::ordered_json worker;  ///< as it describes itself; null: it was not asked
+};
+Versions versions(const VersionRequest& request);
+
+}  // namespace encore

@@ -1,0 +1,84 @@
+// Runs a worker that answers in JSON, and reads the progress that comes before its answer.
+#include "app/worker_answer.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.hpp"
+#include "record/answer_progress.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+/// What a worker that refused its work has said, without its name in front and the line end behind. Libraries
+/// may have printed before it.
+std::string message_of(const ProgramOutput& answer) {
+  const std::string_view prefix = "encore-worker: ";
+  std::string text = answer.errors;
+  const std::size_t last = text.rfind("\n" + std::string(prefix));
+  if (text.starts_with(prefix))
+    text.erase(0, prefix.size());
+  else if (last != std::string::npos)
+    text.erase(0, last + 1 + prefix.size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? "the worker ended with " + answer.end.text() : text;
+}
+
+/// Reports the lines of progress, which come before the answer.
+class AnswerWatch {
+ public:
+  explicit AnswerWatch(Events& events) : events_(events) {}
+  ~AnswerWatch() { events_.progressed("", 0, 0, ""); }
+  AnswerWatch(const AnswerWatch&) = delete;
+  AnswerWatch& operator=(const AnswerWatch&) = delete;
+
+  void seen(std::string_view text) {
+    while (!answering_ && !text.empty()) {
+      const std::size_t end = text.find('\n');
+      line_ += text.substr(0, end);
+      if (end == std::string_view::npos) return;
+      text.remove_prefix(end + 1);
+      const std::optional<AnswerProgress> progress = AnswerProgress::parse(line_);
+      answering_ = !progress;
+      if (progress) events_.progressed(progress->what, progress->done, progress->all, progress->unit);
+      line_.clear();
+    }
+  }
+
+ private:
+  Events& events_;
+  std::string line_;
+  bool answering_ = false;
+};
+
+std::string_view without_progress(std::string_view output) {
+  for (;;) {
+    const std::size_t end = output.find('\n');
+    if (end == std::string_view::npos || !AnswerProgress::parse(output.substr(0, end))) return output;
+    output.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
+                               const std::vector<std::string>& arguments, const std::string& input) {
+  ProgramOutput answer;
+  {
+    AnswerWatch watch(events);
+    answer =
+        run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});
+  }
+  if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
+  if (!answer.end.success()) throw Error(message_of(answer));
+  if (!answer.errors.empty()) events.relayed(answer.errors);
+  return std::string(without_progress(answer.output));
+}
+
+nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
+                                     const std::vector<std::string>& arguments, const std::string& input) {
+  return parse_json<nlohmann::ordered_json>(worker_answer_text(events, worker, arguments, input));
+}
+
+}  // namespace encore

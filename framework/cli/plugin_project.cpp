@@ -1,0 +1,68 @@
+// plugin new and plugin build: write what was made, and what to do with it next.
+#include "app/plugin_project.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "app/plugin_view.hpp"
+#include "base/shell_word.hpp"
+#include "cli/verbs.hpp"
+
+namespace encore {
+
+namespace {
+
+int plugin_new_action(const PluginNewRequest& request, App&, Console& console) {
+  const PluginProject made = new_plugin(request);
+  if (request.json) {
+    console.print({{"version", 1}, {"folder", made.folder.string()}, {"files", made.files}});
+    return exit_done;
+  }
+  console.out << "made " << made.folder.string() << ": a plugin with the " << request.kind << " \""
+              << request.name << "\"\n";
+  for (const std::string& file : made.files) console.out << "  " << (made.folder / file).string() << '\n';
+  console.out << "  next      " << command_name() << ' '
+              << shell_command({"plugin", "build", made.folder.string()}) << '\n';
+  return exit_done;
+}
+
+int plugin_build_action(const PluginBuildRequest& request, App& app, Console& console) {
+  const BuiltPlugins built =
+      build_plugin(request, app, [&](const std::string& step, const std::string& folder) {
+        (request.json ? console.err : console.out) << step << ' ' << folder << std::endl;
+      });
+  nlohmann::ordered_json plugins = nlohmann::ordered_json::array();
+  for (const Manifest& manifest : built.manifests) {
+    if (request.json) {
+      plugins.push_back(plugin_json(manifest));
+      continue;
+    }
+    console.out << "built " << manifest.library_path().string();
+    const char* separator = ": ";
+    for (const ManifestOffer& offer : manifest.offers) {
+      console.out << separator << name_of(offer.kind) << " \"" << offer.name << '"';
+      separator = ", ";
+    }
+    console.out << "\n  check     " << command_name() << ' '
+                << shell_command({"plugin", "check", manifest.library_path().string()}) << '\n';
+  }
+  if (request.json)
+    console.print({{"version", 1}, {"folder", built.folder.string()}, {"plugins", plugins}});
+  else
+    console.out << "  use       plugin_path = [\"" << built.folder.string()
+                << "\"]   at the top of an experiment file\n";
+  return exit_done;
+}
+
+}  // namespace
+
+Verb plugin_new() {
+  return make_verb("new", "a folder with a plugin of your own, ready to build", plugin_new_form,
+                   plugin_new_action);
+}
+
+Verb plugin_build() {
+  return make_verb("build", "build a plugin's folder for this Encore", plugin_build_form,
+                   plugin_build_action);
+}
+
+}  // namespace encore

@@ -1,0 +1,192 @@
+// Events of sessions as lines.
+#include "cli/session_screen.hpp"
+
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "app/plan_comparison.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/run_json.hpp"
+#include "cli/run_summary.hpp"
+#include "store/run_score.hpp"
+
+namespace encore {
+
+SessionScreen::SessionScreen(Console& console, bool quiet, bool json)
+    : console_(console),
+      quiet_(quiet),
+      json_(json),
+      out_(json ? console.err : console.out),
+      lines_(out_, json ? console.error_terminal : console.terminal) {}
+
+void SessionScreen::settled(const RunRow& run) {
+  if (!quiet_)
+    out_ << "what run " << run.name << " left behind is merged; it " << state_clause(run.state) << '\n';
+}
+
+void SessionScreen::planned(const PlannedRuns& planned) {
+  for (const Problem& warning : planned.plan.warnings) out_ << "warning: " << warning.text() << '\n';
+  for (const PlannedRun& run : planned.runs)
+    if (run.action == Action::elsewhere)
+      out_ << run.before->name << " is running in " << place_text(run.before->holder)
+           << ", it is left alone\n";
+  if (const std::size_t complete = planned.count(Action::skip); complete > 0 && planned.to_do() > 0)
+    out_ << complete << " of " << planned.runs.size() << (planned.runs.size() == 1 ? " run is" : " runs are")
+         << " complete, " << planned.to_do() << " to do\n";
+  if (planned.changed && planned.to_do() > 0)
+    out_ << planned.to_do() << " of " << planned.runs.size()
+         << " runs to do, trained with other plugin files before\n";
+  for (const std::string& line : kept_though(planned)) out_ << line << '\n';
+  out_.flush();
+}
+
+void SessionScreen::incomplete(const RunRow& run, const std::vector<RecordGap>& gaps) {
+  print_gaps(console_.err, console_, run, gaps);
+}
+
+void SessionScreen::unchecked(const UsedPlugin& plugin) {
+  console_.err << warning_text(plugin) << '\n';
+}
+
+void SessionScreen::retrains(const std::string& run, const RunRow& parent, bool from_scratch) {
+  say(run + " retrains " + parent.name + " (" + parent.id + "), " +
+      (from_scratch ? "from the start" : "from its weights"));
+}
+
+void SessionScreen::placed(const std::vector<WorkerPlace>& places) {
+  say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
+}
+
+RunObserver& SessionScreen::begun(const RunBegun& begun) {
+  const std::string place =
+      begun.tasks > 1 ? std::to_string(begun.task + 1) + "/" + std::to_string(begun.tasks) + " " : "";
+  if (displays_.size() <= begun.task) displays_.resize(begun.task + 1);
+  auto& display = displays_[begun.task] =
+      std::make_unique<RunDisplay>(place + begun.name, console_, lines_, static_cast<int>(begun.task), quiet_,
+                                   selected_metric(begun.select));
+  if (begun.retry == 0 && begun.action != Action::start)
+    display->say(begun.name + " " + (begun.action == Action::retry ? "failed" : "was interrupted") +
+                 " before; " + (begun.from_start ? "it begins anew" : resume_text(*store_, begun.id)));
+  if (begun.retry > 0 && begun.tasks == 0) display->say(begun.name + " is tried again");
+  for (const RecordGap& gap : begun.gaps) display->noticed(gap.text);
+  return *display;
+}
+
+void SessionScreen::ended(const RunEnded& ended) {
+  const RunOutcome& outcome = ended.outcome;
+  const bool of_search = ended.tasks == 0;
+  const bool has_display = ended.task < displays_.size() && displays_[ended.task];  // a job of Slurm has none
+  if (has_display) displays_[ended.task].reset();
+  lines_.hide();
+  if (ended.again) {
+    const std::string step = has_display || of_search ? " at step " + std::to_string(outcome.step) : "";
+    noticed(ended.name + " was cut off" + step + ": " + outcome.reason + "; trying again" +
+            (of_search ? "" : ": " + resume_text(*store_, ended.run->id)));
+    return;
+  }
+  // A trial may turn out to be over by the work of another process.
+  const bool over =
+      of_search && outcome.recorded &&
+      (outcome.paused || outcome.state == RunState::completed || outcome.state == RunState::failed);
+  if (!outcome.began && !over) {
+    if (outcome.blocked)
+      console_.err << ended.name << " was not started: " << outcome.reason << '\n';
+    else if (!quiet_)
+      print_left_alone(out_, ended.name, outcome);
+    return;
+  }
+  if (outcome.state != RunState::completed) {
+    if (!outcome.paused) print_not_completed(console_.err, console_, *store_, *ended.run, outcome);
+  } else if (!outcome.recorded && !of_search) {
+    print_not_recorded(console_.err, *store_, *ended.run, outcome);
+  } else if (!of_search || !quiet_) {
+    print_completed(out_, console_, *store_, *ended.run, outcome, ended.gaps, ended.tasks == 1);
+    print_gaps(console_.err, console_, *ended.run, ended.gaps);
+  }
+}
+
+void SessionScreen::decided(const TrialNews& news) {
+  const std::string title = "trial " + std::to_string(news.trial + 1) + "/" + std::to_string(news.trials);
+  switch (news.kind) {
+    case TrialNews::Kind::proposed:
+      return say(title + "  " + news.detail);
+    case TrialNews::Kind::excluded:
+      return say(title + " is " + news.detail);
+    case TrialNews::Kind::not_trainable:
+      return noticed(title + " cannot be trained: " + news.detail);
+    case TrialNews::Kind::repeated:
+      return say(title + " " + news.detail);
+    case TrialNews::Kind::promoted:
+      return say(title + " is promoted to " + news.length);
+    case TrialNews::Kind::pruned:
+      return say(title + " is pruned after " + news.length);
+    case TrialNews::Kind::confirmed:
+      return say(title + " is trained again with " + std::to_string(news.seeds) + " fresh seeds");
+  }
+}
+
+void SessionScreen::noticed(const std::string& text) {
+  lines_.hide();
+  console_.noticed(text);
+}
+
+std::string SessionScreen::queue_text(const std::string& text, const Progressed* progress) const {
+  return text + (lines_.terminal().live && progress != nullptr ? "  " + progress_text(*progress) : "");
+}
+
+void SessionScreen::queued(const std::string& text, const Progressed* progress) {
+  const std::string now = queue_text(text, progress);
+  if (now == queue_) return;
+  queue_ = now;
+  if (lines_.terminal().live) {
+    lines_.set(0, now);
+    lines_.refresh();
+  } else if (!quiet_) {
+    lines_.print(now);
+  }
+}
+
+void SessionScreen::say(const std::string& text) {
+  if (quiet_) return;
+  lines_.hide();
+  out_ << text << std::endl;
+}
+
+int SessionScreen::leave(const SessionResult& result) {
+  out_ << result.held << (result.held == 1 ? " run is" : " runs are") << " in the hands of Slurm ("
+       << result.submitted << (result.submitted == 1 ? " submission)" : " submissions)");
+  if (result.left > 0)
+    out_ << "; " << result.left << " more wait for runs that they start from: the same command "
+         << "submits them once those have ended";
+  out_ << "\n  next      " << console_.suggestion({"status", "-w"}) << '\n' << std::flush;
+  return result.failed ? exit_failed : result.unfinished ? exit_interrupted : exit_done;
+}
+
+/// A failure is told by the exit code, unless the user ended the work before all was tried.
+int SessionScreen::conclude(const App& app, const SessionResult& result, bool answers) {
+  lines_.hide();
+  Store store(app.database, OpenMode::read);
+  if (json_ && answers) {
+    nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+    for (const std::int64_t number : result.ended) runs.push_back(run_head_json(store.read_run(number)));
+    console_.print(
+        {{"version", 1}, {"runs", runs}, {"not_recorded", result.unrecorded}, {"not_started", result.left}});
+  }
+  if (result.detached) return leave(result);
+  if (result.left > 0)
+    out_ << result.left << (result.left == 1 ? " more run was" : " more runs were") << " not started\n";
+  if (result.planned > 1) {
+    print_sweep_summary(out_, console_, store, result.ended);
+    for (const std::string& name : result.unrecorded)
+      out_ << name << " has ended, but that is not recorded\n";
+  }
+  out_.flush();
+  const bool unfinished = result.unfinished || result.left > 0;
+  if (unfinished && app.stop.load() > 0) return exit_interrupted;
+  if (result.failed) return exit_failed;
+  if (unfinished) return exit_interrupted;
+  return result.gaps ? exit_failed : exit_done;
+}
+
+}  // namespace encore

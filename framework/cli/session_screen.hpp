@@ -1,0 +1,53 @@
+// SessionScreen: what a session of runs (app/run_session.hpp) writes while it works: what is left to do, a
+// live line for each run, how each ended; and the end of it all with the exit code.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/retrain.hpp"
+#include "cli/console.hpp"
+#include "cli/run_display.hpp"
+
+namespace encore {
+
+class SessionScreen final : public RetrainEvents {
+ public:
+  /// Answers for programs go to the standard output alone: with `json` everything else goes to the standard
+  /// error.
+  SessionScreen(Console& console, bool quiet, bool json);
+
+  void settled(const RunRow& run) override;
+  void planned(const PlannedRuns& planned) override;
+  void incomplete(const RunRow& run, const std::vector<RecordGap>& gaps) override;
+  void unchecked(const UsedPlugin& plugin) override;
+  void retrains(const std::string& run, const RunRow& parent, bool from_scratch) override;
+  void opened(Store& store) override { store_ = &store; }
+  void placed(const std::vector<WorkerPlace>& places) override;
+  RunObserver& begun(const RunBegun& begun) override;
+  void ended(const RunEnded& ended) override;
+  void decided(const TrialNews& news) override;
+  void noticed(const std::string& text) override;
+  void glanced() override { lines_.refresh(); }
+  void queued(const std::string& text, const Progressed* progress) override;
+
+  /// What stands at the end, of one run or of a sweep. Returns the exit code. `answers`: with JSON, the
+  /// answer is the list of runs.
+  int conclude(const App& app, const SessionResult& result, bool answers = true);
+
+ private:
+  void say(const std::string& text);
+  std::string queue_text(const std::string& text, const Progressed* progress) const;
+  int leave(const SessionResult& result);
+
+  Console& console_;
+  const bool quiet_, json_;
+  std::ostream& out_;
+  LiveLines lines_;
+  Store* store_ = nullptr;
+  std::string queue_;                                  ///< as it was shown last
+  std::vector<std::unique_ptr<RunDisplay>> displays_;  ///< by task
+};
+
+}  // namespace encore

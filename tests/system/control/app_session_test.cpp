@@ -1,0 +1,135 @@
+// Sessions of runs as a program calls them: no command line, no terminal; a scripted worker trains.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "app/import.hpp"
+#include "app/ls.hpp"
+#include "app/retry.hpp"
+#include "app/run.hpp"
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+/// Keeps what is reported.
+class Heard final : public SessionEvents {
+ public:
+  RunObserver& begun(const RunBegun& begun) override {
+    names.push_back(begun.name);
+    if (stop_at_first_step != nullptr) watch_.stop = stop_at_first_step;
+    return watch_;
+  }
+  void ended(const RunEnded& ended) override { states.push_back(ended.outcome.state); }
+  void planned(const PlannedRuns& planned) override { to_do = planned.to_do(); }
+
+  std::vector<std::string> names;
+  std::vector<RunState> states;
+  std::size_t to_do = 0;
+  std::atomic<int>* stop_at_first_step = nullptr;
+  std::int64_t steps() const { return watch_.steps; }
+
+ private:
+  struct Watch final : RunObserver {
+    void stepped(std::int64_t, double) override {
+      ++steps;
+      if (stop != nullptr) stop->store(1);
+    }
+    void happened(const Event&) override {}
+    void noticed(const std::string&) override {}
+    std::int64_t steps = 0;
+    std::atomic<int>* stop = nullptr;
+  };
+  Watch watch_;
+};
+
+class AppSession : public ::testing::Test {
+ protected:
+  AppSession() {
+    ::setenv("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker", 1);
+    ::setenv("ENCORE_PLUGIN_PATH", built_in_plugins().c_str(), 1);
+    request_.plan.file = (sandbox_.folder() / "tiny.toml").string();
+    request_.session.threads = 1;
+  }
+
+  App app() { return {.database = sandbox_.folder() / "encore.db", .events = events_, .stop = stop_}; }
+
+  Sandbox sandbox_;
+  Events events_;
+  std::atomic<int> stop_{0};
+  RunRequest request_;
+};
+
+TEST_F(AppSession, TrainsWhatIsMissingAndThenHasNothingToDo) {
+  Heard heard;
+  const RunResult first = run(request_, app(), heard);
+  ASSERT_TRUE(first.session);
+  EXPECT_TRUE(first.session->is_whole());
+  EXPECT_EQ(first.session->ended.size(), 1u);
+  EXPECT_EQ(heard.names, std::vector<std::string>{"tiny"});
+  EXPECT_EQ(heard.states, std::vector<RunState>{RunState::completed});
+  EXPECT_EQ(heard.to_do, 1u);
+  EXPECT_EQ(heard.steps(), 20);
+
+  Heard again;
+  const RunResult second = run(request_, app(), again);
+  EXPECT_FALSE(second.session);
+  EXPECT_TRUE(second.has_database);
+  EXPECT_TRUE(again.names.empty());
+}
+
+TEST_F(AppSession, ARequestToStopLeavesARunThatResumes) {
+  Heard heard;
+  heard.stop_at_first_step = &stop_;
+  const RunResult stopped = run(request_, app(), heard);
+  ASSERT_TRUE(stopped.session);
+  EXPECT_TRUE(stopped.session->unfinished);
+  EXPECT_FALSE(stopped.session->failed);
+  stop_.store(0);
+  Heard again;
+  EXPECT_TRUE(run(request_, app(), again).session->is_whole());
+  EXPECT_EQ(again.states, std::vector<RunState>{RunState::completed});
+}
+
+TEST_F(AppSession, AFailedRunIsRetriedFromTheDatabase) {
+  ::setenv("FAKE_FAIL_AT", "7", 1);
+  Heard heard;
+  const RunResult failed = run(request_, app(), heard);
+  ::unsetenv("FAKE_FAIL_AT");
+  ASSERT_TRUE(failed.session);
+  EXPECT_TRUE(failed.session->failed);
+
+  RetryRequest retry_request;
+  retry_request.selection.runs = {"tiny"};
+  retry_request.failed = true;
+  Heard again;
+  const RetryResult retried = retry(retry_request, app(), again);
+  ASSERT_TRUE(retried.session) << retried.nothing;
+  EXPECT_TRUE(retried.session->is_whole());
+}
+
+TEST_F(AppSession, ASweepIsListedBestFirst) {
+  request_.plan.grid = {"optimizer.learning_rate=0.1,0.01"};
+  ::setenv("FAKE_SURFACE", "1", 1);
+  Heard heard;
+  ASSERT_TRUE(run(request_, app(), heard).session->is_whole());
+  ::unsetenv("FAKE_SURFACE");
+  Store store(app().database, OpenMode::read);
+  const LsResult listed = list_runs({.sort = "test/f1"}, store);
+  ASSERT_EQ(listed.list.runs.size(), 2u);
+  EXPECT_TRUE(listed.complete);
+  EXPECT_GE(*listed.list.scores[0].best, *listed.list.scores[1].best);
+}
+
+TEST_F(AppSession, AWrongRequestStartsNothing) {
+  request_.plan.file = (sandbox_.folder() / "absent.toml").string();
+  Heard heard;
+  EXPECT_THROW(run(request_, app(), heard), Error);
+  EXPECT_TRUE(heard.names.empty());
+  EXPECT_FALSE(std::filesystem::exists(app().database));
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,122 @@
+// The binder: from words to requests, and help from forms.
+#include "cli/binder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace encore {
+namespace {
+
+struct Sample {
+  std::string file;
+  std::vector<std::string> words, set;
+  int seed = 1;
+  std::optional<double> share;
+  std::optional<std::string> text;
+  bool json = false;
+};
+
+Form<Sample> sample_form() {
+  using S = Sample;
+  return Form<S>("sample", {"sample FILE [WORD]...", "Does nothing.", {{"exp sample a.txt", "an example"}}})
+      .option("seed", &S::seed, "N", "a number")
+      .flag("json", &S::json, "as JSON")
+      .option("set,S", &S::set, "KEY=VALUE", "key=value")
+      .option("share", &S::share, "SHARE", "a share")
+      .alone("1")
+      .option("text", &S::text, "TEXT", "a text")
+      .argument("file", &S::file)
+      .argument("word", &S::words);
+}
+
+/// What standard output and standard error of a call get.
+struct Call {
+  std::ostringstream out, err;
+  Console console{out, err};
+  Sample sample;
+  bool bound = false;
+
+  explicit Call(const Arguments& arguments) {
+    bound = read_request(sample_form(), arguments, &sample, console);
+  }
+};
+
+std::string refusal(const Arguments& arguments) {
+  try {
+    const Call call(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Binder, TakesOptionsAndArgumentsInAnyOrder) {
+  const Call call({"--seed", "7", "a.txt", "-S", "x=1", "one", "two", "-Sy=2", "--json"});
+  EXPECT_TRUE(call.bound);
+  EXPECT_EQ(call.sample.seed, 7);
+  EXPECT_EQ(call.sample.file, "a.txt");
+  EXPECT_EQ(call.sample.words, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(call.sample.set, (std::vector<std::string>{"x=1", "y=2"}));
+  EXPECT_TRUE(call.sample.json);
+}
+
+TEST(Binder, WhatIsNotWrittenHasItsDefault) {
+  const Call call({});
+  EXPECT_EQ(call.sample.file, "");
+  EXPECT_EQ(call.sample.seed, 1);
+  EXPECT_TRUE(call.sample.words.empty());
+  EXPECT_FALSE(call.sample.json);
+  EXPECT_FALSE(call.sample.share);
+  EXPECT_FALSE(call.sample.text);
+}
+
+TEST(Binder, AnOptionMayHaveAValueOfItsOwnAndAnEmptyOne) {
+  EXPECT_EQ(Call({"--share"}).sample.share, 1.0);
+  EXPECT_EQ(Call({"--share=0.25"}).sample.share, 0.25);
+  EXPECT_EQ(Call({"--text", ""}).sample.text, "");
+}
+
+TEST(Binder, RefusesAnUnknownOptionAndNamesTheNearest) {
+  EXPECT_EQ(refusal({"--jsn"}),
+            "unknown option --jsn; did you mean \"--json\"? (exp sample -h shows what there is)");
+}
+
+TEST(Binder, RefusesAbbreviationsRepetitionsAndWrongNumbers) {
+  EXPECT_NE(refusal({"--see", "3"}).find("unknown option --see"), std::string::npos);
+  EXPECT_EQ(refusal({"--seed", "three"}),
+            "the argument ('three') for option '--seed' is invalid (exp sample -h shows what there is)");
+  EXPECT_NE(refusal({"--seed", "1.5"}).find("invalid"), std::string::npos);
+  EXPECT_NE(refusal({"--seed"}).find("seed"), std::string::npos);
+  EXPECT_NE(refusal({"--seed", "1", "--seed", "2"}).find("more than once"), std::string::npos);
+  struct Small {
+    std::string file;
+  } small;
+  std::ostringstream out;
+  Console console(out, out);
+  EXPECT_THROW(read_request(Form<Small>("small", {"small FILE", "", {}}).argument("file", &Small::file),
+                            {"a", "b"}, &small, console),
+               UsageError);
+}
+
+TEST(Binder, TheDatabaseIsThatOfTheOptionThenOfTheEnvironmentThenTheDefault) {
+  ::setenv("ENCORE_DB", "/data/all.db", 1);
+  EXPECT_EQ(database_of(Call({"--db", "mine.db"}).console), "mine.db");
+  EXPECT_EQ(database_of(Call({}).console), "/data/all.db");
+  ::unsetenv("ENCORE_DB");
+  EXPECT_EQ(database_of(Call({}).console), "encore.db");
+  EXPECT_THROW(database_of(Call({"--db", ""}).console), UsageError);
+}
+
+TEST(Binder, HelpHasSynopsisOptionsDefaultsAndExample) {
+  const Call call({"-h"});
+  EXPECT_FALSE(call.bound);
+  const std::string text = call.out.str();
+  for (const char* part : {"exp sample FILE", "Does nothing.", "--seed N (=1)", "--db PATH",
+                           "-S [ --set ] KEY=VALUE", "example: exp sample a.txt"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,88 @@
+// Every verb and action: its help, and that programs can read its answer.
+#include "cli/verbs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "cli/terminal.hpp"
+
+namespace encore {
+namespace {
+
+void for_each_verb(const std::function<void(const Verb& verb, const std::string& name)>& look) {
+  for (const Verb& verb : verbs()) {
+    if (verb.actions.empty()) look(verb, verb.name);
+    for (const Verb& action : verb.actions) look(action, verb.name + " " + action.name);
+  }
+}
+
+std::string help_of(const Verb& verb) {
+  std::ostringstream out, err;
+  Console console(out, err);
+  EXPECT_EQ(verb.run({"-h"}, console), exit_done) << verb.name;
+  return out.str();
+}
+
+/// Whether the verb has a field of this name.
+bool has(const Verb& verb, const std::string& name) {
+  const FormFields form = verb.form();
+  return std::ranges::find(form.fields(), name, &FormField::name) != form.fields().end();
+}
+
+TEST(Verbs, EachHasAHelpWithAnExampleOfItself) {
+  for_each_verb([](const Verb& verb, const std::string& name) {
+    const std::string text = help_of(verb), command = "exp " + name;
+    EXPECT_TRUE(text.starts_with(command)) << text;
+    EXPECT_NE(text.find("example: " + command), std::string::npos) << text;
+  });
+}
+
+TEST(Verbs, NoLineOfHelpIsWiderThan100ColumnsButForCommands) {
+  for_each_verb([](const Verb& verb, const std::string& name) {
+    std::istringstream text(help_of(verb));
+    for (std::string line; std::getline(text, line);)
+      if (!line.starts_with("example: ")) {
+        EXPECT_LE(display_width(line), 100) << name << ": " << line;
+      }
+  });
+}
+
+TEST(Verbs, EachThatAnswersHasJson) {
+  // These hand over to another program, or print a script for the shell.
+  const std::set<std::string> silent = {"serve", "completion"};
+  for_each_verb([&](const Verb& verb, const std::string& name) {
+    EXPECT_EQ(has(verb, "json"), !silent.contains(name)) << name;
+  });
+}
+
+TEST(Verbs, EachWithATableHasCsv) {
+  for (const std::string name : {"ls", "plan", "status", "diff", "compare", "query", "dump", "doctor", "gc"})
+    EXPECT_TRUE(has(find_verb(name), "csv")) << name;
+}
+
+TEST(Verbs, NoFormHasANameOrALetterTwice) {
+  for_each_verb([](const Verb& verb, const std::string& name) {
+    std::set<std::string> names;
+    for (const FormField& field : fields_of(verb.form()))
+      for (const std::string& one : {field.name, field.letter})
+        if (!one.empty()) {
+          EXPECT_TRUE(names.insert(one).second) << name << ": " << one;
+        }
+  });
+}
+
+TEST(Verbs, AnUnknownOneNamesTheNearest) {
+  try {
+    find_verb("shwo");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "unknown verb \"shwo\"; did you mean \"show\"? (exp help lists all)");
+  }
+  EXPECT_THROW(find_verb("transmogrify"), UsageError);
+}
+
+}  // namespace
+}  // namespace encore
