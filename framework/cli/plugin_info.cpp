@@ -67,6 +67,17 @@ void print_measures(const ManifestOffer& task, const Terminal& terminal) {
   std::cout << "  without train.select the best checkpoint is the one of " << printable(task.select) << '\n';
 }
 
+void print_forms(const ManifestOffer& head, const Terminal& terminal) {
+  for (const HeadForm& form : head.forms) {
+    std::cout << "  " << head_form_text(head, form) << '\n';
+    Table table({{"WHAT"}, {"NAME"}, {"OVER"}, {"VALUES"}});
+    for (const HeadRow& row : head_rows(form))
+      table.add(
+          {row.what, row.name.empty() ? "-" : row.name, row.space.empty() ? "-" : row.space, row.values});
+    table.print(std::cout, terminal, 2);
+  }
+}
+
 void print_offer(const ManifestOffer& offer, const Terminal& terminal) {
   std::cout << styled(terminal, Style::bold, std::string(name_of(offer.kind)) + " " + offer.name)
             << "  version " << offer.version << ", in [" << table_of(offer.kind) << "]\n";
@@ -75,6 +86,7 @@ void print_offer(const ManifestOffer& offer, const Terminal& terminal) {
   if (const std::string fields = fields_text(offer); !fields.empty())
     std::cout << "  " << printable(fields) << '\n';
   if (offer.kind == Kind::task) print_measures(offer, terminal);
+  print_forms(offer, terminal);
   std::cout << '\n';
 }
 
@@ -96,7 +108,7 @@ int plugin_info(const Arguments& arguments) {
                    {"plugin info NAME [options]",
                     "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
                     "option with type, default, range, unit and meaning, the fields and measures of a task, "
-                    "and the file it comes from.",
+                    "the columns and outputs of a head, and the file it comes from.",
                     {{"exp plugin info self_attention", "the options of a layer"},
                      {"exp plugin info adam --markdown", "the page of a plugin, as in docs/plugins/"}}});
   add_plugin_view_options(line);
