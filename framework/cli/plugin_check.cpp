@@ -15,6 +15,8 @@
 #include "cli/plugin_passes.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/terminal.hpp"
+#include "config/catalogue.hpp"
+#include "config/override.hpp"
 #include "record/crash_line.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
@@ -58,21 +60,31 @@ class LineReader {
   std::string rest_;
 };
 
+/// What is checked, and with what.
+struct CheckOptions {
+  std::filesystem::path file;
+  std::vector<std::string> data = {};      ///< files of one set
+  std::vector<std::string> settings = {};  ///< KEY=VALUE
+  std::int64_t width = 0, length = 0;      ///< 0: the sizes of the suite
+  std::string backend = {};
+  std::chrono::seconds timeout = {};
+  bool as_json = false;
+};
+
 class PluginCheck {
  public:
-  /// `data` may be empty.
-  PluginCheck(std::filesystem::path file, std::filesystem::path data, std::string backend,
-              std::chrono::seconds timeout, bool as_json)
-      : file_(std::move(file)),
-        data_(std::move(data)),
-        backend_(std::move(backend)),
-        timeout_(timeout),
-        as_json_(as_json),
-        lines_(stdout, as_json ? Terminal{} : terminal_of(stdout)) {}
+  explicit PluginCheck(CheckOptions options)
+      : options_(std::move(options)),
+        file_(options_.file),
+        backend_(options_.backend),
+        timeout_(options_.timeout),
+        as_json_(options_.as_json),
+        lines_(stdout, as_json_ ? Terminal{} : terminal_of(stdout)) {}
 
   int run() {
     require_files();
     require_component(installed_programs(), backend_, "encore-worker-check-plugin");
+    find_reader();
     const std::string before = sha256_of_file(file_);
     const Answer one = ask(1, false);
     if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
@@ -91,13 +103,33 @@ class PluginCheck {
   void require_files() const {
     if (!std::filesystem::exists(file_))
       throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
-    if (!data_.empty() && !std::filesystem::is_regular_file(data_))
-      throw Error(data_.string() + ": no such file; --data names one that a reader of the plugin can read");
+    for (const std::string& data : options_.data)
+      if (!std::filesystem::is_regular_file(data))
+        throw Error(data + ": no such file; --data names one that a reader of the plugin can read");
     const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
     if (!std::filesystem::exists(manifest))
       throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
                   " beside it; exp plugin build writes it, or by hand: encore-manifest " + file_.string() +
                   " " + manifest.string());
+  }
+
+  /// The reader of `-S data.type=NAME` may be one of another plugin, such as those that ship.
+  void find_reader() {
+    std::string type;
+    for (const std::string& setting : options_.settings)
+      if (const Override read = parse_override(setting); read.key == "data.type" && read.value.is_text())
+        type = read.value.text();
+    const Manifest own = load_manifest(std::filesystem::path(file_).replace_extension(".json"));
+    const auto is_reader = [&](const ManifestOffer& offer) {
+      return offer.kind == Kind::reader && offer.name == type;
+    };
+    if (type.empty() || std::ranges::any_of(own.offers, is_reader)) return;
+    const Programs programs = installed_programs();
+    const Catalogue catalogue =
+        Catalogue::survey(plugin_search_path({}, {}, programs, backend_), fingerprint_of(programs, backend_));
+    const Manifest* owner = catalogue.owner(Kind::reader, type);
+    if (owner == nullptr) throw Error("-S data.type=" + type + ": " + catalogue.unknown(Kind::reader, type));
+    reader_plugin_ = owner->library_path();
   }
 
   Answer ask(int threads, bool only_digests) {
@@ -121,7 +153,13 @@ class PluginCheck {
     std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
                                           std::to_string(threads)};
     if (only_digests) arguments.emplace_back("--digests");
-    if (!data_.empty()) arguments.insert(arguments.end(), {"--data", data_.string()});
+    for (const std::string& data : options_.data) arguments.insert(arguments.end(), {"--data", data});
+    for (const std::string& setting : options_.settings)
+      arguments.insert(arguments.end(), {"--set", setting});
+    if (!reader_plugin_.empty())
+      arguments.insert(arguments.end(), {"--reader-plugin", reader_plugin_.string()});
+    if (options_.width > 0) arguments.insert(arguments.end(), {"--width", std::to_string(options_.width)});
+    if (options_.length > 0) arguments.insert(arguments.end(), {"--length", std::to_string(options_.length)});
     const ProgramOutput output = run_program(
         worker_program(installed_programs(), backend_), arguments, "",
         {.seen = [&](std::string_view text) { reader(text); },
@@ -217,24 +255,30 @@ class PluginCheck {
 
   void report(const json& finding) {
     all_.push_back(finding);
-    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>();
+    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>(),
+               unchecked = finding.value("unchecked", false);
     if (skipped)
       ++skipped_;
     else if (!passed)
       ++failed_;
+    else if (unchecked)
+      ++unchecked_;
     if (as_json_) return;
     const Terminal& terminal = lines_.terminal();
-    const std::string verdict = skipped  ? styled(terminal, Style::yellow, "skip  ")
-                                : passed ? styled(terminal, Style::green, "ok    ")
-                                         : styled(terminal, Style::red, "FAIL  ");
+    const std::string verdict = skipped     ? styled(terminal, Style::yellow, "skip  ")
+                                : unchecked ? styled(terminal, Style::yellow, "open  ")
+                                : passed    ? styled(terminal, Style::green, "ok    ")
+                                            : styled(terminal, Style::red, "FAIL  ");
     lines_.remove(0);
     lines_.print(verdict + finding["subject"].get<std::string>() + ": " +
-                 finding["check"].get<std::string>() + ": " +
+                 finding["check"].get<std::string>() + ": " + (unchecked ? "not checked: " : "") +
                  printable_lines(finding["detail"].get<std::string>()));
   }
 
   std::string summary() const {
-    if (failed_ == 0) return std::to_string(all_.size()) + " checks passed";
+    if (failed_ == 0)
+      return std::to_string(static_cast<int>(all_.size()) - unchecked_) + " checks passed" +
+             (unchecked_ > 0 ? ", " + std::to_string(unchecked_) + " not checked" : "");
     if (planned_.empty()) return "the plugin was not opened, so nothing was checked";
     return std::to_string(failed_) + " of " + std::to_string(all_.size()) + " checks failed" +
            (skipped_ > 0
@@ -242,14 +286,15 @@ class PluginCheck {
                 : "");
   }
 
-  std::filesystem::path file_, data_;
+  CheckOptions options_;
+  std::filesystem::path file_, reader_plugin_;
   std::string backend_;
   std::chrono::seconds timeout_;
   bool as_json_;
   LiveLines lines_;
   std::vector<CheckName> planned_;
   bool unfinished_ = false;
-  int failed_ = 0, skipped_ = 0;
+  int failed_ = 0, skipped_ = 0, unchecked_ = 0;
   std::vector<json> all_;
 };
 
@@ -269,13 +314,23 @@ int plugin_check(const Arguments& arguments) {
        {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
          "before it is used in an experiment"},
         {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-         "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
+         "grant a slow check a quarter of an hour before it counts as one that hangs"},
+        {"exp plugin check levels.so --data train.tsv -S data.type=tsv -S task.levels=5",
+         "check a task on a file of yours, with an option that it needs"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
   line.options()("timeout", po::value<int>()->value_name("SECONDS")->default_value(300),
                  "a check that is silent for so long has failed: the plugin hangs, and its worker is ended");
-  line.options()("data", po::value<std::string>()->value_name("FILE"),
-                 "a file that a reader of the plugin can read: readers and tasks are checked with it too");
+  line.options()("data", po::value<std::vector<std::string>>()->value_name("FILE"),
+                 "a file for the readers of the plugin, and for its tasks in place of the suite's samples; "
+                 "repeated where several files make one set");
+  line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+                 "an option of what is checked, as task.levels=5, or the reader of --data, as data.type=tsv "
+                 "(may be repeated)");
+  line.options()("width", po::value<int>()->value_name("N"),
+                 "check layers and heads at this width too, in place of two large sizes");
+  line.options()("length", po::value<int>()->value_name("N"),
+                 "check layers and heads with a sequence of N rows too");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
@@ -283,9 +338,21 @@ int plugin_check(const Arguments& arguments) {
   if (line.integer("timeout") < 1)
     throw UsageError("--timeout " + std::to_string(line.integer("timeout")) +
                      " would end every check; give at least 1");
-  return PluginCheck(line.required("file", "the shared object of a plugin"),
-                     line.has("data") ? line.text("data") : "", backend,
-                     std::chrono::seconds(line.integer("timeout")), line.flag("json"))
+  const auto size = [&](const char* option) {
+    if (!line.has(option)) return 0;
+    if (line.integer(option) < 1)
+      throw UsageError("invalid --" + std::string(option) + " " + std::to_string(line.integer(option)) +
+                       ": expected a number of at least 1");
+    return line.integer(option);
+  };
+  return PluginCheck({.file = line.required("file", "the shared object of a plugin"),
+                      .data = line.texts("data"),
+                      .settings = line.texts("set"),
+                      .width = size("width"),
+                      .length = size("length"),
+                      .backend = backend,
+                      .timeout = std::chrono::seconds(line.integer("timeout")),
+                      .as_json = line.flag("json")})
       .run();
 }
 
