@@ -198,6 +198,9 @@ function(encore_add_plugin NAME)
   install(TARGETS ${NAME} LIBRARY DESTINATION lib/encore/plugins)
   install(FILES ${manifest} DESTINATION lib/encore/plugins)
   set_property(GLOBAL APPEND PROPERTY ENCORE_PLUGINS ${NAME}_manifest)
+  if(NOT computes)
+    set_property(GLOBAL APPEND PROPERTY ENCORE_HOST_PLUGINS ${NAME})
+  endif()
 endfunction()
 
 # Two tests of the plugin NAME for CTest: NAME.check, everything that Encore asks of any plugin (`exp plugin check`), and NAME.test, a

@@ -9,6 +9,8 @@
 #include "app/plugin_passes.hpp"
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
+#include "config/catalogue.hpp"
+#include "config/override.hpp"
 #include "record/crash_line.hpp"
 #include "runner/worker_process.hpp"
 
@@ -54,8 +56,8 @@ class LineReader {
 class PluginCheck {
  public:
   PluginCheck(const PluginCheckRequest& request, CheckEvents& events)
-      : file_(request.file),
-        data_(request.data),
+      : request_(request),
+        file_(request.file),
         backend_(backend_of(request.backend, installed_programs())),
         timeout_(request.timeout),
         events_(events) {}
@@ -63,26 +65,51 @@ class PluginCheck {
   CheckResult run() {
     require_files();
     require_component(installed_programs(), backend_, "encore-worker-check-plugin");
+    find_reader();
     const std::string before = sha256_of_file(file_);
     const Answer one = ask(1, false);
     if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
     skip_what_is_left();
     // Of a file that was built again meanwhile nothing is known.
     if (failed_ == 0 && sha256_of_file(file_) == before) note_pass(file_, before, backend_, all_.size());
-    return {.checks = all_, .failed = failed_, .skipped = skipped_, .opened = !planned_.empty()};
+    return {.checks = all_,
+            .failed = failed_,
+            .skipped = skipped_,
+            .unchecked = unchecked_,
+            .opened = !planned_.empty()};
   }
 
  private:
   void require_files() const {
     if (!std::filesystem::exists(file_))
       throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
-    if (!data_.empty() && !std::filesystem::is_regular_file(data_))
-      throw Error(data_.string() + ": no such file; --data names one that a reader of the plugin can read");
+    for (const std::string& data : request_.data)
+      if (!std::filesystem::is_regular_file(data))
+        throw Error(data + ": no such file; --data names one that a reader of the plugin can read");
     const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
     if (!std::filesystem::exists(manifest))
       throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
                   " beside it; exp plugin build writes it, or by hand: encore-manifest " + file_.string() +
                   " " + manifest.string());
+  }
+
+  /// The reader of `-S data.type=NAME` may be one of another plugin, such as those that ship.
+  void find_reader() {
+    std::string type;
+    for (const std::string& setting : request_.settings)
+      if (const Override read = parse_override(setting); read.key == "data.type" && read.value.is_text())
+        type = read.value.text();
+    const Manifest own = load_manifest(std::filesystem::path(file_).replace_extension(".json"));
+    const auto is_reader = [&](const ManifestOffer& offer) {
+      return offer.kind == Kind::reader && offer.name == type;
+    };
+    if (type.empty() || std::ranges::any_of(own.offers, is_reader)) return;
+    const Programs programs = installed_programs();
+    const Catalogue catalogue =
+        Catalogue::survey(plugin_search_path({}, {}, programs, backend_), fingerprint_of(programs, backend_));
+    const Manifest* owner = catalogue.owner(Kind::reader, type);
+    if (owner == nullptr) throw Error("-S data.type=" + type + ": " + catalogue.unknown(Kind::reader, type));
+    reader_plugin_ = owner->library_path();
   }
 
   Answer ask(int threads, bool only_digests) {
@@ -105,7 +132,13 @@ class PluginCheck {
     std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
                                           std::to_string(threads)};
     if (only_digests) arguments.emplace_back("--digests");
-    if (!data_.empty()) arguments.insert(arguments.end(), {"--data", data_.string()});
+    for (const std::string& data : request_.data) arguments.insert(arguments.end(), {"--data", data});
+    for (const std::string& setting : request_.settings)
+      arguments.insert(arguments.end(), {"--set", setting});
+    if (!reader_plugin_.empty())
+      arguments.insert(arguments.end(), {"--reader-plugin", reader_plugin_.string()});
+    if (request_.width) arguments.insert(arguments.end(), {"--width", std::to_string(*request_.width)});
+    if (request_.length) arguments.insert(arguments.end(), {"--length", std::to_string(*request_.length)});
     const ProgramOutput output = run_program(
         worker_program(installed_programs(), backend_), arguments, "",
         {.seen = [&](std::string_view text) { reader(text); },
@@ -203,16 +236,19 @@ class PluginCheck {
       ++skipped_;
     else if (!passed)
       ++failed_;
+    else if (finding.value("unchecked", false))
+      ++unchecked_;
     events_.found(finding);
   }
 
-  std::filesystem::path file_, data_;
+  const PluginCheckRequest& request_;
+  std::filesystem::path file_, reader_plugin_;
   std::string backend_;
   std::chrono::seconds timeout_;
   CheckEvents& events_;
   std::vector<CheckName> planned_;
   bool unfinished_ = false;
-  int failed_ = 0, skipped_ = 0;
+  int failed_ = 0, skipped_ = 0, unchecked_ = 0;
   std::vector<json> all_;
 };
 
@@ -232,16 +268,28 @@ Form<PluginCheckRequest> plugin_check_form() {
                   {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
                     "before it is used in an experiment"},
                    {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-                    "grant a slow check a quarter of an hour before it counts as one that hangs"}}})
+                    "grant a slow check a quarter of an hour before it counts as one that hangs"},
+                   {"exp plugin check levels.so --data train.tsv -S data.type=tsv -S task.levels=5",
+                    "check a task on a file of yours, with an option that it needs"}}})
       .option("backend", &R::backend, "NAME",
               "openmp, cuda or hip: whose worker opens it (default: that of this exp)")
       .option("timeout", &R::timeout, "SECONDS",
               "a check that is silent for so long has failed: the plugin hangs, and its worker is ended")
       .option("data", &R::data, "FILE",
-              "a file that a reader of the plugin can read: readers and tasks are checked with it too")
+              "a file for the readers of the plugin, and for its tasks in place of the suite's samples; "
+              "repeated where several files make one set")
+      .option(
+          "set,S", &R::settings, "KEY=VALUE",
+          "an option of what is checked, as task.levels=5, or the reader of --data, as data.type=tsv (may "
+          "be repeated)")
+      .option("width", &R::width, "N",
+              "check layers and heads at this width too, in place of two large sizes")
+      .option("length", &R::length, "N", "check layers and heads with a sequence of N rows too")
       .flag("json", &R::json, "as JSON")
       .argument("file", &R::file, "the shared object of a plugin")
-      .least("timeout", 1, "--timeout {} would end every check; give at least 1");
+      .least("timeout", 1, "--timeout {} would end every check; give at least 1")
+      .least("width", 1, "invalid --width {}: expected a number of at least 1")
+      .least("length", 1, "invalid --length {}: expected a number of at least 1");
 }
 
 CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events) {

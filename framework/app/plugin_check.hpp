@@ -17,7 +17,9 @@ namespace encore {
 struct PluginCheckRequest {
   std::optional<std::string> backend;
   int timeout = 300;
-  std::string data;
+  std::vector<std::string> data;      ///< files of one set
+  std::vector<std::string> settings;  ///< KEY=VALUE
+  std::optional<int> width, length;   ///< in place of the sizes of the suite
   bool json = false;
   std::string file;
 };
@@ -31,13 +33,13 @@ class CheckEvents {
   virtual void began(const std::string& check) = 0;
   /// It has been silent for `time`.
   virtual void waited(const std::string& check, std::chrono::seconds time) = 0;
-  /// {"subject", "check", "passed", "skipped", "detail"}
+  /// {"subject", "check", "passed", "skipped", "unchecked", "detail"}
   virtual void found(const nlohmann::json& finding) = 0;
 };
 
 struct CheckResult {
   std::vector<nlohmann::json> checks;
-  int failed = 0, skipped = 0;
+  int failed = 0, skipped = 0, unchecked = 0;
   bool opened = false;  ///< the worker could open the plugin and list its checks
 };
 

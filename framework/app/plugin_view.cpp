@@ -102,7 +102,7 @@ Form<PluginInfoRequest> plugin_info_form() {
              {"plugin info NAME [options]",
               "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
               "option with type, default, range, unit and meaning, the fields and measures of a task, "
-              "and the file it comes from.",
+              "the columns and outputs of a head, and the file it comes from.",
               {{"exp plugin info self_attention", "the options of a layer"},
                {"exp plugin info adam --markdown", "the page of a plugin, as in docs/reference/plugins/"}}})
       .include(&R::view, plugin_view_options())

@@ -22,14 +22,16 @@ class CheckScreen final : public CheckEvents {
 
   void found(const nlohmann::json& finding) override {
     if (json_) return;
-    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>();
+    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>(),
+               unchecked = finding.value("unchecked", false);
     const Terminal& terminal = lines_.terminal();
-    const std::string verdict = skipped  ? styled(terminal, Style::yellow, "skip  ")
-                                : passed ? styled(terminal, Style::green, "ok    ")
-                                         : styled(terminal, Style::red, "FAIL  ");
+    const std::string verdict = skipped     ? styled(terminal, Style::yellow, "skip  ")
+                                : unchecked ? styled(terminal, Style::yellow, "open  ")
+                                : passed    ? styled(terminal, Style::green, "ok    ")
+                                            : styled(terminal, Style::red, "FAIL  ");
     lines_.remove(0);
     lines_.print(verdict + finding["subject"].get<std::string>() + ": " +
-                 finding["check"].get<std::string>() + ": " +
+                 finding["check"].get<std::string>() + ": " + (unchecked ? "not checked: " : "") +
                  printable_lines(finding["detail"].get<std::string>()));
   }
 
@@ -46,7 +48,9 @@ class CheckScreen final : public CheckEvents {
 
 std::string summary(const CheckResult& result) {
   const std::string all = std::to_string(result.checks.size());
-  if (result.failed == 0) return all + " checks passed";
+  if (result.failed == 0)
+    return std::to_string(static_cast<int>(result.checks.size()) - result.unchecked) + " checks passed" +
+           (result.unchecked > 0 ? ", " + std::to_string(result.unchecked) + " not checked" : "");
   if (!result.opened) return "the plugin was not opened, so nothing was checked";
   return std::to_string(result.failed) + " of " + all + " checks failed" +
          (result.skipped > 0 ? ", " + std::to_string(result.skipped) + " skipped because of " +

@@ -40,6 +40,17 @@ void print_measures(std::ostream& out, const ManifestOffer& task, const Terminal
   out << "  without train.select the best checkpoint is the one of " << printable(task.select) << '\n';
 }
 
+void print_forms(std::ostream& out, const ManifestOffer& head, const Terminal& terminal) {
+  for (const HeadForm& form : head.forms) {
+    out << "  " << head_form_text(head, form) << '\n';
+    Table table({{"WHAT"}, {"NAME"}, {"OVER"}, {"VALUES"}});
+    for (const HeadRow& row : head_rows(form))
+      table.add(
+          {row.what, row.name.empty() ? "-" : row.name, row.space.empty() ? "-" : row.space, row.values});
+    table.print(out, terminal, 2);
+  }
+}
+
 void print_offer(std::ostream& out, const ManifestOffer& offer, const Terminal& terminal) {
   out << styled(terminal, Style::bold, std::string(name_of(offer.kind)) + " " + offer.name) << "  version "
       << offer.version << ", in [" << table_of(offer.kind) << "]\n";
@@ -48,6 +59,7 @@ void print_offer(std::ostream& out, const ManifestOffer& offer, const Terminal& 
   if (const std::string fields = fields_text(offer); !fields.empty())
     out << "  " << printable(fields) << '\n';
   if (offer.kind == Kind::task) print_measures(out, offer, terminal);
+  print_forms(out, offer, terminal);
   out << '\n';
 }
 

@@ -91,6 +91,65 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
   }
 }
 
+Space space_in(const json& in, const std::string& owner) {
+  if (in.is_string())
+    for (const Space space : {Space::tokens, Space::target, Space::sequences, Space::picked, Space::ragged})
+      if (in.get<std::string>() == name_of(space)) return space;
+  throw Error("\"forms\" of " + owner + " has the unknown space " + in.dump());
+}
+
+std::vector<Space> spaces_in(const json& form, const char* name, const std::string& owner) {
+  std::vector<Space> spaces;
+  for (const json& space : member(form, name, json::value_t::array, owner))
+    spaces.push_back(space_in(space, owner));
+  return spaces;
+}
+
+std::vector<HeadValue> values_in(const json& form, const char* name, const std::string& owner) {
+  std::vector<HeadValue> values;
+  for (const json& value : member(form, name, json::value_t::array, owner)) {
+    const std::string type = text_member(value, "type", owner);
+    values.push_back({.name = text_member(value, "name", owner),
+                      .space = space_in(member(value, "space", json::value_t::string, owner), owner),
+                      .type = type == "integers" ? ColumnType::integers : ColumnType::numbers,
+                      .width = text_member(value, "width", owner),
+                      .below = text_member(value, "below", owner)});
+  }
+  return values;
+}
+
+json json_of(const std::vector<Space>& spaces) {
+  json all = json::array();
+  for (const Space space : spaces) all.push_back(name_of(space));
+  return all;
+}
+
+json json_of(const std::vector<HeadValue>& values) {
+  json all = json::array();
+  for (const HeadValue& value : values)
+    all.push_back({{"name", value.name},
+                   {"space", name_of(value.space)},
+                   {"type", value.type == ColumnType::integers ? "integers" : "numbers"},
+                   {"width", value.width},
+                   {"below", value.below}});
+  return all;
+}
+
+/// Of a head; a manifest of an older build has none.
+void read_forms(const json& in, const std::string& owner, ManifestOffer& offer) {
+  if (!in.contains("forms")) return;
+  const std::string forms = "\"forms\" of " + owner;
+  for (const json& form : member(in, "forms", json::value_t::array, owner))
+    offer.forms.push_back(
+        {.targets = spaces_in(form, "targets", forms),
+         .reads = spaces_in(form, "reads", forms),
+         .columns = values_in(form, "columns", forms),
+         .optional_columns = values_in(form, "optional_columns", forms),
+         .outputs = values_in(form, "outputs", forms),
+         .ties = text_list_member(form, "ties", forms),
+         .couples_sequences = member(form, "couples_sequences", json::value_t::boolean, forms).get<bool>()});
+}
+
 /// `type` chooses the plugin in every table, and [data] has options of Encore's own.
 void require_free_options(const ManifestOffer& offer, const std::string& owner) {
   if (offer.options.find("type") != nullptr)
@@ -116,6 +175,7 @@ ManifestOffer offer_from_json(const json& in) {
   }
   require_free_options(offer, owner);
   if (offer.kind == Kind::task) read_task(in, owner, offer);
+  if (offer.kind == Kind::head) read_forms(in, owner, offer);
   if (offer.kind == Kind::reader) offer.gives = text_list_member(in, "gives", owner);
   if (offer.kind == Kind::reader && in.contains("may_give"))
     offer.may_give = text_list_member(in, "may_give", owner);
@@ -187,6 +247,14 @@ json offer_to_json(const ManifestOffer& offer) {
                                 {"head_options", model.head_options},
                                 {"reader", model.reader}});
   }
+  for (const HeadForm& form : offer.forms)
+    out["forms"].push_back({{"targets", json_of(form.targets)},
+                            {"reads", json_of(form.reads)},
+                            {"columns", json_of(form.columns)},
+                            {"optional_columns", json_of(form.optional_columns)},
+                            {"outputs", json_of(form.outputs)},
+                            {"ties", form.ties},
+                            {"couples_sequences", form.couples_sequences}});
   if (offer.kind == Kind::reader) out["gives"] = offer.gives;
   if (!offer.may_give.empty()) out["may_give"] = offer.may_give;
   return out;

@@ -20,6 +20,31 @@ std::string with_article(Kind kind);
 /// layer "self_attention"
 std::string title_of(Kind kind, const std::string& name);
 
+/// A column that a head reads, or an output that it gives. Sizes are numbers, or "width", "classes" or
+/// "vocabulary" of the model.
+struct HeadValue {
+  std::string name;
+  Space space = Space::tokens;
+  ColumnType type = ColumnType::integers;
+  std::string width = "1";  ///< values per row
+  std::string below = {};   ///< of a column of integers: no number is as large; empty: no bound
+
+  friend bool operator==(const HeadValue&, const HeadValue&) = default;
+};
+
+/// What a head with its default options asks of a task whose column "targets" lies over one of these spaces.
+struct HeadForm {
+  std::vector<Space> targets = {};
+  std::vector<Space> reads = {};  ///< whose states it gets
+  std::vector<HeadValue> columns = {};
+  std::vector<HeadValue> optional_columns = {};  ///< read where the task has them
+  std::vector<HeadValue> outputs = {};
+  std::vector<std::string> ties = {};  ///< paths of parameters of other parts that it uses
+  bool couples_sequences = false;
+
+  friend bool operator==(const HeadForm&, const HeadForm&) = default;
+};
+
 /// Offer (encore/plugin.hpp) without the code.
 struct ManifestOffer {
   Kind kind = Kind::layer;
@@ -33,6 +58,7 @@ struct ManifestOffer {
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
   std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
+  std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/head_forms.hpp
 };
 
 /// The fields that the task needs and the reader does not give, whatever its options.
@@ -50,8 +76,9 @@ struct Manifest {
 };
 
 /// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth",
-/// "optional"}, "measures", "select", "adopted"}, of a reader {"gives", "may_give"}; empty lists of what is
-/// optional are left out.
+/// "optional"}, "measures", "select", "adopted"}, of a reader {"gives", "may_give"}, of a head {"forms":
+/// [{"targets", "reads", "columns", "optional_columns", "outputs", "ties", "couples_sequences"}]}; empty
+/// lists of what is optional are left out.
 nlohmann::json offer_to_json(const ManifestOffer& offer);
 
 /// {"format": 2, "name", "version", "fingerprint", "library", "offers"}

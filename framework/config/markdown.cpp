@@ -48,6 +48,18 @@ std::string measures_table(const ManifestOffer& offer) {
   return text + "\nWithout `train.select` the best checkpoint is the one of " + code(offer.select) + ".\n";
 }
 
+/// Returns a table for each form of a head.
+std::string forms_tables(const ManifestOffer& offer) {
+  std::string text;
+  for (const HeadForm& form : offer.forms) {
+    text += "\n" + head_form_text(offer, form) + "\n\n| what | name | over | values |\n|---|---|---|---|\n";
+    for (const HeadRow& row : head_rows(form))
+      text += "| " + row.what + " | " + (row.name.empty() ? "-" : code(row.name)) + " | " +
+              (row.space.empty() ? "-" : row.space) + " | " + row.values + " |\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string markdown_options(const Schema& schema) {
@@ -82,7 +94,7 @@ std::string markdown_plugin(const Manifest& manifest) {
     text += "```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
-    text += measures_table(offer);
+    text += measures_table(offer) + forms_tables(offer);
     if (offer.version > 1)
       text += "\nVersion " + std::to_string(offer.version) + " of what these options mean.\n";
   }

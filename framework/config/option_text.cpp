@@ -55,6 +55,35 @@ std::string fields_text(const ManifestOffer& offer) {
                                        : "; where there are any also " + quoted_list(offer.needs.optional));
 }
 
+std::vector<HeadRow> head_rows(const HeadForm& form) {
+  std::vector<HeadRow> rows;
+  const auto add = [&](const char* what, const HeadValue& value) {
+    std::string values = value.type == ColumnType::integers ? "integers" : "numbers";
+    if (value.width != "1") values += ", " + value.width + " for each row";
+    if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
+    rows.push_back({what, value.name, name_of(value.space), values});
+  };
+  for (const Space space : form.reads) rows.push_back({"states", "", name_of(space), "width for each row"});
+  for (const HeadValue& value : form.columns) add("column", value);
+  for (const HeadValue& value : form.optional_columns) add("column, where there is one", value);
+  for (const HeadValue& value : form.outputs) add("output", value);
+  for (const std::string& path : form.ties) rows.push_back({"parameter", path, "", "shared with that part"});
+  return rows;
+}
+
+std::string head_form_text(const ManifestOffer& offer, const HeadForm& form) {
+  std::string spaces;
+  for (std::size_t i = 0; i < form.targets.size(); ++i)
+    spaces += std::string(i == 0                         ? ""
+                          : i + 1 == form.targets.size() ? " or "
+                                                         : ", ") +
+              name_of(form.targets[i]) + (form.targets[i] == Space::picked ? " rows" : "");
+  const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
+  return "With a task " + (any ? std::string("of any kind") : "whose targets lie over " + spaces) +
+         ", the head reads and gives" +
+         (form.couples_sequences ? " (the loss of a sequence depends on the others of its batch)" : "") + ":";
+}
+
 std::string better_text(const Measure& measure) {
   if (measure.better == Better::neither || measure.reducer == Reducer::matrix) return "-";
   return std::string(name_of(measure.better));

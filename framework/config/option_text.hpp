@@ -21,6 +21,16 @@ std::string limits_text(const Option& option);
 /// `It reads the fields "words", to learn and to be scored also "tags"` or `It gives the fields "words",
 /// "tags"`; empty for other kinds.
 std::string fields_text(const ManifestOffer& offer);
+
+/// A row of what a head reads or gives, for tables: `column`, `targets`, `tokens`, `integers below classes`.
+struct HeadRow {
+  std::string what;  ///< "states", "column", "column, where there is one", "output", "parameter"
+  std::string name, space, values;
+};
+/// Returns the rows of one form.
+std::vector<HeadRow> head_rows(const HeadForm& form);
+/// "Of a task with targets over tokens or picked:", what stands above such a table.
+std::string head_form_text(const ManifestOffer& offer, const HeadForm& form);
 /// "higher", "lower", or "-" for a table and for what is only watched.
 std::string better_text(const Measure& measure);
 /// Its help, and that not all data have it.

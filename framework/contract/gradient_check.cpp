@@ -60,7 +60,7 @@ bool GradientCheck::compare(const CheckedTensor& tensor, const std::vector<doubl
   const double numeric = differentiate(tensor, direction, 1e-3);
   const double finer = differentiate(tensor, direction, 5e-4);
   tensor.store(tensor.values);
-  const double size = std::max({std::abs(numeric), std::abs(analytic), floor});
+  const double size = std::max({std::abs(numeric), std::abs(analytic), floor * size_});
   if (std::abs(numeric - finer) > 0.5 * tolerance * size) {
     ++report_.at_kinks;
     return false;

@@ -41,8 +41,10 @@ struct GradientReport {
 
 class GradientCheck {
  public:
-  /// `function` returns the value at what the tensors hold now.
-  explicit GradientCheck(std::function<double()> function) : function_(std::move(function)) {}
+  /// `function` returns the value at what the tensors hold now. `size`: how large it is, as the root of the
+  /// number of terms of about 1 that it sums; with it grows the rounding of differences.
+  explicit GradientCheck(std::function<double()> function, double size = 1.0)
+      : function_(std::move(function)), size_(size) {}
 
   static constexpr double tolerance = 1e-7;
   /// Derivatives below this are compared absolutely: differences of a function near 1 carry 1e-12 of
@@ -58,6 +60,7 @@ class GradientCheck {
   double differentiate(const CheckedTensor& tensor, const std::vector<double>& direction, double h);
 
   std::function<double()> function_;
+  double size_;
   GradientReport report_;
 };
 

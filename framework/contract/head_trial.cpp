@@ -160,8 +160,8 @@ class HeadTrial final : public Trial {
   std::vector<std::vector<double>> wanted_;  ///< of each loss
 };
 
-std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,
-                                const TrialSetup& setup, double smoothing) {
+std::unique_ptr<Head> make_head(const Offer& offer, const Options& options, const TrialSetup& setup,
+                                double smoothing) {
   HeadContext context{.width = setup.width,
                       .classes = HeadTrial::classes,
                       .label_smoothing = smoothing,
@@ -172,10 +172,20 @@ std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const 
     context.columns.push_back(
         {.name = weights_column, .space = setup.targets, .type = ColumnType::numbers, .truth = true});
   if (setup.taught) context.distillation = Distillation{.temperature = 2.5, .hard_weight = 0.4};
-  return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
+  return make_offer<Kind::head>(offer, options, context);
+}
+
+std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,
+                                const TrialSetup& setup, double smoothing) {
+  return std::make_unique<HeadTrial>(device, setup, make_head(offer, options, setup, smoothing));
 }
 
 }  // namespace
+
+std::unique_ptr<Head> make_trial_head(const Offer& offer, const Options& options, std::int64_t width,
+                                      Space targets) {
+  return make_head(offer, options, {.width = width, .targets = targets}, 0.0);
+}
 
 std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
                                        const TrialSetup& setup, double smoothing) {

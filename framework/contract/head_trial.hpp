@@ -11,6 +11,10 @@ namespace encore {
 std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
                                        const TrialSetup& setup, double smoothing);
 
+/// The head alone, as make_head_trial makes it. Throws what the head says to such a task.
+std::unique_ptr<Head> make_trial_head(const Offer& offer, const Options& options, std::int64_t width,
+                                      Space targets);
+
 /// Whether a layer or head can be tried with such a setup: a head may want its targets over another space.
 /// Throws what the head says to a task whose targets it cannot take.
 bool takes_targets(const Device& device, const Offer& offer, const Options& options, const TrialSetup& setup);

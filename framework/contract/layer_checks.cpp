@@ -43,8 +43,8 @@ std::int64_t fitting_width(const Device& device, const Offer& offer, const Optio
 /// What the checks of one offer share.
 class LayerChecks {
  public:
-  LayerChecks(const Device& device, const Offer& offer)
-      : device_(device), offer_(offer), defaults_(default_options(offer.options)) {}
+  LayerChecks(const Device& device, const Offer& offer, std::vector<LargeSize> sizes = {})
+      : device_(device), offer_(offer), defaults_(default_options(offer.options)), sizes_(std::move(sizes)) {}
 
   std::string declaration() {
     return check_declaration(offer_, usable_variants(), width(), [&](const Options& options, bool training) {
@@ -132,28 +132,44 @@ class LayerChecks {
   std::string packing() {
     if (couples_sequences()) return "its loss is one of whole batches, as it says";
     for (const bool training : {true, false})
-      for (const Space targets : usable_spaces()) {
-        const TrialSetup together{.width = width(),
-                                  .lengths = {4, 9, 1, 6},
-                                  .examples = {3, 17, 20, 41},
-                                  .training = training,
-                                  .targets = targets};
-        TrialSetup alone = together;
-        alone.lengths = {9};
-        alone.examples = {17};
-        const std::vector<TrialResult> all = results(together), one = results(alone);
-        for (std::size_t i = 0; i < one.size(); ++i) {
-          if (one[i].row_width == 0) continue;
-          const std::int64_t first = all[i].first[1] * one[i].row_width;
-          for (std::size_t k = 0; k < one[i].values.size(); ++k) {
-            const double a = all[i].values[static_cast<std::size_t>(first) + k], b = one[i].values[k];
-            if (!(std::abs(a - b) <= 1e-11 * (1.0 + std::abs(b))))
-              throw Error(one[i].name + " of a sequence changes with the other sequences of the batch: " +
-                          std::to_string(a) + " among others, " + std::to_string(b) + " alone");
-          }
-        }
-      }
+      for (const Space targets : usable_spaces())
+        require_packing({.width = width(),
+                         .lengths = {4, 9, 1, 6},
+                         .examples = {3, 17, 20, 41},
+                         .training = training,
+                         .targets = targets});
     return "a sequence gives the same numbers in any batch";
+  }
+
+  /// What holds at the small size of the other checks holds beyond the vectors and tiles of kernels too:
+  /// gradients, every precision, and that a sequence does not depend on its neighbours.
+  std::string large_sizes() {
+    std::string done;
+    for (const LargeSize& size : sizes_) {
+      const std::int64_t wide = width_of(size);
+      const std::string where = " at width " + std::to_string(wide) + " with sequences of up to " +
+                                std::to_string(size.length) + " rows";
+      const TrialSetup setup{.width = wide,
+                             .lengths = {3, size.length, 7},
+                             .examples = {3, 17, 20},
+                             .targets = usable_spaces().front()};
+      const GradientReport report = check_gradients(
+          [&](std::uint64_t seed) {
+            TrialSetup seeded = setup;
+            seeded.seed = seed;
+            return make_trial(device_, offer_, defaults_, seeded);
+          },
+          std::sqrt(static_cast<double>(wide * (size.length + 10))));
+      if (!report.mismatches.empty()) throw Error("the gradients are wrong" + where + ":\n" + report.text());
+      try {
+        if (!couples_sequences()) require_packing(setup);
+        require_precisions(setup);
+      } catch (const Error& error) {
+        throw Error(error.what() + where);
+      }
+      done += (done.empty() ? "" : ", ") + std::to_string(wide) + " x " + std::to_string(size.length);
+    }
+    return "gradients, packing and precisions at width x rows " + done;
   }
 
   /// Heads with each of the label smoothings that they take.
@@ -175,12 +191,8 @@ class LayerChecks {
   }
 
   std::string precision() {
-    const Lengths lengths{5, 1, 30, 3};
-    const auto exact = results({.width = width(), .lengths = lengths});
+    require_precisions({.width = width(), .lengths = {5, 1, 30, 3}});
     const std::vector<DType> precisions = run_precisions(device_);
-    for (const DType type : precisions)
-      compare_precision(exact, results({.width = width(), .lengths = lengths, .type = type}),
-                        size_of(type) == 2 ? 0.1 : 1e-4, name_of(type));
     std::string names;
     for (const DType type : precisions) names += (names.empty() ? "" : " and ") + std::string(name_of(type));
     if (precisions.size() > 1) return names + " agree with float64";
@@ -203,6 +215,12 @@ class LayerChecks {
     std::vector<DType> types = run_precisions(device_);
     types.push_back(DType::float64);
     return check_attention(device_, offer_, usable_variants(), width(), types);
+  }
+
+  std::string onnx() {
+    std::vector<LargeSize> sizes = {{.width = width(), .length = 19}};
+    for (const LargeSize& size : sizes_) sizes.push_back({.width = width_of(size), .length = size.length});
+    return check_onnx(device_, offer_, usable_variants(), usable_spaces(), sizes);
   }
 
   std::string step_allocates_nothing() {
@@ -273,6 +291,48 @@ class LayerChecks {
 
  private:
   using Lengths = std::vector<std::int64_t>;
+
+  /// The second of several sequences alone gives the same numbers.
+  void require_packing(const TrialSetup& together) {
+    TrialSetup alone = together;
+    alone.lengths = {together.lengths[1]};
+    alone.examples = {together.examples[1]};
+    const std::vector<TrialResult> all = results(together), one = results(alone);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      if (one[i].row_width == 0) continue;
+      const std::int64_t first = all[i].first[1] * one[i].row_width;
+      for (std::size_t k = 0; k < one[i].values.size(); ++k) {
+        const double a = all[i].values[static_cast<std::size_t>(first) + k], b = one[i].values[k];
+        if (!(std::abs(a - b) <= 1e-11 * (1.0 + std::abs(b))))
+          throw Error(one[i].name + " of a sequence changes with the other sequences of the batch: " +
+                      std::to_string(a) + " among others, " + std::to_string(b) + " alone");
+      }
+    }
+  }
+
+  void require_precisions(TrialSetup setup) {
+    setup.type = DType::float64;
+    const std::vector<TrialResult> exact = results(setup);
+    for (const DType type : run_precisions(device_)) {
+      setup.type = type;
+      compare_precision(exact, results(setup), size_of(type) == 2 ? 0.1 : 1e-4, name_of(type));
+    }
+  }
+
+  /// The next width that the defaults take, a multiple of the smallest.
+  std::int64_t width_of(const LargeSize& size) {
+    if (size.exact) return size.width;
+    const std::int64_t step = width();
+    for (std::int64_t wide = (size.width + step - 1) / step * step; wide <= 16 * size.width; wide += step)
+      try {
+        make_trial(device_, offer_, defaults_,
+                   {.width = wide, .lengths = {2}, .targets = usable_spaces().front()});
+        return wide;
+      } catch (const OptionError&) {  // not such a multiple
+      }
+    throw Error("refuses its default options at every multiple of " + std::to_string(step) + " from " +
+                std::to_string(size.width) + "; name a width that it takes: --width N");
+  }
 
   std::int64_t width() {
     if (width_ == 0) width_ = fitting_width(device_, offer_, defaults_);
@@ -387,14 +447,16 @@ class LayerChecks {
   const Device& device_;
   const Offer& offer_;
   Options defaults_;
+  std::vector<LargeSize> sizes_;
   std::int64_t width_ = 0;
   std::vector<Space> spaces_;
 };
 
 }  // namespace
 
-std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
-  const auto checks = std::make_shared<LayerChecks>(device, offer);
+std::vector<Check> layer_checks(const Device& device, const Offer& offer,
+                                const std::vector<LargeSize>& sizes) {
+  const auto checks = std::make_shared<LayerChecks>(device, offer, sizes);
   std::vector<Check> all{{"declaration", [=] { return checks->declaration(); }},
                          {"gradients", [=] { return checks->gradients(); }},
                          {"overwriting", [=] { return checks->overwrites(); }},
@@ -403,6 +465,8 @@ std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
                          {"packing", [=] { return checks->packing(); }},
                          {"evaluation", [=] { return checks->evaluation(); }},
                          {"precision", [=] { return checks->precision(); }},
+                         {"ONNX form", [=] { return checks->onnx(); }},
+                         {"large sizes", [=] { return checks->large_sizes(); }},
                          {"allocation", [=] { return checks->step_allocates_nothing(); }},
                          {"labels", [=] { return checks->labels(); }}};
   if (offer.kind == Kind::layer) {

@@ -83,6 +83,39 @@ std::string check_same_bits(const Device& device, const Offer& offer) {
   return "two objects compute equal bits";
 }
 
+/// After steps with a variant of the options, values and states; empty where the optimizer refuses them.
+std::string digest_with(const Device& device, const Offer& offer, const Options& options, int steps) try {
+  OptimizerTrial trial(device, offer, options);
+  trial.steps(steps);
+  return digest_of(trial.everything());
+} catch (const OptionError&) {  // a combination that cannot be
+  return "";
+}
+
+/// Another value of a number, such as a beta, changes what is computed: beta2 is read, and not beta1 in its
+/// place. Flags and whole numbers may show only later. The learning rate is what update is given, so it has a
+/// check of its own.
+std::string check_optimizer_options(const Device& device, const Offer& offer) {
+  constexpr int steps = 60;
+  const std::string usual = digest_with(device, offer, default_options(offer.options), steps);
+  std::string compared;
+  for (const OptionsVariant& variant : option_variants(offer.options)) {
+    const std::string name = variant.name.substr(0, variant.name.find(" = "));
+    const Option* option = offer.options.find(name);
+    if (option == nullptr || option->type != OptionType::number || name == "learning_rate") continue;
+    const std::string digest = digest_with(device, offer, variant.options, steps);
+    if (digest.empty()) continue;
+    require(digest != usual, "with " + variant.name + ", " + std::to_string(steps) +
+                                 " steps compute the bits that they compute with the default; does the "
+                                 "constructor read this option, and update use it?");
+    compared += (compared.empty() ? "" : ", ") + name;
+  }
+  const std::string formula =
+      "the formula is not compared; a test of your own knows the values that must come out";
+  if (compared.empty()) throw NotChecked("it has no number with two bounds to be changed; " + formula);
+  return "another value changes the update: " + compared + "; " + formula;
+}
+
 std::string check_optimizer_precision(const Device& device, const Offer& offer) {
   OptimizerTrial narrow = trial_of(device, offer, {.type = DType::float32}),
                  wide = trial_of(device, offer, {});
@@ -121,6 +154,7 @@ std::vector<Check> optimizer_checks(const Device& device, const Offer& offer) {
           {"precision", [&] { return check_optimizer_precision(device, offer); }},
           {"resuming", [&] { return check_resuming(device, offer); }},
           {"changing rate", [&] { return check_changing_rate(device, offer); }},
+          {"effect of options", [&] { return check_optimizer_options(device, offer); }},
           {"segments", [&] { return check_segments(device, offer); }},
           {"rows without a gradient", [&] { return check_token_rows(device, offer); }},
           {"allocation and labels", [&] { return check_optimizer_launches(device, offer); }}};

@@ -1,10 +1,11 @@
-// The checks of readers: what each does with texts of many forms, and with a file of the author's own.
+// The checks of readers: what each does with files of many formats, and with those of the author's own.
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include <encore/lines.hpp>
 
+#include "contract/reader_samples.hpp"
 #include "contract/sample_records.hpp"
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -12,42 +13,29 @@
 namespace encore {
 namespace {
 
-struct NamedText {
-  std::string name, text;
-};
-
-/// Forms that a reader may understand or refuse, but must not stumble over.
-const std::vector<NamedText>& sample_texts() {
-  static const std::vector<NamedText> texts = {
-      {"empty.txt", ""},
-      {"newlines.txt", "\n\n\n"},
-      {"words.txt", "Anna B-PER\nlives O\nin O\nLund B-LOC\n\nrain O\n"},
-      {"rows.tsv", "person\tAnna lives in Lund\nweather\train\n"},
-      {"rows.csv", "label,text\nperson,\"Anna, who lives in Lund\"\n"},
-      {"lines.jsonl", "{\"text\": \"Anna\", \"label\": \"person\"}\n"},
-      {"endings.tsv", "person\tAnna\r\nweather\train"},
-      {"mark.tsv", "\xEF\xBB\xBFperson\tAnna\n"},
-      {"nul.txt", std::string("a\tb\0c\n", 6)},
-      {"not_utf8.txt", "person\tAnn\xFF\n"},
-      {"long.txt", std::string(100000, 'a') + "\n"},
-  };
-  return texts;
-}
-
-/// What `read` makes of a text: records, or the words of its Error.
+/// What `read` makes of a set: records, or the words of its Error.
 struct Outcome {
   bool is_read = false;
   Records records = {};
   std::string refusal = {};
 };
 
-Outcome outcome_of(const Reader& reader, const NamedText& file) {
-  const InputText input{file.name, file.text};
+Outcome outcome_of(const Reader& reader, const FileSet& set) {
+  std::vector<InputText> files;
+  for (const CheckFile& file : set.files) files.push_back({.name = file.name, .text = file.text});
   try {
-    return {.is_read = true, .records = reader.read({&input, 1}, "training set")};
+    return {.is_read = true, .records = reader.read(files, "training set")};
   } catch (const Error& error) {
     return {.refusal = error.what()};
   }
+}
+Outcome outcome_of(const Reader& reader, const std::string& name, const std::string& text) {
+  return outcome_of(reader, {.name = name, .files = {{.name = name, .text = text}}});
+}
+
+bool names_a_file(const std::string& refusal, const FileSet& set) {
+  return std::ranges::any_of(
+      set.files, [&](const CheckFile& file) { return refusal.find(file.name) != std::string::npos; });
 }
 
 bool equal(const Records& a, const Records& b) {
@@ -85,96 +73,129 @@ std::vector<TextPart> parts_of(std::string_view text, Cut cut) {
 
 class ReaderCheck {
  public:
-  ReaderCheck(const Offer& offer, const CheckData& data) : offer_(offer), texts_(sample_texts()) {
-    if (data.given()) texts_.push_back({data.name, data.text});
-    own_ = data.given();
+  ReaderCheck(const Offer& offer, const CheckData& data) : offer_(offer), sets_(sample_sets()) {
+    own_ = data.given() && (!data.chosen || data.readers.front().name == offer.name);
+    if (own_) sets_.push_back({.name = data.name(), .files = data.files});
   }
 
   std::string fields() const {
     require(!offer_.gives.empty(), "fields() names no field");
     const auto reader = make();
     std::size_t read = 0;
-    for (const NamedText& file : texts_) {
-      const Outcome outcome = outcome_of(*reader, file);
+    for (const FileSet& set : sets_) {
+      const Outcome outcome = outcome_of(*reader, set);
       if (!outcome.is_read) continue;
-      ++read;
       for (const std::string& field : offer_.gives)
         require(outcome.records.has(field),
-                "the records of " + file.name + " have no field \"" + field + "\", which fields() names");
+                "the records of " + set.name + " have no field \"" + field + "\", which fields() names");
       for (const Records::Field& field : outcome.records.fields())
         require(std::ranges::find(offer_.gives, field.name) != offer_.gives.end() ||
                     std::ranges::find(offer_.may_give, field.name) != offer_.may_give.end(),
-                "the records of " + file.name + " have a field \"" + field.name +
+                "the records of " + set.name + " have a field \"" + field.name +
                     "\", which neither fields() nor optional_fields() names");
+      if (outcome.records.size() > 0) ++read;
     }
+    require(read > 0, own_ ? "neither the file of --data nor a sample of the suite gives a record"
+                           : "none of the " + counted(sets_.size()) +
+                                 " of the suite gives a record, so nothing of reading was checked; name a "
+                                 "file of this format: --data FILE, with -S KEY=VALUE for options that it "
+                                 "needs");
     return counted(read) + " read, each with the fields that it declares";
   }
 
   std::string refusals() const {
     const auto reader = make();
     std::size_t refused = 0;
-    for (const NamedText& file : texts_) {
-      const Outcome outcome = outcome_of(*reader, file);
+    for (const FileSet& set : sets_) {
+      const Outcome outcome = outcome_of(*reader, set);
       if (outcome.is_read) continue;
       ++refused;
-      require(
-          outcome.refusal.find(file.name) != std::string::npos,
-          "what is wrong with " + file.name + " is said without the name of the file: " + outcome.refusal);
+      require(names_a_file(outcome.refusal, set),
+              "what is wrong with " + set.name + " is said without the name of the file: " + outcome.refusal);
     }
     return counted(refused) + " refused, each by the name of its file";
   }
 
   std::string own_file() const {
-    const Outcome outcome = outcome_of(*make(), texts_.back());
+    const Outcome outcome = outcome_of(*make(), sets_.back());
     require(outcome.is_read, "it is refused: " + outcome.refusal);
     require(outcome.records.size() > 0, "it gives no record");
-    return std::to_string(outcome.records.size()) + " records from " + texts_.back().name;
+    return std::to_string(outcome.records.size()) + " records from " + sets_.back().name;
+  }
+
+  /// What another editor or system makes of a file changes no record.
+  std::string forms() const {
+    const auto reader = make();
+    std::size_t compared = 0, with_nul = 0;
+    for (const FileSet& set : sets_) {
+      const Outcome usual = outcome_of(*reader, set);
+      if (!usual.is_read || usual.records.size() == 0) continue;
+      for (const Rewritten& other : rewritten(set)) {
+        const Outcome outcome = outcome_of(*reader, other.set);
+        if (!other.same_records) {
+          require(
+              outcome.is_read || names_a_file(outcome.refusal, other.set),
+              set.name + " " + other.how + " is refused without the name of the file: " + outcome.refusal);
+          ++with_nul;
+          continue;
+        }
+        require(outcome.is_read, set.name + " " + other.how + " is refused: " + outcome.refusal);
+        require(outcome.records.size() == usual.records.size(),
+                set.name + " " + other.how + " gives " + std::to_string(outcome.records.size()) +
+                    " records instead of " + std::to_string(usual.records.size()) + hint);
+        require(equal_apart_from_line_ends(usual.records, outcome.records),
+                set.name + " " + other.how + " gives other values" + hint);
+        ++compared;
+      }
+    }
+    if (compared == 0) throw NotChecked("no file gives a record that could be compared");
+    return std::to_string(compared) +
+           " comparisons of files with CRLF, a byte order mark or no newline at the end: equal records; " +
+           std::to_string(with_nul) + " files with NUL read or refused";
   }
 
   std::string same_twice() const {
     const auto one = make(), two = make();
-    for (const NamedText& file : texts_) {
-      const Outcome first = outcome_of(*one, file), again = outcome_of(*one, file),
-                    other = outcome_of(*two, file);
+    for (const FileSet& set : sets_) {
+      const Outcome first = outcome_of(*one, set), again = outcome_of(*one, set),
+                    other = outcome_of(*two, set);
       for (const Outcome* next : {&again, &other})
         require(first.is_read == next->is_read && first.refusal == next->refusal &&
                     equal(first.records, next->records),
-                "read twice, " + file.name + " gives other records; read is a pure function of the bytes");
+                "read twice, " + set.name + " gives other records; read is a pure function of the bytes");
     }
     return "equal records from two readers, and when asked again";
   }
 
   std::string written() const {
     std::set<std::string> back;
-    for (const OptionsVariant& variant : option_variants(offer_.options)) {
-      std::unique_ptr<Reader> reader;
-      try {
-        reader = make_offer<Kind::reader>(offer_, variant.options, {});
-      } catch (const OptionError&) {  // a combination that cannot be
-        continue;
+    bool reads_single_files = false;
+    for_each_variant([&](const Reader& reader, const std::string& how) {
+      for (const FileSet& set : sets_) {
+        if (set.files.size() != 1) continue;  // of several files `write` gives one
+        const Outcome outcome = outcome_of(reader, set);
+        if (!outcome.is_read || outcome.records.size() == 0) continue;
+        reads_single_files = true;
+        if (is_read_back(reader, outcome.records, "what it writes of " + set.name + how))
+          back.insert(set.name);
       }
-      for (const NamedText& file : texts_)
-        if (is_read_back(*reader, file, variant.name == "defaults" ? "" : " with " + variant.name))
-          back.insert(file.name);
-    }
-    return back.empty() ? (own_ ? "it writes no files"
-                                : "none of the samples is written; --data FILE names one of yours")
-                        : counted(back.size()) + " written, in one part and in two, and read again";
+    });
+    const std::string known = reads_single_files && !back.empty() ? known_records() : "";
+    if (!back.empty())
+      return counted(back.size()) + " written, in one part and in two, and read again" + known;
+    throw NotChecked(std::string(reads_single_files ? "it writes no files"
+                                                    : "it reads no single file that it could have written") +
+                     ", so it is unknown whether every row of a file becomes a record; a test of your own "
+                     "compares with the records that must come out");
   }
 
   std::string cutting() const {
     std::size_t count = 0;
-    for (const OptionsVariant& variant : option_variants(offer_.options)) {
-      std::unique_ptr<Reader> reader;
-      try {
-        reader = make_offer<Kind::reader>(offer_, variant.options, {});
-      } catch (const OptionError&) {  // a combination that cannot be
-        continue;
-      }
-      if (reader->cut() == Cut::nowhere) continue;
-      for (const NamedText& file : texts_)
-        count += is_same_in_parts(*reader, file, variant.name == "defaults" ? "" : " with " + variant.name);
-    }
+    for_each_variant([&](const Reader& reader, const std::string& how) {
+      if (reader.cut() == Cut::nowhere) return;
+      for (const FileSet& set : sets_)
+        if (set.files.size() == 1) count += is_same_in_parts(reader, set.files.front(), how);
+    });
     return count == 0 ? "its files are read whole"
                       : counted(count) + " read in parts, which give the same records";
   }
@@ -182,12 +203,28 @@ class ReaderCheck {
   bool has_own_file() const { return own_; }
 
  private:
+  static constexpr const char* hint =
+      "; encore/lines.hpp finds the lines of any text, and a byte order mark in front belongs to no record";
+
   std::unique_ptr<Reader> make() const {
     return make_offer<Kind::reader>(offer_, default_options(offer_.options), {});
   }
+  /// `call(reader, how)` with each variant of the options that the reader takes; `how` names it in messages.
+  template <class Call>
+  void for_each_variant(const Call& call) const {
+    for (const OptionsVariant& variant : option_variants(offer_.options)) {
+      std::unique_ptr<Reader> reader;
+      try {
+        reader = make_offer<Kind::reader>(offer_, variant.options, {});
+      } catch (const OptionError&) {  // a combination that cannot be
+        continue;
+      }
+      call(*reader, variant.name == "defaults" ? std::string() : " with " + variant.name);
+    }
+  }
   /// False where the text is not read.
-  static bool is_same_in_parts(const Reader& reader, const NamedText& file, const std::string& how) {
-    const Outcome whole = outcome_of(reader, file);
+  static bool is_same_in_parts(const Reader& reader, const CheckFile& file, const std::string& how) {
+    const Outcome whole = outcome_of(reader, file.name, file.text);
     if (!whole.is_read || whole.records.size() == 0) return false;
     std::optional<Records> all;
     for (const TextPart& part : parts_of(file.text, reader.cut())) {
@@ -199,33 +236,53 @@ class ReaderCheck {
             "cut where cut() allows it" + how + ", " + file.name + " gives other records");
     return true;
   }
-  /// False where the text is not read or not written. `how` names the options in messages.
-  static bool is_read_back(const Reader& reader, const NamedText& file, const std::string& how) {
-    const Outcome outcome = outcome_of(reader, file);
-    if (!outcome.is_read || outcome.records.size() == 0) return false;
+  /// False where the reader does not write. `what` names what is written in messages.
+  static bool is_read_back(const Reader& reader, const Records& records, const std::string& what) {
     std::string text;
     try {
-      text = reader.write(outcome.records, FilePart::first);
+      text = reader.write(records, FilePart::first);
     } catch (const Error&) {  // it reads only
       return false;
     }
-    const std::string what = "what it writes of " + file.name + how;
-    const Outcome again = outcome_of(reader, {"written from " + file.name, text});
+    const Outcome again = outcome_of(reader, "a written file", text);
     require(again.is_read, what + " it does not read: " + again.refusal);
-    require(equal(outcome.records, again.records), what + " it reads as other records");
-    text += reader.write(outcome.records, FilePart::later);
-    const Outcome longer = outcome_of(reader, {"written in two parts from " + file.name, text});
+    require(equal(records, again.records), what + " it reads as other records");
+    text += reader.write(records, FilePart::later);
+    const Outcome longer = outcome_of(reader, "a file written in two parts", text);
     require(longer.is_read, what + " as a first and a later part it does not read: " + longer.refusal);
-    require(equal(behind_each_other(outcome.records, outcome.records), longer.records),
+    require(equal(behind_each_other(records, records), longer.records),
             what + " as a first and a later part it does not read as the records twice");
     return true;
   }
-  static std::string counted(std::size_t texts) {
-    return std::to_string(texts) + (texts == 1 ? " text" : " texts");
+  /// Records that the suite knows, so that a row that `read` drops is missed.
+  std::string known_records() const {
+    Records records;
+    try {
+      records = sample_records(offer_.gives, SampleSet::train);
+    } catch (const Error&) {  // a field of its own, for which there are no samples
+      return "";
+    }
+    const auto reader = make();
+    std::string text;
+    try {
+      text = reader->write(records, FilePart::first);
+    } catch (const Error&) {  // it cannot write these
+      return "";
+    }
+    const Outcome again = outcome_of(*reader, "a written file", text);
+    const std::string what = "of " + std::to_string(records.size()) + " records that it writes it ";
+    require(again.is_read, what + "reads none: " + again.refusal);
+    require(again.records.size() == records.size(),
+            what + "reads " + std::to_string(again.records.size()) + "; every row becomes a record");
+    require(equal(records, with_fields(again.records, offer_.gives)), what + "reads other values");
+    return "; all of " + std::to_string(records.size()) + " known records among them";
+  }
+  static std::string counted(std::size_t files) {
+    return std::to_string(files) + (files == 1 ? " file" : " files");
   }
 
   const Offer& offer_;
-  std::vector<NamedText> texts_;
+  std::vector<FileSet> sets_;
   bool own_ = false;
 };
 
@@ -235,6 +292,7 @@ std::vector<Check> reader_checks(const Offer& offer, const CheckData& data) {
   const ReaderCheck check(offer, data);
   std::vector<Check> checks = {{"fields", [check] { return check.fields(); }},
                                {"refusals", [check] { return check.refusals(); }},
+                               {"forms of files", [check] { return check.forms(); }},
                                {"same records", [check] { return check.same_twice(); }},
                                {"writing", [check] { return check.written(); }},
                                {"cutting", [check] { return check.cutting(); }}};

@@ -1,4 +1,5 @@
 // The checks of schedules: the factors they give over runs of several lengths.
+#include <algorithm>
 #include <cmath>
 
 #include "contract/suite.hpp"
@@ -7,27 +8,79 @@
 namespace encore {
 namespace {
 
+/// `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are rare; a hundred is a mistake of
+/// units, such as the step itself.
+constexpr double largest_factor = 100.0;
+/// A run of up to this many steps is asked at each of them, a longer one at its ends and at samples between.
+constexpr std::int64_t every_step_up_to = 20000;
+constexpr std::int64_t step_between_samples = 9973;  // a prime, so that no period hides behind it
+
+const std::vector<std::int64_t> run_lengths = {1, 2, 3, 1000, every_step_up_to, 10000000};
+const std::vector<std::int64_t> model_widths = {8, 384, 4096};
+
+/// The steps of a run at which its schedule is asked, ascending.
+std::vector<std::int64_t> asked_steps(std::int64_t total) {
+  std::vector<std::int64_t> steps;
+  for (std::int64_t step = 1; step <= total;) {
+    steps.push_back(step);
+    const bool near_an_end = total <= every_step_up_to || step < 1000 || step > total - 1000;
+    step += near_an_end ? 1 : std::min(step_between_samples, total - 1000 + 1 - step);
+  }
+  return steps;
+}
+
+double factor_at(const Schedule& schedule, std::int64_t step, const std::string& where) try {
+  return schedule.factor(step);
+} catch (const std::exception& error) {
+  throw Error("factor throws" + where + ": " + error.what() +
+              "; refuse what cannot be in the constructor, before the run starts");
+}
+
+/// Returns the number of factors that were asked for.
+std::size_t check_run(const Schedule& schedule, std::int64_t total, const std::string& variant) {
+  const auto at = [&](std::int64_t step) {
+    return " at step " + std::to_string(step) + " of " + std::to_string(total) + " with " + variant;
+  };
+  const std::vector<std::int64_t> steps = asked_steps(total);
+  std::vector<double> factors;
+  for (const std::int64_t step : steps) {
+    const double factor = factor_at(schedule, step, at(step));
+    require(std::isfinite(factor) && factor >= 0.0, "the factor is " + std::to_string(factor) + at(step));
+    require(factor <= largest_factor,
+            "the factor is " + std::to_string(factor) + at(step) +
+                "; it multiplies the option learning_rate, which is the rate at factor 1, so it must be at "
+                "most " +
+                std::to_string(static_cast<int>(largest_factor)));
+    factors.push_back(factor);
+  }
+  // A run of one or two steps may begin and end at 0.
+  require(total < 1000 || std::ranges::any_of(factors, [](double factor) { return factor > 0.0; }),
+          "the factor is 0 at every step of a run of " + std::to_string(total) + " steps with " + variant +
+              ", so nothing would be learned");
+  for (std::size_t i = steps.size(); i-- > 0;)
+    require(factor_at(schedule, steps[i], at(steps[i])) == factors[i],
+            "asked again, the factor is another one" + at(steps[i]) +
+                "; a schedule is a pure function of the step");
+  return steps.size();
+}
+
 std::string check_schedule(const Offer& offer) {
+  std::size_t asked = 0;
   for (const OptionsVariant& variant : option_variants(offer.options))
-    for (const std::int64_t total : {1, 2, 3, 1000}) {
-      std::unique_ptr<Schedule> schedule;
-      try {
-        schedule = make_offer<Kind::schedule>(offer, variant.options, {total, 384});
-      } catch (const OptionError&) {  // a combination that cannot be
-        continue;
+    for (const std::int64_t width : model_widths)
+      for (const std::int64_t total : run_lengths) {
+        std::unique_ptr<Schedule> schedule;
+        try {
+          schedule = make_offer<Kind::schedule>(offer, variant.options, {total, width});
+        } catch (const OptionError&) {  // a combination that cannot be
+          continue;
+        }
+        asked += check_run(*schedule, total, variant.name);
       }
-      std::vector<double> forward;
-      for (std::int64_t step = 1; step <= total; ++step) forward.push_back(schedule->factor(step));
-      for (std::int64_t step = total; step >= 1; --step) {
-        const double factor = forward[static_cast<std::size_t>(step) - 1];
-        const std::string where =
-            " at step " + std::to_string(step) + " of " + std::to_string(total) + " with " + variant.name;
-        require(std::isfinite(factor) && factor >= 0.0, "the factor is " + std::to_string(factor) + where);
-        require(schedule->factor(step) == factor, "asked again, the factor is another one" + where +
-                                                      "; a schedule is a pure function of the step");
-      }
-    }
-  return "finite, not negative and a pure function of the step, for 1, 2, 3 and 1000 steps";
+  require(asked > 0, "it refuses its default options for runs of every length");
+  return std::to_string(asked) + " factors of runs of 1 to " + std::to_string(run_lengths.back()) +
+         " steps: finite, from 0 to " + std::to_string(static_cast<int>(largest_factor)) +
+         ", above 0 somewhere, a pure function of the step";
 }
 
 }  // namespace

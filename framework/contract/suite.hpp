@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <encore/plugin.hpp>
 
 #include "contract/kokkos_watch.hpp"
+#include "plugin_host/default_options.hpp"
 
 namespace encore {
 
@@ -25,8 +27,16 @@ struct Finding {
   std::string subject;  ///< layer "highway"
   std::string check;    ///< "gradients"
   bool passed = false;
-  bool skipped = false;  ///< it fails as well, for the cause that an earlier check of the offer has named
-  std::string detail;    ///< what was compared, what is wrong and where, or which check names the cause
+  bool skipped = false;    ///< it fails as well, for the cause that an earlier check of the offer has named
+  bool unchecked = false;  ///< it passed, but this machine or the plugin did not let it compare anything
+  std::string
+      detail;  ///< what was compared, what is wrong and where, which check names the cause, or why not
+};
+
+/// Thrown by a check that cannot compare anything here: the reason, and what would let it.
+class NotChecked : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
 };
 
 /// Where the suite reports to.
@@ -41,18 +51,37 @@ struct Check {
   const char* name;
   std::function<std::string()> run;
 };
-/// A file of the author's own (`--data FILE`), with which tasks and readers are checked beside the suite's
-/// samples.
+struct CheckFile {
+  std::string name, text;
+};
+/// Files of the author's own (`--data FILE`), with which readers are checked beside the suite's samples, and
+/// tasks in place of them. All of them are one set.
 struct CheckData {
-  std::string name = {};  ///< empty: none
-  std::string text = {};
-  std::vector<Offer> readers = {};  ///< of the same plugin: one of them makes a task's records from it
+  std::vector<CheckFile> files = {};
+  std::vector<Offer> readers = {};  ///< the first of them that gives what a task needs makes its records
+  bool chosen = false;              ///< the user has named the only reader: -S data.type=NAME
 
-  bool given() const { return !name.empty(); }
+  bool given() const { return !files.empty(); }
+  /// Returns "a.tsv" or "a.src and a.trg", as messages name the set.
+  std::string name() const {
+    std::string all;
+    for (const CheckFile& file : files) all += (all.empty() ? "" : " and ") + file.name;
+    return all;
+  }
 };
 
+/// A size at which layers and heads are checked again, beyond the small one of the other checks.
+struct LargeSize {
+  std::int64_t width = 0;   ///< C
+  std::int64_t length = 0;  ///< rows of the longest sequence
+  bool exact = false;       ///< false: the next width that the defaults take, e.g. a multiple of the heads
+};
+/// Both beyond the vectors of any processor; the second beyond 128 channels and 100 rows too.
+inline const std::vector<LargeSize> default_sizes = {{40, 70}, {136, 150}};
+
 /// Every check that applies to the offer's kind; device and offer outlive the list.
-std::vector<Check> suite_checks(const Device& device, const Offer& offer, const CheckData& data = {});
+std::vector<Check> suite_checks(const Device& device, const Offer& offer, const CheckData& data = {},
+                                const std::vector<LargeSize>& sizes = default_sizes);
 
 /// Runs the checks of an offer in their order. One cause is one failure: a later check that fails with the
 /// same words is skipped.
@@ -68,9 +97,6 @@ bool has_digests(const Offer& offer);
 /// layer "highway"
 std::string subject_of(const Offer& offer);
 
-/// The defaults of a schema; a required option gets the smallest value its rule allows.
-Options default_options(const Schema& schema);
-
 /// The defaults, then each option by itself: every other choice, a flag turned, a bounded number in the
 /// middle of its range, an integer at its smallest. `name` tells the change ("heads = 1").
 struct OptionsVariant {
@@ -82,8 +108,12 @@ std::vector<OptionsVariant> option_variants(const Schema& schema);
 /// Hash of values, each as the bits of a double.
 std::string digest_of(const std::vector<double>& values);
 
+/// The check of options that every kind has.
+std::string check_options(const Offer& offer);
+
 /// By kind; the objects must outlive the list.
-std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///< also of heads
+std::vector<Check> layer_checks(const Device& device, const Offer& offer,
+                                const std::vector<LargeSize>& sizes);  ///< also of heads
 /// The check of layers that take a sum, in each of these types.
 std::string check_sum(const Device& device, const Offer& offer, const Options& options, std::int64_t width,
                       const std::vector<DType>& types);
@@ -96,6 +126,11 @@ std::string check_generation(const Device& device, const Offer& offer,
 std::string check_attention(const Device& device, const Offer& offer,
                             const std::vector<OptionsVariant>& variants, std::int64_t width,
                             const std::vector<DType>& types);
+/// The check of layers and heads with an ONNX form (onnx_form.hpp), of heads with targets over each of these
+/// spaces: with each variant at the first size, with the defaults at the others. Throws NotChecked where
+/// onnxruntime is missing.
+std::string check_onnx(const Device& device, const Offer& offer, const std::vector<OptionsVariant>& variants,
+                       const std::vector<Space>& targets, const std::vector<LargeSize>& sizes);
 /// Makes a layer or head with such options, to be tried in training or in evaluation; may throw OptionError.
 using MakeTrial = std::function<std::unique_ptr<Trial>(const Options& options, bool training)>;
 /// The check of the names of parameters, and of those that a later block shares with the first.

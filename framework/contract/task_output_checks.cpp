@@ -1,6 +1,8 @@
 // The checks of what a task makes of outputs: measures, labelled records, answers.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "base/measures.hpp"
 #include "base/nearest.hpp"
@@ -37,7 +39,11 @@ class OutputCheck {
             "measure \"" + std::string(chosen == nullptr ? "" : chosen->name) +
                 "\", by which it selects, is the same for perfect outputs and for arbitrary ones");
     return std::to_string(measure_values(samples_.offer().measures, best).size()) +
-           " finite values, best for perfect outputs, each example by itself";
+           " finite values, best for perfect outputs, " +
+           (counts_each_by_itself(*task, records, best)
+                ? "each example by itself"
+                : "what an example adds depends on the others of its set") +
+           "; the formulas are not compared; a test of your own knows the values that must come out";
   }
 
   std::string labelling() const {
@@ -87,6 +93,38 @@ class OutputCheck {
   }
 
  private:
+  /// What an example adds, by the names of columns and keys.
+  using Added = std::map<std::array<std::string, 3>, double>;
+  static Added added_by(const Statistics& statistics, std::size_t example) {
+    Added all;
+    for (const auto* entry = statistics.begin(example); entry != statistics.end(example); ++entry)
+      all[{statistics.columns()[entry->column], statistics.keys()[entry->key],
+           statistics.keys()[entry->second_key]}] += entry->value;
+    return all;
+  }
+
+  /// Whether what an example adds depends on it alone. It need not: a rank among the texts of the set does
+  /// not.
+  bool counts_each_by_itself(const Task& task, const Records& records, const Statistics& together) const {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Records one = record_of(records, i);
+      const ExampleSet set = TaskSamples::encoded(task, one);
+      const Statistics alone = counted(task, set, perfect_outputs(task, set, samples_.needs(), one));
+      if (added_by(alone, 0) != added_by(together, i)) return false;
+    }
+    return true;
+  }
+  static Records record_of(const Records& records, std::size_t number) {
+    Records one;
+    for (const Records::Field& field : records.fields())
+      one.add(field.name, std::visit(
+                              [&](const auto& values) -> Records::Values {
+                                return std::decay_t<decltype(values)>{values[number]};
+                              },
+                              field.values));
+    return one;
+  }
+
   static Statistics counted(const Task& task, const ExampleSet& set, const Outputs& outputs) {
     Statistics statistics;
     task.measure(set, outputs, statistics);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "data/encode.hpp"
 #include "plugin_host/loader.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -43,7 +44,16 @@ std::unique_ptr<Task> TaskSamples::make(std::int64_t max_length) const {
 
 std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
   std::unique_ptr<Task> task = make(max_length);
-  task->prepare(train());
+  const Records records = train();
+  try {
+    task->prepare(records);
+  } catch (const Error& error) {
+    if (data_.given()) throw;
+    throw Error(
+        std::string(error.what()) +
+        "; if it takes fewer values than the suite's samples have, name a file of its own: --data FILE "
+        "-S data.type=READER, with -S task.OPTION=VALUE for options that it needs");
+  }
   return task;
 }
 
@@ -56,15 +66,23 @@ std::vector<std::string> TaskSamples::structure() const {
 Records TaskSamples::records_of(SampleSet set) const {
   std::vector<std::string> fields = structure();
   fields.insert(fields.end(), needs().truth.begin(), needs().truth.end());
-  if (data_.given())
-    for (const Offer& reader : data_.readers)
-      if (missing_fields(describe(offer_), describe(reader)).empty()) {
-        const InputText file{data_.name, data_.text};
-        return with_fields(make_offer<Kind::reader>(reader, default_options(reader.options), {})
-                               ->read({&file, 1}, "training set"),
-                           fields);
-      }
-  return sample_records(fields, set);
+  if (!data_.given()) return sample_records(fields, set);
+  std::vector<InputText> files;
+  for (const CheckFile& file : data_.files) files.push_back({.name = file.name, .text = file.text});
+  std::string refused;
+  for (const Offer& reader : data_.readers) {
+    const std::vector<std::string> missing = missing_fields(describe(offer_), describe(reader));
+    if (missing.empty())
+      return with_fields(
+          make_offer<Kind::reader>(reader, default_options(reader.options), {})->read(files, "training set"),
+          fields);
+    refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
+  }
+  // A file for a reader of the plugin need not be one for its task.
+  if (!data_.readers.empty() && !data_.chosen) return sample_records(fields, set);
+  throw Error("--data " + data_.name() + ": " +
+              (refused.empty() ? "the plugin has no reader for it; " : refused) + "name one that gives " +
+              quoted_list(fields) + ", as in -S data.type=tsv");
 }
 
 ExampleSet TaskSamples::encoded(const Task& task, const Records& records, std::int64_t max_length) {

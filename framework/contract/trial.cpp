@@ -326,13 +326,14 @@ std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> l
   return std::make_unique<LayerTrial>(device, setup, std::move(layer));
 }
 
-GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make) {
+GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make,
+                               double size) {
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     const std::unique_ptr<Trial> trial = make(seed);
     trial->forward();
     trial->backward();
     const GradientReport report =
-        GradientCheck([&] { return trial->objective_here(); }).run(trial->tensors());
+        GradientCheck([&] { return trial->objective_here(); }, size).run(trial->tensors());
     if (!report.near_kink) return report;
   }
   throw Error("no point of the function is far enough from a kink to compare gradients");

@@ -130,7 +130,8 @@ std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> l
                                   const TrialSetup& setup);
 
 /// Runs both passes and compares every gradient with differences, away from kinks: `make` makes the trial for
-/// a seed. Throws Error when a rule is broken or no smooth point is found.
-GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make);
+/// a seed. `size`: as in GradientCheck. Throws Error when a rule is broken or no smooth point is found.
+GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make,
+                               double size = 1.0);
 
 }  // namespace encore

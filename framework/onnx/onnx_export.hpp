@@ -9,7 +9,7 @@
 #include <string>
 
 #include "infer/engine.hpp"
-#include "onnx/onnx_file.hpp"
+#include "onnx_graph/onnx_file.hpp"
 
 namespace encore {
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plugin_host/head_forms.hpp"
 #include "plugin_host/loader.hpp"
 
 namespace {
@@ -33,7 +34,10 @@ int main(int argc, char** argv) {
   try {
     const std::filesystem::path library = argv[1];
     const encore::OpenedPlugin plugin = encore::open_plugin(library);
-    const nlohmann::json manifest = encore::manifest_to_json(encore::make_manifest(plugin, library));
+    encore::Manifest made = encore::make_manifest(plugin, library);
+    for (std::size_t i = 0; i < made.offers.size(); ++i)
+      made.offers[i].forms = encore::head_forms(plugin.offers.offers()[i]);
+    const nlohmann::json manifest = encore::manifest_to_json(made);
     encore::manifest_from_json(manifest);  // what would be refused later fails the build
     save(argv[2], manifest.dump(1));
     return 0;

@@ -2,13 +2,15 @@
 // JSON object per line, written at once, so that the reader knows where a plugin that crashed was:
 //   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":
 //   NAME}
-//   {"subject", "check", "passed", "skipped", "detail"}   {"digest": NAME, "value": HEX}
+//   {"subject", "check", "passed", "skipped", "unchecked", "detail"}   {"digest": NAME, "value": HEX}
 //   {"finished": true}, without which the plugin has ended the worker
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "base/load_file.hpp"
+#include "base/nearest.hpp"
+#include "contract/settings.hpp"
 #include "contract/suite.hpp"
 #include "plugin_host/registry.hpp"
 #include "worker/answers.hpp"
@@ -36,26 +38,54 @@ std::string write_digests(const Device& device, const Offer& offer) {
   return std::to_string(digests.size()) + " digests";
 }
 
+/// The files of --data, and who may read it: the reader that the settings name, else those of the plugin.
+CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
+  const std::string type = chosen_reader(arguments.settings);
+  std::vector<Offer> readers;
+  std::vector<std::string> names;
+  for (const Offer& offer : offers) {
+    if (offer.kind != Kind::reader) continue;
+    names.push_back(offer.name);
+    if (type.empty() || offer.name == type) readers.push_back(offer);
+  }
+  if (!type.empty() && readers.empty())
+    throw Error("-S data.type=" + type + ": no reader has this name" + did_you_mean(type, names));
+  CheckData data{.readers = std::move(readers), .chosen = !type.empty()};
+  for (const std::string& file : arguments.data)
+    data.files.push_back({.name = file, .text = load_text(file, "file of --data")});
+  return data;
+}
+
 }  // namespace
 
-int check_plugin_verb(const std::filesystem::path& file, const std::filesystem::path& data,
-                      bool only_digests) {
+int check_plugin_verb(const CheckPluginArguments& arguments) {
   Catalogue catalogue;
-  catalogue.add(load_manifest(std::filesystem::path(file).replace_extension(".json")));
-  write_line({{"opening", file.string()}});
+  catalogue.add(load_manifest(std::filesystem::path(arguments.file).replace_extension(".json")));
+  if (!arguments.reader_plugin.empty())
+    catalogue.add(load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
+  write_line({{"opening", arguments.file.string()}});
   Registry registry;
   registry.load_all(catalogue);
   for (const LoadFailure& failure : registry.failures()) throw Error(failure.reason);
 
   const Device device;
-  const CheckData own =
-      data.empty() ? CheckData()
-                   : CheckData{data.string(), load_text(data, "file of --data"), registry.all(Kind::reader)};
+  std::vector<Offer> offers;
+  for (const Manifest& manifest : catalogue.manifests())
+    for (const ManifestOffer& offered : manifest.offers)
+      offers.push_back(registry.offer(offered.kind, offered.name));
+  offers = with_settings(std::move(offers), arguments.settings);
+  const CheckData own = data_of(arguments, offers);
+  std::vector<LargeSize> sizes = default_sizes;
+  if (arguments.width > 0 || arguments.length > 0)
+    sizes = {{.width = arguments.width > 0 ? arguments.width : sizes.back().width,
+              .length = arguments.length > 0 ? arguments.length : sizes.back().length,
+              .exact = arguments.width > 0}};
+  offers.resize(catalogue.manifests().front().offers.size());  // those of the reader's plugin stand behind
   std::vector<OfferChecks> all;
   json planned = json::array();
-  for (const ManifestOffer& offered : catalogue.manifests().front().offers) {
-    const Offer& offer = registry.offer(offered.kind, offered.name);
-    all.push_back({offer, only_digests ? std::vector<Check>() : suite_checks(device, offer, own)});
+  for (const Offer& offer : offers) {
+    all.push_back(
+        {offer, arguments.only_digests ? std::vector<Check>() : suite_checks(device, offer, own, sizes)});
     if (has_digests(offer))
       all.back().checks.push_back({"threads", [&] { return write_digests(device, offer); }});
     for (const Check& check : all.back().checks)
@@ -73,6 +103,7 @@ int check_plugin_verb(const std::filesystem::path& file, const std::filesystem::
                                              {"check", finding.check},
                                              {"passed", finding.passed},
                                              {"skipped", finding.skipped},
+                                             {"unchecked", finding.unchecked},
                                              {"detail", finding.detail}});
                                }};
   for (const OfferChecks& each : all) run_suite(each.offer, each.checks, observer);

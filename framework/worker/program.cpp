@@ -54,7 +54,8 @@ constexpr const char* usage =
     "written\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "            [--ranks N: started N times by mpirun]\n"
-    "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
+    "  check-plugin  --file PLUGIN.so [--data FILE...] [--reader-plugin READER.so] [--set KEY=VALUE...]\n"
+    "            [--width C] [--length T] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
@@ -83,12 +84,15 @@ po::variables_map parse(int argc, char** argv) {
       "threads", po::value<int>()->default_value(0))("format",
                                                      po::value<std::string>()->default_value("text"))(
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
-      "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
+      "set", po::value<std::vector<std::string>>()->default_value({}, ""))(
+      "reader-plugin", po::value<std::string>()->default_value(""))(
+      "data", po::value<std::vector<std::string>>()->default_value({}, ""))(
+      "to", po::value<std::string>()->default_value(""))(
       "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
       "external-data", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels",
+  for (const char* number : {"beam", "examples", "length", "batch", "vocabulary", "labels", "width",
                              "stop-after-epoch", "pause-after-step", "ranks"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0))(

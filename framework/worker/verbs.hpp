@@ -112,11 +112,18 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
 int bench_verb(const BenchArguments& arguments);
 
-/// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. `only_digests`:
-/// computes only what is compared between numbers of threads. 0 when every check passed, else 1.
-/// `data` is a file that readers and tasks are checked with beside the samples; empty: none.
-int check_plugin_verb(const std::filesystem::path& file, const std::filesystem::path& data,
-                      bool only_digests);
+struct CheckPluginArguments {
+  std::filesystem::path file;           ///< of the plugin
+  std::vector<std::string> data;        ///< files of one set, for readers and tasks
+  std::filesystem::path reader_plugin;  ///< has the reader of `data.type=NAME`; empty: the plugin itself
+  std::vector<std::string> settings;    ///< KEY=VALUE, in place of defaults (contract/settings.hpp)
+  std::int64_t width = 0, length = 0;   ///< instead of the large sizes of the suite; 0: those
+  bool only_digests = false;            ///< computes only what is compared between numbers of threads
+};
+
+/// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. 0 when every
+/// check passed, else 1.
+int check_plugin_verb(const CheckPluginArguments& arguments);
 /// Loads every plugin of the folders and writes {milliseconds, loaded: [...], refused: [{file, reason}]} as
 /// JSON.
 int plugins_verb(const std::vector<std::filesystem::path>& folders);

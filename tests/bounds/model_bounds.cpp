@@ -2,7 +2,7 @@
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "data/vocabulary.hpp"
-#include "onnx/onnx_file.hpp"
+#include "onnx_graph/onnx_file.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/pretrained/tiny_folder.hpp"

@@ -11,10 +11,11 @@
 
 namespace encore::testing {
 
-inline std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {}) {
+inline std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {},
+                                        const std::vector<LargeSize>& sizes = default_sizes) {
   const Device device;
   std::vector<Finding> findings;
-  run_suite(offer, suite_checks(device, offer, data),
+  run_suite(offer, suite_checks(device, offer, data, sizes),
             {[](const std::string&, std::string_view) {},
              [&](const Finding& finding) { findings.push_back(finding); }});
   return findings;

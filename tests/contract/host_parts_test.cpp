@@ -5,9 +5,11 @@
 #include <atomic>
 #include <thread>
 
+#include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 
 #include "contract/findings.hpp"
+#include "contract/settings.hpp"
 
 namespace encore::testing {
 namespace {
@@ -42,6 +44,7 @@ enum class Slip {
   foreign_field,
   takes_parts,
   draws_windows,
+  few_labels,
 };
 
 template <Slip S>
@@ -71,6 +74,8 @@ class Labeller final : public Task {
     std::ranges::sort(names_);
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     if (names_.empty()) throw Error("no label");
+    if (S == Slip::few_labels && names_ != std::vector<std::string>{"bad", "good"})
+      throw Error("a label is good or bad, not \"" + names_.front() + "\"");
   }
   std::string knowledge() const override {
     std::string text;
@@ -223,6 +228,12 @@ enum class Fault {
   writes_otherwise,
   begins_each_part_anew,
   cuts_off_headings,
+  reads_nothing,
+  drops_rows,
+  loses_the_last_line,
+  keeps_the_mark,
+  keeps_returns,
+  refuses_nul_without_the_file,
 };
 
 template <Fault F>
@@ -238,17 +249,21 @@ class Rows final : public Reader {
   Records read(std::span<const InputText> files, const std::string&) const override {
     Records::Texts texts, labels;
     for (const InputText& file : files) {
-      std::string_view rest = file.text;
-      for (std::size_t end; !rest.empty(); rest.remove_prefix(std::min(end + 1, rest.size()))) {
-        end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
+      if (F == Fault::reads_nothing) throw Error(of(file) + "not the format of this reader");
+      std::string_view text = file.text;
+      if (F == Fault::refuses_nul_without_the_file && text.find('\0') != std::string_view::npos)
+        throw Error("NUL");
+      if (F != Fault::keeps_the_mark && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+      for (const std::string_view line : lines_of(text)) {
         const std::size_t tab = line.find('\t');
         if (tab == std::string_view::npos) throw Error(of(file) + "no tab");
-        if (F == Fault::cuts_off_headings && rest.data() == file.text.data()) continue;
+        if (F == Fault::cuts_off_headings && line.data() == file.text.data()) continue;
+        if (F == Fault::drops_rows && texts.size() == 6 && dropped_++ == 0) continue;
         labels.emplace_back(line.substr(0, tab));
         texts.emplace_back(line.substr(tab + 1));
       }
     }
+    dropped_ = 0;
     if (F == Fault::has_a_memory && reads_++ % 2 == 1)
       for (std::string& text : texts) text += "!";
     Records records;
@@ -266,8 +281,24 @@ class Rows final : public Reader {
   }
 
  private:
+  static std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> all;
+    if (F == Fault::keeps_returns || F == Fault::loses_the_last_line) {
+      for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+        std::string_view line = text.substr(0, end);
+        if (F == Fault::loses_the_last_line && line.ends_with('\r')) line.remove_suffix(1);
+        all.push_back(line);
+      }
+      if (F == Fault::keeps_returns && !text.empty()) all.push_back(text);
+      return all;
+    }
+    Lines lines(text);
+    while (lines.next()) all.push_back(lines.line());
+    return all;
+  }
   static std::string of(const InputText& file) { return F == Fault::names_no_file ? "" : file.name + ": "; }
   mutable int reads_ = 0;
+  mutable int dropped_ = 0;
 };
 
 template <Fault F>
@@ -277,7 +308,7 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInAReaderWithoutMistake) {
   EXPECT_EQ(said_of<Fault::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 6U);
+  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 7U);
 }
 
 TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
@@ -312,27 +343,110 @@ TEST(SuiteFinds, AReaderWhoseFilesMustNotBeCut) {
               "cutting: cut where cut() allows it, rows.tsv gives other records");
 }
 
+TEST(SuiteFinds, AReaderThatReadsNothing) {
+  expect_said(said_of<Fault::reads_nothing>(),
+              "fields: none of the 13 files of the suite gives a record, so nothing of reading was checked; "
+              "name a file of this format: --data FILE");
+  expect_said(said_of<Fault::reads_nothing>({.files = {{.name = "mine.tsv", .text = "a\tb\n"}}}),
+              "fields: neither the file of --data nor a sample of the suite gives a record");
+}
+
+TEST(SuiteFinds, AReaderThatDropsARow) {
+  expect_said(said_of<Fault::drops_rows>(),
+              "writing: of 10 records that it writes it reads 9; every row becomes a record");
+}
+
+TEST(SuiteFinds, AReaderThatStumblesOverTheFormOfAFile) {
+  expect_said(said_of<Fault::loses_the_last_line>(),
+              "forms of files: rows.tsv without a newline at its end gives 1 records instead of 2");
+  expect_said(said_of<Fault::keeps_the_mark>(),
+              "forms of files: rows.tsv with a byte order mark in front gives other values");
+  expect_said(said_of<Fault::keeps_returns>(),
+              "forms of files: rows.tsv with CRLF line ends gives other values");
+  expect_said(said_of<Fault::refuses_nul_without_the_file>(),
+              "forms of files: rows.tsv with a NUL byte is refused without the name of the file: NUL");
+}
+
 // --- a file of the author's own ---
 
 TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
-  CheckData data{.name = "mine.tsv", .text = "no tab here\n"};
+  CheckData data{.files = {{.name = "mine.tsv", .text = "no tab here\n"}}};
   expect_said(said_of<Fault::none>(data), "file of --data: it is refused: mine.tsv: no tab");
-  data.text = "";
+  data.files.front().text = "";
   expect_said(said_of<Fault::none>(data), "file of --data: it gives no record");
-  data.text = "a\tb\n";
+  data.files.front().text = "a\tb\n";
   EXPECT_EQ(said_of<Fault::none>(data), "");
 }
 
 TEST(SuiteFinds, ATaskMayGetItsRecordsFromTheFileOfTheAuthor) {
-  const CheckData data{.name = "mine.tsv",
-                       .text = "good\tnever better\nbad\tthe worst\ngood\tfine work\n",
-                       .readers = {offer_of<Kind::reader, Rows<Fault::none>>("rows")}};
+  const CheckData data{
+      .files = {{.name = "mine.tsv", .text = "good\tnever better\nbad\tthe worst\ngood\tfine work\n"}},
+      .readers = {offer_of<Kind::reader, Rows<Fault::none>>("rows")}};
   const std::vector<Finding> findings =
       findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller"), data);
   EXPECT_EQ(failures(findings), "");
   const auto labels = std::ranges::find(findings, "labels", &Finding::check);
   ASSERT_NE(labels, findings.end());
   EXPECT_TRUE(labels->detail.starts_with("2 classes")) << labels->detail;
+}
+
+TEST(SuiteFinds, ATaskWithADomainOfItsOwnPassesWithAFileOfItsAuthor) {
+  expect_said(said_of<Slip::few_labels>(),
+              "labels: a label is good or bad, not \"person\"; if it takes fewer values than the suite's "
+              "samples have, name a file of its own: --data FILE -S data.type=READER");
+  CheckData data{.files = {{.name = "mine.tsv", .text = "good\tnever better\nbad\tthe worst\n"}}};
+  expect_said(said_of<Slip::few_labels>(data),
+              "labels: --data mine.tsv: the plugin has no reader for it; name one that gives \"text\", "
+              "\"label\", as in -S data.type=tsv");
+  data.readers = {offer_of<Kind::reader, Rows<Fault::none>>("rows")};
+  EXPECT_EQ(said_of<Slip::few_labels>(data), "");
+}
+
+/// Needs an option that has no default, and another one beside it.
+class Needy final : public Schedule {
+ public:
+  static Schema options() {
+    return Schema()
+        .required("peak", OptionType::number, {.help = "largest factor", .min = 0.0, .max = 50.0})
+        .integer("period", 4, {.help = "steps", .unit = "steps", .min = 1});
+  }
+  Needy(const Options& options, const ScheduleContext&) : peak_(options.number("peak")) {
+    if (!options.given("peak") || peak_ == 0.0) throw OptionError("peak", "a peak of 0 learns nothing");
+  }
+  double factor(std::int64_t) const override { return peak_; }
+
+ private:
+  double peak_;
+};
+
+TEST(Settings, TakeThePlaceOfDefaults) {
+  const Offer offer = offer_of<Kind::schedule, Needy>("needy");
+  EXPECT_EQ(default_options(offer.options).number("peak"), 0.0);
+  for (const char* setting : {"peak=2.5", "schedule.peak=2.5"}) {
+    const std::vector<Offer> chosen = with_settings({offer}, {setting});
+    EXPECT_EQ(failures(findings_of(chosen.front())), "") << setting;
+    EXPECT_EQ(default_options(chosen.front().options).number("peak"), 2.5);
+    EXPECT_EQ(default_options(chosen.front().options).integer("period"), 4);
+  }
+}
+
+std::string refusal_of(const std::string& setting) {
+  try {
+    with_settings({offer_of<Kind::schedule, Needy>("needy")}, {setting});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Settings, AreRefusedWhereTheyDoNotFit) {
+  EXPECT_EQ(refusal_of("peek=2"),
+            "-S peek=2: nothing that is checked has an option \"peek\"; did you mean \"peak\"?");
+  EXPECT_EQ(refusal_of("task.peak=2"), "-S task.peak=2: nothing that is checked has an option \"task.peak\"");
+  EXPECT_EQ(refusal_of("peak=high"),
+            "-S peak=high: option \"peak\" of schedule \"needy\" must be a number, found text \"high\"");
+  EXPECT_EQ(chosen_reader({"peak=2", "data.type=tsv"}), "tsv");
+  EXPECT_EQ(chosen_reader({"peak=2"}), "");
 }
 
 TEST(SuiteFinds, ATaskThatLearnsFromPartsWhatItMustLearnFromTheWhole) {

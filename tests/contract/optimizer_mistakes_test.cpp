@@ -22,6 +22,8 @@ enum class Mistake {
   decays_as_the_first,
   writes_past_chunks,
   updates_whole_segments,
+  reads_one_beta_twice,
+  ignores_beta,
 };
 
 /// Of one element: x -= rate (m / (1 - 0.9^step) + decay x), m = 0.9 m + 0.1 g.
@@ -61,6 +63,33 @@ void update(const Device& device, const Blocks& blocks, double learning_rate, do
       });
 }
 
+/// m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2, x -= rate m / (sqrt(v) + 1e-6).
+template <class T>
+void update_with_betas(const Device& device, const Blocks& blocks, double learning_rate, double beta1,
+                       double beta2) {
+  T* values = elements<T>(blocks.values);
+  T* means = elements<T>(blocks.states[0]);
+  T* squares = elements<T>(blocks.states[1]);
+  const T* gradients = elements<T>(blocks.gradients);
+  const Segment* segments = blocks.segments;
+  const Chunk* chunks = blocks.chunks;
+  const double* gradient_scale = blocks.gradient_scale;
+  const T b1 = static_cast<T>(beta1), b2 = static_cast<T>(beta2);
+  for_uneven_rows(
+      device, "mistaken::betas", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const T rate = static_cast<T>(learning_rate * segments[chunk.segment].learning_rate);
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        row.each(chunk.size, [&](std::int64_t i) {
+          const std::int64_t at = chunk.begin + i;
+          const T gradient = scale * gradients[at];
+          means[at] = b1 * means[at] + (T(1) - b1) * gradient;
+          squares[at] = b2 * squares[at] + (T(1) - b2) * gradient * gradient;
+          values[at] -= rate * means[at] / (Kokkos::sqrt(squares[at]) + T(1e-6));
+        });
+      });
+}
+
 template <Mistake M>
 class Mistaken : public Optimizer {
  public:
@@ -93,6 +122,49 @@ std::string said_of() {
   Registrar registrar;
   registrar.add<Kind::optimizer, Mistaken<M>>("mistaken");
   return failures(findings_of(registrar.offers().front()));
+}
+
+/// Adam without a correction of its bias, with two betas.
+template <Mistake M>
+class TwoBetas final : public Optimizer {
+ public:
+  static Schema options() {
+    const OptionRule share = {.help = "share of the past", .min = 0.0, .max = 1.0, .exclusive_max = true};
+    return Schema()
+        .number("learning_rate", 0.01, {.help = "step size", .min = 0.0, .exclusive_min = true})
+        .number("beta1", 0.9, share)
+        .number("beta2", 0.99, share);
+  }
+  TwoBetas(const Options& options, const OptimizerContext&)
+      : learning_rate_(options.number("learning_rate")),
+        beta1_(M == Mistake::ignores_beta ? 0.9 : options.number("beta1")),
+        beta2_(options.number(M == Mistake::reads_one_beta_twice ? "beta1" : "beta2")) {}
+  double learning_rate() const override { return learning_rate_; }
+  std::vector<std::string> states() const override { return {"mean", "square"}; }
+  void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t) override {
+    dispatch_parameters(blocks.values.dtype, [&](auto type) {
+      update_with_betas<decltype(type)>(device, blocks, learning_rate, beta1_, beta2_);
+    });
+  }
+
+ private:
+  double learning_rate_, beta1_, beta2_;
+};
+
+template <Mistake M>
+std::string said_of_betas() {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, TwoBetas<M>>("betas");
+  return failures(findings_of(registrar.offers().front()));
+}
+
+TEST(OptimizerCheck, FindsAnOptionThatIsNotUsed) {
+  EXPECT_EQ(said_of_betas<Mistake::none>(), "");
+  expect_said(
+      said_of_betas<Mistake::reads_one_beta_twice>(),
+      "effect of options: with beta2 = 0.500000, 60 steps compute the bits that they compute with the "
+      "default; does the constructor read this option, and update use it?");
+  expect_said(said_of_betas<Mistake::ignores_beta>(), "effect of options: with beta1 = 0.500000, 60 steps");
 }
 
 TEST(OptimizerCheck, PassesARightOne) {

@@ -414,5 +414,40 @@ TEST(SuiteFinds, AScheduleWithAMemory) {
   expect_said(failures(findings_of(registrar.offers().front())), "a schedule is a pure function of the step");
 }
 
+enum class Slope { zero, a_million, throws_late, the_step };
+
+template <Slope S>
+class Sloping final : public Schedule {
+ public:
+  static Schema options() { return {}; }
+  Sloping(const Options&, const ScheduleContext&) {}
+  double factor(std::int64_t step) const override {
+    if (S == Slope::throws_late && step > 6000) throw Error("the table ends at step 6000");
+    if (S == Slope::zero) return 0.0;
+    if (S == Slope::a_million) return 1e6;
+    return S == Slope::the_step ? static_cast<double>(step) : 1.0;
+  }
+};
+template <Slope S>
+std::string failures_of_slope() {
+  Registrar registrar;
+  registrar.add<Kind::schedule, Sloping<S>>("sloping");
+  return failures(findings_of(registrar.offers().front()));
+}
+TEST(SuiteFinds, SchedulesWithFactorsThatCannotBeMeant) {
+  expect_said(
+      failures_of_slope<Slope::zero>(),
+      "factors: the factor is 0 at every step of a run of 1000 steps with defaults, so nothing would be "
+      "learned");
+  expect_said(failures_of_slope<Slope::a_million>(),
+              "factors: the factor is 1000000.000000 at step 1 of 1 with defaults; it multiplies the option "
+              "learning_rate, which is the rate at factor 1, so it must be at most 100");
+  expect_said(failures_of_slope<Slope::the_step>(), "factors: the factor is 101.000000 at step 101 of 1000");
+  expect_said(
+      failures_of_slope<Slope::throws_late>(),
+      "factors: factor throws at step 6001 of 20000 with defaults: the table ends at step 6000; refuse "
+      "what cannot be in the constructor, before the run starts");
+}
+
 }  // namespace
 }  // namespace encore::testing

@@ -5,7 +5,7 @@
 #include "base/sha256.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
-#include "onnx/onnx_file.hpp"
+#include "onnx_graph/onnx_file.hpp"
 
 namespace encore::fuzz {
 

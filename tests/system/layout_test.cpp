@@ -30,9 +30,9 @@ using Names = std::vector<std::string>;
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
 const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysis", "document",
                                "report", "bundle", "serve",   "app",    "cli"};
-const Names worker_folders = {"plugin_host", "memory",      "kernels", "contract", "model",
-                              "tasks",       "distributed", "infer",   "library",  "onnx",
-                              "train",       "bench",       "worker"};
+const Names worker_folders = {"plugin_host", "memory", "kernels",     "onnx_graph", "contract",
+                              "model",       "tasks",  "distributed", "infer",      "library",
+                              "onnx",        "train",  "bench",       "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.

@@ -62,6 +62,27 @@ TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
   expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
 }
 
+/// The page has the whole source, line by line in its order, and what it shows of the test is there.
+void expect_shows_whole(const std::string& page, const std::string& kind, int least) {
+  const std::string folder = "template/" + kind + "/";
+  expect_shows(page, {folder + "my_plugin.cpp", folder + "my_plugin_test.cpp"}, least);
+  EXPECT_NE(dense(content("docs/" + page)).find(dense(content("plugins/" + folder + "my_plugin.cpp"))),
+            std::string::npos)
+      << page << " does not show the whole of plugins/" << folder << "my_plugin.cpp";
+}
+
+TEST(AddingAnOptimizer, ShowsTheWholeTemplate) {
+  expect_shows_whole("guides/adding_an_optimizer.md", "optimizer", 80);
+}
+
+TEST(AddingASchedule, ShowsTheWholeTemplate) {
+  expect_shows_whole("guides/adding_a_schedule.md", "schedule", 40);
+}
+
+TEST(AddingATokenizer, ShowsTheWholeTemplate) {
+  expect_shows_whole("guides/adding_a_tokenizer.md", "tokenizer", 110);
+}
+
 TEST(TaskTemplate, IsShort) {
   std::ptrdiff_t lines = 0;
   for (const char* file : {"my_plugin.cpp", "my_plugin_test.cpp"}) {

@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "base/sha256.hpp"
-#include "onnx/onnx_file.hpp"
-#include "onnx/proto_message.hpp"
+#include "onnx_graph/onnx_file.hpp"
+#include "onnx_graph/proto_message.hpp"
 
 namespace encore {
 namespace {

@@ -1,11 +1,11 @@
 // The numbers of the fields are those of onnx.proto.
-#include "onnx/onnx_file.hpp"
+#include "onnx_graph/onnx_file.hpp"
 
 #include <span>
 #include <variant>
 
 #include "base/sha256.hpp"
-#include "onnx/proto_message.hpp"
+#include "onnx_graph/proto_message.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore {

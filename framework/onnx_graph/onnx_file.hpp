@@ -19,7 +19,7 @@ inline constexpr const char* onnx_file = "model.onnx";
 /// Beside it, where weights have a file of their own.
 inline constexpr const char* onnx_data_file = "model.onnx.data";
 
-/// As onnx.proto numbers them.
+/// The types of tensors have the numbers of onnx.proto.
 enum class OnnxType : std::uint8_t { float32 = 1, int64 = 7, boolean = 9 };
 
 struct OnnxTensor {
@@ -49,7 +49,7 @@ struct OnnxModel {
   std::map<std::string, std::string> metadata;
 };
 
-/// Where the weights of a file lie.
+/// The weights of a file lie inside it or in a file beside it.
 enum class OnnxWeights : std::uint8_t {
   inside,  ///< of up to 2 GB, the most that a message may have
   beside,  ///< in onnx_data_file
@@ -57,7 +57,7 @@ enum class OnnxWeights : std::uint8_t {
 
 /// The largest that a file with its weights inside may become.
 inline constexpr std::uint64_t most_onnx_bytes = 2'000'000'000;
-/// Of all constants.
+/// Returns the bytes of all constants.
 std::uint64_t constant_bytes(const OnnxModel& model);
 
 /// Writes onnx_file into the folder, and with `beside` onnx_data_file before it; returns size and SHA-256 of

@@ -1,0 +1,31 @@
+// at_once: the same work from several threads that begin together, for const functions that the host calls
+// so. What such a check sees depends on luck: a build with the thread sanitizer (preset tsan) sees each
+// access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.
+#pragma once
+
+#include <future>
+#include <latch>
+#include <vector>
+
+namespace encore {
+
+inline constexpr std::size_t threads_at_once = 4;
+
+/// Calls `work(thread)`, which returns whether all went well, from four threads at once; whether it did in
+/// all. An exception of a thread is thrown here when all have ended.
+template <class Work>
+bool at_once(const Work& work) {
+  std::latch begin(threads_at_once);
+  std::vector<std::future<bool>> threads;
+  for (std::size_t thread = 0; thread < threads_at_once; ++thread)
+    threads.push_back(std::async(std::launch::async, [&, thread] {
+      begin.arrive_and_wait();
+      return work(thread);
+    }));
+  for (const std::future<bool>& thread : threads) thread.wait();
+  bool all = true;
+  for (std::future<bool>& thread : threads) all = thread.get() && all;
+  return all;
+}
+
+}  // namespace encore

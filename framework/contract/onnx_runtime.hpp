@@ -1,0 +1,48 @@
+// OnnxRuns: runs graphs of ONNX by the Python package onnxruntime, where it is installed. Place in the flow:
+// onnx_check.cpp adds a run for each arrangement of a part, has all of them run by one process, and compares.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnx_graph/onnx_file.hpp"
+
+namespace encore {
+
+/// What is given to a graph under a name.
+struct OnnxFeed {
+  OnnxType type = OnnxType::int64;  ///< or float32
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+
+/// What came out of it.
+struct OnnxResult {
+  std::string refusal = {};  ///< what onnxruntime said of the graph; empty: it ran
+  std::map<std::string, OnnxFeed> outputs = {};
+};
+
+/// Uses a folder of its own below that for temporary files.
+class OnnxRuns {
+ public:
+  OnnxRuns();
+  ~OnnxRuns();
+  OnnxRuns(const OnnxRuns&) = delete;
+  OnnxRuns& operator=(const OnnxRuns&) = delete;
+
+  /// Of the inputs of the graph those that are not in `feeds` are an Error.
+  void add(const OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds);
+  std::size_t size() const { return runs_.size(); }
+  /// Returns a result for each add(), in that order. Throws NotChecked where python3 or the package is
+  /// missing.
+  std::vector<OnnxResult> run() const;
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> runs_;
+};
+
+}  // namespace encore

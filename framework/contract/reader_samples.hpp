@@ -1,0 +1,38 @@
+// Sets of files that readers are checked with, and the same sets as other editors and systems write them.
+// Place in the flow: reader_checks.cpp reads them all.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/records.hpp>
+
+#include "contract/suite.hpp"
+
+namespace encore {
+
+/// What `read` gets at once: one file, or several that belong together, as the two sides of a parallel
+/// corpus.
+struct FileSet {
+  std::string name;  ///< for messages
+  std::vector<CheckFile> files;
+};
+
+/// Many formats, of which a reader need not understand more than one.
+const std::vector<FileSet>& sample_sets();
+
+/// A set written otherwise.
+struct Rewritten {
+  std::string how;  ///< "with CRLF line ends"
+  FileSet set;
+  bool same_records = true;  ///< false: it may be refused, by the name of its file
+};
+
+/// With CRLF line ends, with a byte order mark, without a newline at the end, with NUL: what of it changes
+/// the bytes.
+std::vector<Rewritten> rewritten(const FileSet& set);
+
+/// Whether both have equal fields; line ends within a value may be of any kind.
+bool equal_apart_from_line_ends(const Records& a, const Records& b);
+
+}  // namespace encore

@@ -1,0 +1,80 @@
+// Parses the settings and puts them into the schemas of offers, where every check finds them as defaults.
+#include "contract/settings.hpp"
+
+#include <algorithm>
+
+#include "base/nearest.hpp"
+#include "config/check_value.hpp"
+#include "config/core_schema.hpp"
+#include "config/override.hpp"
+#include "contract/suite.hpp"
+
+namespace encore {
+namespace {
+
+/// Returns whether it is `data.type=NAME`, which belongs to the file of --data.
+bool chooses_reader(const Override& setting) {
+  return setting.path == std::vector<std::string>{"data", "type"};
+}
+
+/// A layer has a table for each place where it stands, so any of them means it.
+bool is_table_of(Kind kind, const std::vector<std::string>& path) {
+  if (path.size() == 1) return true;
+  std::string table;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) table += (i == 0 ? "" : ".") + path[i];
+  if (kind == Kind::layer) return table.starts_with("model.layer.") || table == "model.norm";
+  return table == table_of(kind);
+}
+
+/// Required and with a default: default_options has the value as somebody's choice.
+Schema with_choice(const Schema& schema, const std::string& name, const OptionValue& value) {
+  Schema chosen;
+  for (Option option : schema.options()) {
+    if (option.name == name) {
+      option.fallback = value;
+      option.required = true;
+    }
+    chosen.add(std::move(option));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::string chosen_reader(const std::vector<std::string>& settings) {
+  std::string reader;
+  for (const std::string& text : settings)
+    if (const Override setting = parse_override(text); chooses_reader(setting)) {
+      if (!setting.value.is_text())
+        throw Error("-S " + text + ": data.type names a reader, as in data.type=tsv");
+      reader = setting.value.text();
+    }
+  return reader;
+}
+
+std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<std::string>& settings) {
+  for (const std::string& text : settings) {
+    const Override setting = parse_override(text);
+    if (chooses_reader(setting)) continue;
+    const std::string& name = setting.path.back();
+    bool fits = false;
+    std::vector<std::string> names;
+    for (Offer& offer : offers) {
+      if (!is_table_of(offer.kind, setting.path)) continue;
+      for (const Option& option : offer.options.options()) names.push_back(option.name);
+      const Option* option = offer.options.find(name);
+      if (option == nullptr) continue;
+      OptionValue value;
+      if (const auto problem = check_value(setting.value, *option, value))
+        throw Error("-S " + text + ": option \"" + name + "\" of " + subject_of(offer) + " " + *problem);
+      offer.options = with_choice(offer.options, name, value);
+      fits = true;
+    }
+    if (!fits)
+      throw Error("-S " + text + ": nothing that is checked has an option \"" + setting.key + "\"" +
+                  did_you_mean(name, names));
+  }
+  return offers;
+}
+
+}  // namespace encore

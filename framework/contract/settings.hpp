@@ -1,0 +1,22 @@
+// Settings of `exp plugin check -S KEY=VALUE`: values that take the place of defaults in everything the suite
+// does. Place in the flow: the worker's check-plugin applies them to what the plugin offers before it asks
+// for the checks (suite.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/plugin.hpp>
+
+namespace encore {
+
+/// The reader that `data.type=NAME` among the settings chooses for the file of --data; empty where none does.
+std::string chosen_reader(const std::vector<std::string>& settings);
+
+/// The offers with these settings as their defaults. KEY is an option ("levels"), which every offer gets that
+/// declares it, or one with its table as in an experiment file ("task.levels", "data.header",
+/// "model.layer.attention.heads"). Throws Error for a value that does not fit its option, and for a key that
+/// no offer has.
+std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<std::string>& settings);
+
+}  // namespace encore

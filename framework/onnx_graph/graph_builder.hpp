@@ -1,0 +1,66 @@
+// GraphBuilder: the graph that layers and heads write their ONNX form into (onnx_form.hpp), apart from where
+// the values of parameters come from. Place in the flow: GraphWriter (onnx) walks over a model with it, the
+// contract suite over one part; onnx_file.hpp writes the file.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <encore/onnx_form.hpp>
+
+#include "onnx_graph/onnx_file.hpp"
+
+namespace encore {
+
+/// Inputs of every graph, as `transformers` calls them.
+inline constexpr const char* ids_input = "input_ids";
+inline constexpr const char* mask_input = "attention_mask";
+inline constexpr const char* segments_input = "token_type_ids";
+
+/// A parameter as the graph has it.
+struct OnnxParameter {
+  std::string path;  ///< its name in the graph; equal paths are one constant
+  std::vector<std::int64_t> shape;
+  std::function<std::vector<float>()> values;  ///< asked once for each constant
+};
+
+class GraphBuilder : public OnnxGraph {
+ public:
+  GraphBuilder();
+
+  std::vector<OnnxValue> nodes(const std::string& operation, const std::vector<OnnxValue>& inputs,
+                               const std::vector<OnnxAttribute>& attributes, std::size_t outputs) override;
+  OnnxValue parameter(Parameter parameter) override;
+  OnnxValue turned(Parameter matrix) override;
+  OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) override;
+  OnnxValue integers(const std::vector<std::int64_t>& shape,
+                     const std::vector<std::int64_t>& values) override;
+  OnnxValue ids() override { return input(ids_input, {batch, length}); }
+  OnnxValue segments() override { return input(segments_input, {batch, length}); }
+  OnnxValue mask() override;
+  OnnxValue input(const std::string& name, const std::vector<std::int64_t>& shape) override {
+    return add_input(name, OnnxType::int64, shape);
+  }
+  void output(const std::string& name, const OnnxValue& value,
+              const std::vector<std::int64_t>& shape) override;
+
+ protected:
+  /// What a handle of the part that is being written means. Throws where the part did not declare it.
+  virtual OnnxParameter held_parameter(Parameter parameter) const = 0;
+  OnnxValue add_input(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape);
+
+  OnnxModel graph_;
+  std::string scope_;  ///< in front of the names of nodes: the path of the part that is being written
+
+ private:
+  OnnxValue constant(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape,
+                     std::vector<std::byte> bytes);
+
+  std::map<std::string, std::vector<OnnxValue>>
+      known_;                                  ///< outputs of nodes, constants, by all that they are made of
+  std::map<std::string, std::size_t> counts_;  ///< of names
+};
+
+}  // namespace encore

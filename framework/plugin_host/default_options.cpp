@@ -1,0 +1,44 @@
+// Chooses a value for each option, a small one where the schema has no default.
+#include "plugin_host/default_options.hpp"
+
+namespace encore {
+
+OptionValue smallest_value(const Option& option) {
+  switch (option.type) {
+    case OptionType::boolean:
+      return false;
+    case OptionType::integer:
+      return static_cast<std::int64_t>(option.rule.min.value_or(1.0));
+    case OptionType::number: {
+      const double low = option.rule.min.value_or(0.0);
+      if (!option.rule.exclusive_min) return low;
+      return option.rule.max ? 0.5 * (low + *option.rule.max) : low + 1.0;
+    }
+    case OptionType::text_list:
+      return std::vector<std::string>{};
+    case OptionType::number_list:
+      return std::vector<double>{};
+    case OptionType::integer_or_percentage:
+      return static_cast<std::int64_t>(option.rule.min.value_or(1.0));
+    case OptionType::text:
+    case OptionType::path:
+    case OptionType::path_list:
+      break;
+  }
+  return option.choices.empty() ? std::string("value") : option.choices.front();
+}
+
+Options default_options(const Schema& schema) {
+  Options options;
+  for (const Option& option : schema.options()) {
+    if (option.fallback && option.required)  // with_settings
+      options.set(option.name, *option.fallback);
+    else if (option.fallback)
+      options.set_default(option.name, *option.fallback);
+    else if (option.required)
+      options.set(option.name, smallest_value(option));
+  }
+  return options;
+}
+
+}  // namespace encore

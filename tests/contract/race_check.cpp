@@ -1,0 +1,56 @@
+// race_check: the checks of tokenizers, tasks and readers in a build with the thread sanitizer, which reports
+// every access to shared memory without a lock, whatever the threads happen to do. No kernel runs here: the
+// sanitizer does not know how OpenMP's threads wait for each other.
+//
+//   race_check PLUGIN.so...     exit 0: no race and no failed check, 66: a race, reported on standard error
+#include <exception>
+#include <iostream>
+
+#include "contract/suite.hpp"
+#include "plugin_host/loader.hpp"
+
+namespace {
+
+using namespace encore;
+
+std::vector<Check> checks_of(const Offer& offer) {
+  if (offer.kind == Kind::tokenizer) return tokenizer_checks(offer);
+  if (offer.kind == Kind::task) return task_checks(offer, {});
+  if (offer.kind == Kind::reader) return reader_checks(offer, {});
+  return {};
+}
+
+/// Returns the number of checks that failed.
+int check_plugin(const std::filesystem::path& file) {
+  int failed = 0;
+  const OpenedPlugin plugin = open_plugin(file);
+  for (const Offer& offer : plugin.offers.offers())
+    for (const Check& check : checks_of(offer)) {
+      std::cout << subject_of(offer) << ": " << check.name << std::endl;
+      try {
+        check.run();
+      } catch (const NotChecked&) {  // nothing to compare
+      } catch (const std::exception& error) {
+        std::cout << "FAIL  " << error.what() << std::endl;
+        ++failed;
+      }
+    }
+  return failed;
+}
+
+}  // namespace
+
+/// Read by the sanitizer at the start: the first race ends the program.
+extern "C" const char* __tsan_default_options() {
+  return "halt_on_error=1:exitcode=66";
+}
+
+int main(int argc, char** argv) try {
+  int failed = 0;
+  for (int i = 1; i < argc; ++i) failed += check_plugin(argv[i]);
+  std::cout << argc - 1 << " plugins, " << failed << " failed checks" << std::endl;
+  return failed == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << "race_check: " << error.what() << std::endl;
+  return 1;
+}
