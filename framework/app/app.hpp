@@ -37,6 +37,12 @@ class Events {
   virtual bool can_ask() const { return false; }
 };
 
+/// Ends the progress that was reported, however its scope is left.
+struct ProgressEnd {
+  Events& events;
+  ~ProgressEnd() { events.progressed("", 0, 0, ""); }
+};
+
 struct App {
   std::filesystem::path database;
   Events& events;

@@ -85,6 +85,7 @@ Json ask(const App& app, const PlannedRuns& planned, const std::vector<std::stri
   nlohmann::json request = nlohmann::json::array();
   for (const Specification* model : models) request.push_back(model->to_json());
   std::size_t done = 0;
+  const ProgressEnd end{app.events};
   const auto seen = [&](std::string_view text) {
     done += static_cast<std::size_t>(std::ranges::count(text, '\n'));
     app.events.progressed("sized", std::min(done, models.size()), models.size(), "models");

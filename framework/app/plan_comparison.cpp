@@ -74,6 +74,7 @@ void keep_to_changed(PlannedRun& run) {
 
 void compare_with(Store& store, PlannedRuns& planned, const App& app) {
   PluginFiles files;
+  const ProgressEnd end{app.events};
   for (PlannedRun& run : planned.runs) {
     app.events.progressed("looked up", static_cast<std::size_t>(&run - planned.runs.data()),
                           planned.runs.size(), "runs");
@@ -91,7 +92,6 @@ void compare_with(Store& store, PlannedRuns& planned, const App& app) {
       run.new_repeat = true;
     }
   }
-  app.events.progressed("looked up", planned.runs.size(), planned.runs.size(), "runs");
   leave_spent_parents(planned);
 }
 

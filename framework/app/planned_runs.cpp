@@ -36,6 +36,7 @@ PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
   planned.catalogue.require_built(strings_of(document));
+  const ProgressEnd end{app.events};
   const auto made = [&](std::size_t done, std::size_t all) {
     app.events.progressed("planned", done, all, "points");
   };
@@ -288,6 +289,7 @@ void require_startable(const PlannedRuns& planned, const App& app) {
   std::vector<const Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
+  const ProgressEnd end{app.events};
   const auto checked = [&](std::size_t done, std::size_t all) {
     app.events.progressed("checked", done, all, "settings");
   };

@@ -34,6 +34,7 @@ class RunSession final : public RunnerObserver {
     else
       work_here(std::move(code), places, session);
     for (const std::size_t task : ended_) result_.ended.push_back(made_.tasks[task].run);
+    events_.concluded(result_);
     return std::move(result_);
   }
 

@@ -71,6 +71,21 @@ struct TrialNews {
   std::int64_t seeds = 0;             ///< of a confirmation
 };
 
+struct SessionResult {
+  std::size_t planned = 0;               ///< runs of the plan
+  std::vector<std::int64_t> ended = {};  ///< runs whose end is recorded, in the order of their tasks
+  std::vector<std::string> unrecorded = {};
+  std::size_t left = 0;  ///< not started
+  bool failed = false;
+  bool unfinished = false;  ///< a run can go on
+  bool gaps = false;        ///< the record of a complete run has some
+  bool detached = false;    ///< jobs of Slurm do the rest
+  std::size_t held = 0, submitted = 0;
+
+  /// All that was planned is complete, and so is its record.
+  bool is_whole() const { return !failed && !unfinished && !gaps && left == 0; }
+};
+
 /// What a session reports, in the order in which it happens. Called from the session's thread.
 class SessionEvents {
  public:
@@ -96,21 +111,8 @@ class SessionEvents {
   virtual void glanced() {}
   /// How the jobs of a scheduler stand, and how far the run is where there is but one.
   virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
-};
-
-struct SessionResult {
-  std::size_t planned = 0;               ///< runs of the plan
-  std::vector<std::int64_t> ended = {};  ///< runs whose end is recorded, in the order of their tasks
-  std::vector<std::string> unrecorded = {};
-  std::size_t left = 0;  ///< not started
-  bool failed = false;
-  bool unfinished = false;  ///< a run can go on
-  bool gaps = false;        ///< the record of a complete run has some
-  bool detached = false;    ///< jobs of Slurm do the rest
-  std::size_t held = 0, submitted = 0;
-
-  /// All that was planned is complete, and so is its record.
-  bool is_whole() const { return !failed && !unfinished && !gaps && left == 0; }
+  /// The last event of a session of planned runs; the store is still open, even where its file is gone.
+  virtual void concluded(const SessionResult& /*result*/) {}
 };
 
 /// The places of at most `runs` workers. Throws UsageError where --devices does not fit the backend or -j.

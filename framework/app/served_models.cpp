@@ -109,6 +109,7 @@ ServedRun model_in(const ServingRequest& request, const fs::path& folder, const 
 }
 
 ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
+  const ProgressEnd end{app.events};
   const auto bundled =
       std::make_shared<const BundledRun>(word.archive, word.run, "say which with " + word.archive + ":ID",
                                          [&](std::size_t done, std::size_t all) {

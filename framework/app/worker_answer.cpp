@@ -29,10 +29,6 @@ std::string message_of(const ProgramOutput& answer) {
 class AnswerWatch {
  public:
   explicit AnswerWatch(Events& events) : events_(events) {}
-  ~AnswerWatch() { events_.progressed("", 0, 0, ""); }
-  AnswerWatch(const AnswerWatch&) = delete;
-  AnswerWatch& operator=(const AnswerWatch&) = delete;
-
   void seen(std::string_view text) {
     while (!answering_ && !text.empty()) {
       const std::size_t end = text.find('\n');
@@ -66,6 +62,7 @@ std::string worker_answer_text(Events& events, const std::filesystem::path& work
                                const std::vector<std::string>& arguments, const std::string& input) {
   ProgramOutput answer;
   {
+    const ProgressEnd end{events};
     AnswerWatch watch(events);
     answer =
         run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});

@@ -240,6 +240,7 @@ OpenedBundle::OpenedBundle(Events& events, const std::string& archive,
     : archive_(archive) {
   std::error_code missing;
   if (!std::filesystem::exists(archive, missing)) throw UsageError("there is no bundle " + archive);
+  const ProgressEnd end{events};
   unpacked_ = std::make_unique<UnpackedBundle>(
       archive, [&](std::size_t done, std::size_t all) { events.progressed("unpacked", done, all, "files"); });
   checked_ = check_bundle(*unpacked_, archive, catalogue_here(plugin_path));

@@ -127,6 +127,7 @@ int bundle(const BundleRequest& request, App& app, Console& console) {
   for (const std::string& folder : request.sources) task.choice.sources.push_back(folder);
   task.catalogue = catalogue_here();
   task.report = report_of(store, search ? selection_of(task.runs) : selection);
+  const ProgressEnd end{app.events};
   if (!request.quiet)
     task.progress = [&](std::size_t done, std::size_t all) {
       app.events.progressed("packed", done, all, "files");

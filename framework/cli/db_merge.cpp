@@ -77,6 +77,7 @@ DatabaseMerge merge(const App& app, Store& store, const fs::path& file, bool dry
   } else if (fs::exists(file.parent_path() / bundle_metadata)) {  // unpacked by hand
     origin.kind = "bundle";
   }
+  const ProgressEnd end{app.events};
   return merge_database(
       store, database,
       {.dry_run = dry_run, .origin = origin, .progress = [&](std::size_t done, std::size_t all) {

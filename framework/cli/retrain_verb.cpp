@@ -77,7 +77,8 @@ Json outcome_json(const RunRow& run, const RunRow& parent, const Retraining& ret
 }
 
 int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
-  SessionScreen screen(console, request.session.quiet, request.json);
+  // The answer is the comparison, not the list of runs.
+  SessionScreen screen(console, request.session.quiet, request.json, false);
   const RetrainResult result = retrain(request, app, screen);
   if (request.dry_run) {
     if (request.json)
@@ -87,11 +88,8 @@ int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
     return exit_done;
   }
   if (!result.retraining) {
-    if (result.session) {
-      // Its own answer is the comparison, of which there is none yet.
-      const int code = screen.conclude(app, *result.session, false);
-      if (code != exit_done) return code;
-    }
+    const int code = result.session ? exit_code_of(app, *result.session) : exit_done;
+    if (code != exit_done) return code;
     console.noticed(result.plan.run + " is " + result.state +
                     ", so that it is not compared yet; the same command goes on");
     return exit_interrupted;

@@ -59,7 +59,7 @@ int run_verb(const RunRequest& request, App& app, Console& console) {
   if (const std::string wrong = wrong_jobs_of_slurm(request.session); !wrong.empty()) throw UsageError(wrong);
   SessionScreen screen(console, request.session.quiet, request.json);
   const RunResult result = run(request, app, screen);
-  if (result.session) return screen.conclude(app, *result.session);
+  if (result.session) return exit_code_of(app, *result.session);
   std::optional<Store> store;
   if (result.has_database) store.emplace(app.database, OpenMode::read);
   if (request.json) {
@@ -76,7 +76,7 @@ int run_verb(const RunRequest& request, App& app, Console& console) {
 int retry_verb(const RetryRequest& request, App& app, Console& console) {
   SessionScreen screen(console, request.session.quiet, request.json);
   const RetryResult result = retry(request, app, screen);
-  if (result.session) return screen.conclude(app, *result.session);
+  if (result.session) return exit_code_of(app, *result.session);
   if (request.json)
     print_nothing(console, {});
   else
@@ -87,7 +87,7 @@ int retry_verb(const RetryRequest& request, App& app, Console& console) {
 int import_verb(const ImportRequest& request, App& app, Console& console) {
   SessionScreen screen(console, request.session.quiet, request.json);
   const ImportResult result = import(request, app, screen);
-  if (result.session) return screen.conclude(app, *result.session);
+  if (result.session) return exit_code_of(app, *result.session);
   const RunRow& run = *result.known;
   if (request.json)
     print_nothing(console, {run});

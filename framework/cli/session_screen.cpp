@@ -13,10 +13,11 @@
 
 namespace encore {
 
-SessionScreen::SessionScreen(Console& console, bool quiet, bool json)
+SessionScreen::SessionScreen(Console& console, bool quiet, bool json, bool answers)
     : console_(console),
       quiet_(quiet),
       json_(json),
+      answers_(answers),
       out_(json ? console.err : console.out),
       lines_(out_, json ? console.error_terminal : console.terminal) {}
 
@@ -153,35 +154,35 @@ void SessionScreen::say(const std::string& text) {
   out_ << text << std::endl;
 }
 
-int SessionScreen::leave(const SessionResult& result) {
-  out_ << result.held << (result.held == 1 ? " run is" : " runs are") << " in the hands of Slurm ("
-       << result.submitted << (result.submitted == 1 ? " submission)" : " submissions)");
-  if (result.left > 0)
-    out_ << "; " << result.left << " more wait for runs that they start from: the same command "
-         << "submits them once those have ended";
-  out_ << "\n  next      " << console_.suggestion({"status", "-w"}) << '\n' << std::flush;
-  return result.failed ? exit_failed : result.unfinished ? exit_interrupted : exit_done;
-}
-
-/// A failure is told by the exit code, unless the user ended the work before all was tried.
-int SessionScreen::conclude(const App& app, const SessionResult& result, bool answers) {
+void SessionScreen::concluded(const SessionResult& result) {
   lines_.hide();
-  Store store(app.database, OpenMode::read);
-  if (json_ && answers) {
+  if (json_ && answers_) {
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-    for (const std::int64_t number : result.ended) runs.push_back(run_head_json(store.read_run(number)));
+    for (const std::int64_t number : result.ended) runs.push_back(run_head_json(store_->read_run(number)));
     console_.print(
         {{"version", 1}, {"runs", runs}, {"not_recorded", result.unrecorded}, {"not_started", result.left}});
   }
-  if (result.detached) return leave(result);
+  if (result.detached) {
+    out_ << result.held << (result.held == 1 ? " run is" : " runs are") << " in the hands of Slurm ("
+         << result.submitted << (result.submitted == 1 ? " submission)" : " submissions)");
+    if (result.left > 0)
+      out_ << "; " << result.left << " more wait for runs that they start from: the same command "
+           << "submits them once those have ended";
+    out_ << "\n  next      " << console_.suggestion({"status", "-w"}) << '\n' << std::flush;
+    return;
+  }
   if (result.left > 0)
     out_ << result.left << (result.left == 1 ? " more run was" : " more runs were") << " not started\n";
   if (result.planned > 1) {
-    print_sweep_summary(out_, console_, store, result.ended);
+    print_sweep_summary(out_, console_, *store_, result.ended);
     for (const std::string& name : result.unrecorded)
       out_ << name << " has ended, but that is not recorded\n";
   }
   out_.flush();
+}
+
+int exit_code_of(const App& app, const SessionResult& result) {
+  if (result.detached) return result.failed ? exit_failed : result.unfinished ? exit_interrupted : exit_done;
   const bool unfinished = result.unfinished || result.left > 0;
   if (unfinished && app.stop.load() > 0) return exit_interrupted;
   if (result.failed) return exit_failed;

@@ -14,9 +14,9 @@ namespace encore {
 
 class SessionScreen final : public RetrainEvents {
  public:
-  /// Answers for programs go to the standard output alone: with `json` everything else goes to the standard
-  /// error.
-  SessionScreen(Console& console, bool quiet, bool json);
+  /// With `json` the standard output gets the answer alone, and everything else goes to the standard error.
+  /// `answers`: the answer is the list of runs.
+  SessionScreen(Console& console, bool quiet, bool json, bool answers = true);
 
   void settled(const RunRow& run) override;
   void planned(const PlannedRuns& planned) override;
@@ -31,23 +31,23 @@ class SessionScreen final : public RetrainEvents {
   void noticed(const std::string& text) override;
   void glanced() override { lines_.refresh(); }
   void queued(const std::string& text, const Progressed* progress) override;
-
-  /// What stands at the end, of one run or of a sweep. Returns the exit code. `answers`: with JSON, the
-  /// answer is the list of runs.
-  int conclude(const App& app, const SessionResult& result, bool answers = true);
+  /// What stands at the end, of one run or of a sweep.
+  void concluded(const SessionResult& result) override;
 
  private:
   void say(const std::string& text);
   std::string queue_text(const std::string& text, const Progressed* progress) const;
-  int leave(const SessionResult& result);
 
   Console& console_;
-  const bool quiet_, json_;
+  const bool quiet_, json_, answers_;
   std::ostream& out_;
   LiveLines lines_;
   Store* store_ = nullptr;
   std::string queue_;                                  ///< as it was shown last
   std::vector<std::unique_ptr<RunDisplay>> displays_;  ///< by task
 };
+
+/// A failure is told by it, unless the user ended the work before all was tried.
+int exit_code_of(const App& app, const SessionResult& result);
 
 }  // namespace encore
