@@ -116,8 +116,9 @@ BenchResult earlier(const std::string& name, const App& app, const Console& cons
 
 /// What would fail after minutes of measuring is refused first.
 void require_folder(const std::string& svg) {
+  if (svg.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(svg).parent_path();
-  if (!svg.empty() && !std::filesystem::is_directory(folder))
+  if (!std::filesystem::is_directory(folder))
     throw UsageError("--svg " + svg + ": there is no folder " + folder.string());
 }
 
