@@ -2,7 +2,7 @@
 # everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
 #
 #   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader] [HOST] SOURCES file... [LIBRARIES target...])
-#   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...])
+#   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...] [CHECK argument...])
 
 # Where plugins are built: NAME.so with NAME.json beside it. The folder to name in plugin_path.
 if(NOT DEFINED ENCORE_PLUGIN_DIRECTORY)
@@ -204,9 +204,10 @@ function(encore_add_plugin NAME)
 endfunction()
 
 # Two tests of the plugin NAME for CTest: NAME.check, everything that Encore asks of any plugin (`exp plugin check`), and NAME.test, a
-# program of the plugin's own made from SOURCES, which links encore::testing (<encore/testing.hpp>) and fails by its exit code.
+# program of the plugin's own made from SOURCES, which links encore::testing (<encore/testing.hpp>) and fails by its exit code. CHECK: more
+# arguments of `exp plugin check`, such as --data ${CMAKE_CURRENT_SOURCE_DIR}/sample.tsv -S data.type=tsv.
 function(encore_add_plugin_test NAME)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;CHECK" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "encore_add_plugin_test(${NAME} SOURCES file...): SOURCES are missing, or \"${arg_UNPARSED_ARGUMENTS}\" is one "
                         "argument too many")
@@ -215,7 +216,7 @@ function(encore_add_plugin_test NAME)
   target_link_libraries(${NAME}_test PRIVATE encore::testing ${arg_LIBRARIES})
   encore_apply_common(${NAME}_test PRIVATE ${arg_SOURCES})
   add_test(NAME ${NAME}.test COMMAND ${NAME}_test)
-  add_test(NAME ${NAME}.check COMMAND encore::exp plugin check $<TARGET_FILE:${NAME}>)
+  add_test(NAME ${NAME}.check COMMAND encore::exp plugin check $<TARGET_FILE:${NAME}> ${arg_CHECK})
   # Threads that wait for each other in busy loops would take the cores from the tests beside them.
   set_tests_properties(${NAME}.test ${NAME}.check PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

@@ -3,8 +3,9 @@
 // access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.
 #pragma once
 
+#include <atomic>
 #include <future>
-#include <latch>
+#include <thread>
 #include <vector>
 
 namespace encore {
@@ -15,11 +16,11 @@ inline constexpr std::size_t threads_at_once = 4;
 /// all. An exception of a thread is thrown here when all have ended.
 template <class Work>
 bool at_once(const Work& work) {
-  std::latch begin(threads_at_once);
+  std::atomic<std::size_t> arrived = 0;  // spinning: threads that sleep are woken one after the other
   std::vector<std::future<bool>> threads;
   for (std::size_t thread = 0; thread < threads_at_once; ++thread)
     threads.push_back(std::async(std::launch::async, [&, thread] {
-      begin.arrive_and_wait();
+      for (++arrived; arrived < threads_at_once;) std::this_thread::yield();
       return work(thread);
     }));
   for (const std::future<bool>& thread : threads) thread.wait();

@@ -204,7 +204,7 @@ class TaskCheck {
  private:
   /// A new task in each round: what it keeps of records is empty again.
   void require_threads(const Records& records, const ExampleSet& expected) const {
-    constexpr int rounds = 60;
+    constexpr int rounds = 500;
     for (int round = 0; round < rounds; ++round) {
       const auto task = samples_.prepared(roomy);
       task->extend(samples_.other());

@@ -241,7 +241,7 @@ std::vector<std::string> many_texts() {
 }
 
 std::string check_threads(const Offer& offer) {
-  constexpr int rounds = 30;
+  constexpr int rounds = 200;
   const auto one = trained(offer);
   const std::vector<std::string> vocabulary = vocabulary_lines_of(*one), texts = many_texts();
   std::vector<std::vector<std::int32_t>> expected;

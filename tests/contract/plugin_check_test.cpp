@@ -187,17 +187,6 @@ TEST(PluginCheck, SaysWhatItCouldNotCheck) {
   EXPECT_TRUE(answer.output.ends_with("16 checks passed, 1 not checked\n")) << answer.output;
 }
 
-/// Two threads seldom meet in a map by luck; both are caught by the sanitizer too (races.racing_task).
-TEST(PluginCheck, CatchesMapsWithoutALock) {
-  for (const char* name : {"racing_tokenizer", "racing_task"}) {
-    const ProgramOutput answer = check(samples / (std::string(name) + ".so"));
-    EXPECT_EQ(answer.end.exit_code, 1) << answer.output;
-    EXPECT_TRUE(answer.output.find("disturb each other") != std::string::npos ||
-                answer.output.find("the plugin crashed its worker") != std::string::npos)
-        << answer.output;
-  }
-}
-
 TEST(PluginCheck, NamesAReaderThatAbortsOnNul) {
   const ProgramOutput answer = check(samples / "abort_on_nul.so");
   EXPECT_EQ(answer.end.exit_code, 1) << answer.output;
