@@ -269,8 +269,8 @@ Form<PluginCheckRequest> plugin_check_form() {
                     "before it is used in an experiment"},
                    {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
                     "grant a slow check a quarter of an hour before it counts as one that hangs"},
-                   {"exp plugin check levels.so --data train.tsv -S data.type=tsv -S task.levels=5",
-                    "check a task on a file of yours, with an option that it needs"}}})
+                   {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --width 192 --length 96",
+                    "check at the sizes of your model too"}}})
       .option("backend", &R::backend, "NAME",
               "openmp, cuda or hip: whose worker opens it (default: that of this exp)")
       .option("timeout", &R::timeout, "SECONDS",
