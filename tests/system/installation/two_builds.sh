@@ -33,12 +33,13 @@ as() {   # as USER COMMAND...: in that user's home, with nothing of this environ
 build_as() {
   local user=$1 place=$2 start=$SECONDS
   as "$user" mkdir -p "$place"
-  (cd "$tree" && tar -c --exclude=./build --exclude=./.git .) | as "$user" tar -x -C "$place"
+  as "$user" tar -x -C "$place" <"$folder/tree.tar"
   as "$user" "$place/exp" build
   as "$user" cmake --install "$place/build/openmp" --prefix "$folder/home-$user/prefix" >"$folder/install-$user.log"
   mv "$folder/home-$user/prefix" "$folder/installed-$user"
   say "user $user has built in $((SECONDS - start)) s"
 }
+(cd "$tree" && tar -c --exclude=./build --exclude=./.git .) >"$folder/tree.tar"   # once: the tree may change while the first one builds
 build_as 64001 encore
 build_as 64002 src/of/another/depth/encore-2
 
