@@ -18,7 +18,7 @@ constexpr std::chrono::seconds plain_interval(10);
 /// And while nothing happens.
 constexpr std::chrono::seconds silent_interval(60);
 
-std::string counted(std::int64_t number, const std::string& what) {
+std::string rounded_count(std::int64_t number, const std::string& what) {
   return count_text(static_cast<double>(number)) + " " + what;
 }
 
@@ -110,10 +110,10 @@ void RunDisplay::stepped(std::int64_t, double loss) {
 
 void RunDisplay::show(const Started& started) {
   if (quiet_) return;
-  std::string text = started.parameters ? counted(*started.parameters, "parameters") : "";
+  std::string text = started.parameters ? rounded_count(*started.parameters, "parameters") : "";
   for (const char* split : {"train", "dev", "test"})
     if (const auto set = started.data.find(split); set != started.data.end())
-      text += (text.empty() ? "" : ", ") + counted(set->second.examples, split);
+      text += (text.empty() ? "" : ", ") + rounded_count(set->second.examples, split);
   if (started.threads)
     text += ", " + std::to_string(*started.threads) + (*started.threads == 1 ? " thread" : " threads");
   print(title_ + "  " + text);

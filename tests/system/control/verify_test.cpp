@@ -99,8 +99,8 @@ TEST_F(Verify, ScoresAreComparedWhereThatIsAskedFor) {
   train();
   const std::string text = verify({"--scores"}).output;
   EXPECT_TRUE(contains(text, "tiny equal: 6 digests of steps 5 to 20 agree, and so do ")) << text;
-  EXPECT_TRUE(
-      contains(verify({"--scores", "--kill-at", "13"}).output, " scores (openmp, 1 thread, killed after"));
+  const std::string killed = verify({"--scores", "--kill-at", "13"}).output;
+  EXPECT_TRUE(contains(killed, " scores (openmp, 1 thread, killed after")) << killed;
   expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; leave --steps out");
   sandbox.set("FAKE_SURFACE", "1");
   EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "nobody asked";
