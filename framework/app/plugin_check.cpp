@@ -99,11 +99,12 @@ class PluginCheck {
     for (const std::string& setting : request_.settings)
       if (const Override read = parse_override(setting); read.key == "data.type" && read.value.is_text())
         type = read.value.text();
+    if (type.empty()) return;
     const Manifest own = load_manifest(std::filesystem::path(file_).replace_extension(".json"));
     const auto is_reader = [&](const ManifestOffer& offer) {
       return offer.kind == Kind::reader && offer.name == type;
     };
-    if (type.empty() || std::ranges::any_of(own.offers, is_reader)) return;
+    if (std::ranges::any_of(own.offers, is_reader)) return;
     const Programs programs = installed_programs();
     const Catalogue catalogue =
         Catalogue::survey(plugin_search_path({}, {}, programs, backend_), fingerprint_of(programs, backend_));
