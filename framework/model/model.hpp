@@ -101,9 +101,10 @@ class Model {
   /// Returns the loss as forward_backward does.
   const double* end_gradients(std::int64_t shards, std::span<const double> scales);
 
-  /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
-  /// them: nothing is decoded. Returns the sum over all rows of each loss of the head, a double each in
-  /// device memory as above, or null where the batch has no truth.
+  /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten, and an
+  /// empty tensor for one on request that is not wanted; none of them: nothing is decoded. Returns the sum
+  /// over all rows of each loss of the head, a double each in device memory as above, or null where the batch
+  /// has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
 
   /// The states (N, C) of the encoder's last node without dropout, of each shard in turn: `seen` may read

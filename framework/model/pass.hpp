@@ -79,7 +79,7 @@ class Pass {
   /// batch. Calls `seen` with the number of each node after its own: the gradients of parameters that no
   /// earlier node has are then as they stay (Network::first_users).
   void backward(std::span<const double> scales, const std::function<void(std::size_t node)>& seen = {});
-  /// After forward: one tensor per HeadPlan::outputs.
+  /// After forward: one tensor per HeadPlan::outputs, empty where one on request is not wanted.
   void decode(std::span<const Tensor> outputs);
   /// A buffer of the head with the extents of the current batch.
   Tensor head_buffer(Buffer buffer) const {
