@@ -69,6 +69,7 @@ Form<PredictRequest> predict_form() {
               "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of "
               "the run's data, its data.type, labelled by the model")
       .flag("json", &R::json, "short for --format jsonl")
+      .flag("scores", &R::scores, "with probabilities: of each answer (score), and of every label (scores)")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
@@ -76,6 +77,8 @@ Form<PredictRequest> predict_form() {
       .refuse([](const R& request) -> std::string {
         if (request.json && request.format != "text" && request.format != "jsonl")
           return "--json and --format " + request.format + " ask for two formats; give one of them";
+        if (request.scores && request.format != "text" && request.format != "jsonl")
+          return "--format " + request.format + " has no place for --scores; use --format jsonl, or text";
         return "";
       })
       .exclude("file", "text", "both a text and --file are given; give one of them");
@@ -137,8 +140,9 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     require_format(format, store, row);
     call.run = find_trained_run(store, row, request.model.backend);
   }
-  call.arguments = worker_arguments(app, request.model, call.run, "predict",
-                                    {"--format", format, "--threads", threads_of(request.model)});
+  std::vector<std::string> options = {"--format", format, "--threads", threads_of(request.model)};
+  if (request.scores) options.emplace_back("--scores");
+  call.arguments = worker_arguments(app, request.model, call.run, "predict", options);
   return call;
 }
 

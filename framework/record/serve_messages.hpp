@@ -29,6 +29,7 @@ struct ServeItem {
   /// writing: it is sent as it grows.
   bool allowed = false;
   bool observed = false;  ///< of an answer: its facts are wanted
+  bool scored = false;    ///< of an answer: with probabilities, as `exp predict --scores --json` prints it
   std::string text = {};
 
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
@@ -54,6 +55,7 @@ struct ServeModel {
   std::int64_t step = 0;  ///< after which they were taken
   std::string no_answers = {}, no_vectors = {},
               no_writing = {};          ///< why it does not do this work; "": it does
+  std::string no_scores = {};           ///< why its answers have no probabilities; "": they have
   std::vector<std::string> notes = {};  ///< what a user should know of how it was loaded
 
   friend bool operator==(const ServeModel&, const ServeModel&) = default;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infer/run_weights.hpp"
+#include "infer/scores.hpp"
 
 namespace encore {
 
@@ -67,8 +68,8 @@ int check_verb();
 /// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} where it has none. 0.
 int size_verb(const SizeArguments& arguments);
 /// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
-/// type of the reader that the run was trained with.
-int predict_verb(const TrainedRunArguments& run, const std::string& format);
+/// type of the reader that the run was trained with. Scores go with text and jsonl.
+int predict_verb(const TrainedRunArguments& run, const std::string& format, Scores scores);
 struct EvaluateArguments {
   std::vector<std::string> files;
   std::int64_t beam = 0;    ///< of the texts that the task has written; 0: its own
