@@ -23,8 +23,11 @@ class Import : public RealWorkerTest {
     output_of({"run", "bert.toml", "-q"});
     output_of({"export", "bert", "-o", "names"});
   }
-  json first_answer(const std::string& run, const std::string& text) const {
-    return json::parse(output_of({"predict", run, "--format", "jsonl", text}));
+  json first_answer(const std::string& run, const std::string& text,
+                    const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> words = {"predict", run, "--format", "jsonl", text};
+    words.insert(words.end(), options.begin(), options.end());
+    return json::parse(output_of(words));
   }
   /// Changes one member of the folder's config.json.
   void set_in_config(const std::string& member, const json& value) const {
@@ -43,6 +46,8 @@ TEST_F(Import, MakesARunThatIsScoredAskedAndExported) {
   EXPECT_EQ(mine.at("measures"), theirs.at("measures"));
   EXPECT_EQ(first_answer("bert", "Anna met Berg in Lund ."),
             first_answer("taken", "Anna met Berg in Lund ."));
+  EXPECT_EQ(first_answer("bert", "Anna met Berg in Lund .", {"--scores"}),
+            first_answer("taken", "Anna met Berg in Lund .", {"--scores"}));
   output_of({"export", "taken", "-o", "again"});
   EXPECT_EQ(sandbox_.read("names/model.safetensors"), sandbox_.read("again/model.safetensors"));
   EXPECT_EQ(sandbox_.read("names/vocab.txt"), sandbox_.read("again/vocab.txt"));
@@ -76,6 +81,12 @@ TEST_F(Import, TakesTheEncoderAloneForVectors) {
   EXPECT_NEAR(squares, 1.0, 1e-6);
   const json pair = first_answer("vectors", "Anna\tAnna");
   EXPECT_NEAR(pair.at("similarity").get<double>(), 1.0, 1e-6);
+  const ProgramOutput without = sandbox_.exp({"predict", "vectors", "--scores", "Anna"});
+  EXPECT_EQ(without.end.exit_code, 1);
+  EXPECT_TRUE(contains(without.errors,
+                       "the task \"embed\" with the head \"embedding\" gives no scores: its answers are "
+                       "vectors, which are not right or wrong"))
+      << without.errors;
   sandbox_.write("pairs.tsv", "Anna\tAnna\nBerg\tBerg\n");
   output_of({"import", "names", "--name", "scored", "--task", "embed", "-S", "data.text2_column=\"2\"", "-S",
              "data.label_column=", "-q"});
