@@ -72,12 +72,15 @@ struct Histogram {
   std::string mark_name = {};
 };
 
-/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count.
+/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count. Every row and
+/// column has its name where there are at most most_matrix_labels; of more, only some have.
 struct MatrixChart {
   std::string row_title, column_title;
   std::vector<std::string> labels;
   std::vector<std::vector<double>> counts;
 };
+
+inline constexpr std::size_t most_matrix_labels = 20;
 
 /// Numbers of rows and columns as shades: attention weights, positional encodings, a score over two settings.
 /// Panels of equal size, `across` of them beside each other.
