@@ -506,6 +506,9 @@ TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {
   EXPECT_EQ(models.at("data")[1].at("id"), "other");
   EXPECT_NE(models.at("data")[0].at("digest"), models.at("data")[1].at("digest"));
   EXPECT_EQ(models.at("data")[0].at("routes"), (json{"/v1/predict", "/v1/embeddings"}));
+  EXPECT_EQ(models.at("data")[0].at("task"), "ner");
+  EXPECT_EQ(models.at("data")[0].at("fields"), json{"text"});
+  EXPECT_NE(models.at("data")[0].at("labels"), json::array());
   expect_refused(predict("Anna"), 400, "several are served, \\\"tiny\\\", \\\"other\\\"");
   const HttpResponse response = ask(http_post("/v1/predict", R"({"inputs": "Anna", "model": "other"})"));
   EXPECT_EQ(json::parse(response.body).at("model"), "other");
