@@ -535,8 +535,8 @@ TEST_F(Serve, ABrowserShowsThePageAndTheTextOfALinkAndAsksNothingByItself) {
                                 .output;
   EXPECT_NE(drawn.find(R"(<option value="tiny">tiny</option>)"), std::string::npos) << drawn;
   EXPECT_NE(drawn.find(R"(<option value="/v1/embeddings">)"), std::string::npos) << drawn;
-  EXPECT_NE(drawn.find("this text came with the link"), std::string::npos) << drawn;
-  EXPECT_EQ(drawn.find("200 in "), std::string::npos) << "nothing is asked without a click";
+  EXPECT_NE(drawn.find("This text came with the link"), std::string::npos) << drawn;
+  EXPECT_EQ(drawn.find(">Answered in "), std::string::npos) << "nothing is asked without a click";
   EXPECT_EQ(metric("encore_requests_total{route=\"/v1/predict\",status=\"200\"}"), 0U);
 }
 
