@@ -55,6 +55,11 @@ struct ServeModel {
   std::string no_answers = {}, no_vectors = {},
               no_writing = {};          ///< why it does not do this work; "": it does
   std::vector<std::string> notes = {};  ///< what a user should know of how it was loaded
+  std::string task = {};                ///< its type
+  /// What stands in a text for `answer`, with tabs between where it is more than one: {"question",
+  /// "context"}.
+  std::vector<std::string> fields = {};
+  std::vector<std::string> labels = {};  ///< its classes, by number; none: it has no classes
 
   friend bool operator==(const ServeModel&, const ServeModel&) = default;
 };

@@ -250,6 +250,9 @@ std::string Service::models_body() const {
     if (const auto& facts = pool->model()) {
       model["digest"] = facts->digest;
       model["step"] = facts->step;
+      model["task"] = facts->task;
+      model["fields"] = facts->fields;
+      model["labels"] = facts->labels;
       model["routes"] = Json::array();
       if (facts->no_answers.empty()) model["routes"].push_back("/v1/predict");
       if (facts->no_vectors.empty()) model["routes"].push_back("/v1/embeddings");
@@ -257,7 +260,8 @@ std::string Service::models_body() const {
     }
     data.push_back(std::move(model));
   }
-  return Json{{"object", "list"}, {"version", options_.version}, {"data", data}}.dump();
+  return Json{{"object", "list"}, {"version", options_.version}, {"data", data}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);  // labels are as a file has them
 }
 
 std::string Service::metrics_text() const {

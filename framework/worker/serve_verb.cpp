@@ -239,6 +239,17 @@ std::string why_not_asked(const Engine& engine) try {
   return error.what();
 }
 
+/// The parts of a line for the task: each field of type text that it makes of lines.
+std::vector<std::string> fields_of_lines(const Engine& engine) try {
+  std::vector<std::string> names;
+  const Records records = engine.task().from_text({});
+  for (const Records::Field& field : records.fields())
+    if (std::holds_alternative<Records::Texts>(field.values)) names.push_back(field.name);
+  return names;
+} catch (const Error&) {  // why_not_asked says it
+  return {};
+}
+
 /// A reference that cannot be read keeps nobody from answering.
 EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
   const std::optional<TextReference> reference = find_reference(folder);
@@ -263,7 +274,10 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
                                       .no_answers = why_not_asked(engine),
                                       .no_vectors = engine.no_vectors(),
                                       .no_writing = engine.no_writing(),
-                                      .notes = notes}));
+                                      .notes = notes,
+                                      .task = engine.experiment().task.type,
+                                      .fields = fields_of_lines(engine),
+                                      .labels = engine.task().labels()}));
   while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
   return 0;
 }

@@ -19,7 +19,14 @@ const std::vector<ServeMessage>& samples() {
       ServeBatch{{{.id = 1, .work = ServeWork::answer, .allowed = true, .text = "Anna \xC3\xA4\n"},
                   {.id = ~std::uint64_t{0}, .work = ServeWork::vector, .text = std::string("\0b", 2)}}},
       ServeBatch{}, ServeCancel{.id = 7},
-      ServeModel{.digest = "d1", .step = -3, .no_vectors = "a", .no_writing = "b", .notes = {"x", ""}},
+      ServeModel{.digest = "d1",
+                 .step = -3,
+                 .no_vectors = "a",
+                 .no_writing = "b",
+                 .notes = {"x", ""},
+                 .task = "qa",
+                 .fields = {"question", "context"},
+                 .labels = {"", "<b>"}},
       ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .pieces = 9, .text = "why"},
                     {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')}}}};
   return all;
