@@ -65,6 +65,12 @@ int quantize(const WorkerCall& call) {
                                             call.texts("keep"), call.text("texts")});
 }
 
+int predict(const WorkerCall& call) {
+  const std::vector<std::string> file = call.texts("file");
+  return file.empty() ? predict_verb(call.trained_run(), call.text("format"))
+                      : predict_file_verb(call.trained_run(), file.front());
+}
+
 int evaluate(const WorkerCall& call) {
   return evaluate_verb(call.trained_run(), {call.texts("file"), call.whole("beam"), call.number("held-out"),
                                             call.flag("statistics"), call.flag("reference")});
@@ -75,8 +81,7 @@ const WorkerVerbs& verbs() {
       {"train", {train}},
       {"check", {[](const WorkerCall&) { return check_verb(); }}},
       {"size", {size}},
-      {"predict",
-       {[](const WorkerCall& call) { return predict_verb(call.trained_run(), call.text("format")); }}},
+      {"predict", {predict}},
       {"evaluate", {evaluate}},
       {"embed", {[](const WorkerCall& call) { return embed_verb(call.trained_run()); }}},
       {"attention", {[](const WorkerCall& call) { return attention_verb(call.trained_run()); }}},

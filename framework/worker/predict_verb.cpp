@@ -2,6 +2,7 @@
 // together, so that a pipe runs at full speed and a person at a terminal gets an answer to every line.
 #include <algorithm>
 #include <iostream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,14 @@
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/answers.hpp"
+#include "worker/left_out.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
 namespace {
 
 constexpr std::size_t lines_at_once = 1024;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// At least one line unless the input has ended, and as many more as are there already. Bytes are taken up to
 /// an LF; where lone CRs part them, they are several lines.
@@ -59,30 +62,6 @@ Records labelled(const TaskFields& fields, const Records& records, Records predi
   return predicted;
 }
 
-/// The first line of which a part was not looked at: one warning is read, a thousand are not.
-class LeftOut {
- public:
-  explicit LeftOut(const Engine& model) : model_(model) {}
-
-  void look_at(const ExampleSet& set) {
-    for (std::size_t i = 0; i < set.size() && !found_; ++i) {
-      ++line_;
-      const std::string what = model_.task().left_out(set, i);
-      if (what.empty()) continue;
-      found_ = true;
-      std::cerr << "encore-worker: line " << line_
-                << " is longer than data.max_length = " << model_.experiment().data.max_length
-                << " of the model: " << what
-                << "; cut the text into shorter lines (only the first such line is named)\n";
-    }
-  }
-
- private:
-  const Engine& model_;
-  std::int64_t line_ = 0;
-  bool found_ = false;
-};
-
 }  // namespace
 
 int predict_verb(const TrainedRunArguments& run, const std::string& format) {
@@ -98,10 +77,12 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
 
-  LeftOut left_out(model);
+  LeftOut left_out(model, "line");
   std::int64_t read = 0;
   for (FilePart part = FilePart::first;; part = FilePart::later) {
-    const std::vector<std::string> lines = read_lines(std::cin);
+    std::vector<std::string> lines = read_lines(std::cin);
+    if (part == FilePart::first && !lines.empty() && lines.front().starts_with(byte_order_mark))
+      lines.front().erase(0, byte_order_mark.size());
     if (std::cin.bad()) throw Error("the text could not be read to its end");
     if (lines.empty()) return 0;
     require_utf8(lines, std::exchange(read, read + std::ssize(lines)));

@@ -35,6 +35,7 @@ constexpr const char* usage =
     "specifications.json\n"
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
+    "            [--file NAME: what comes is a file of this name in the format of the run's data]\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] "
     "[--held-out SHARE]\n"
     "            [--reference] [--statistics] [--threads T]\n"

@@ -69,6 +69,9 @@ int size_verb(const SizeArguments& arguments);
 /// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
 /// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
+/// A file in the format of the run's data from standard input, the same file with what the task predicts to
+/// standard output. `file` names it in messages.
+int predict_file_verb(const TrainedRunArguments& run, const std::string& file);
 struct EvaluateArguments {
   std::vector<std::string> files;
   std::int64_t beam = 0;    ///< of the texts that the task has written; 0: its own
