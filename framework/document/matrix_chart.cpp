@@ -18,7 +18,7 @@ namespace {
 /// page a row has this height.
 constexpr double least_cell = 12.0;
 
-/// The sum of what is finite.
+/// Returns the sum of the finite values.
 double row_sum(const std::vector<double>& row) {
   double sum = 0.0;
   for (const double count : row)
@@ -26,7 +26,7 @@ double row_sum(const std::vector<double>& row) {
   return sum;
 }
 
-/// "22k", where "21,880" has no room.
+/// Returns "22k" if "21,880" has no room.
 std::string rough_count(double count) {
   if (std::abs(count) >= 1e6) return short_text(count / 1e6, 2) + "M";
   return std::abs(count) >= 1e3 ? short_text(count / 1e3, 2) + "k" : short_text(count, 3);
@@ -44,8 +44,8 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
     longest = std::max(longest, text_width(clean_line(label), label_size));
   const double names = std::min(longest, width * 0.28);
   const double left = names + gap;
-  // Cells are squares, not larger than what a number needs. The names of the columns are level where a cell
-  // is as wide as each of them, else slanted, and upright where slanted ones would overlap.
+  // Cells are squares, not larger than a number needs. The names of the columns are level where a cell is as
+  // wide as each of them, else slanted, and upright where slanted ones would overlap.
   const double room = std::min(longest, 110.0) * std::cos(slant) + label_size;
   const double count = static_cast<double>(std::max<std::size_t>(n, 1));
   double cell = std::min(52.0, (width - left - 2) / count);

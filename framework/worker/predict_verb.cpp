@@ -1,5 +1,6 @@
-// predict: lines of text in, what the model's task answers out. Lines are taken as they come and worked on
-// together, so that a pipe runs at full speed and a person at a terminal gets an answer to every line.
+// predict: reads lines of text and writes the answers of the model's task. Lines are taken as they come and
+// processed together, so that a pipe runs at full speed and a user at a terminal gets an answer to every
+// line.
 #include <algorithm>
 #include <iostream>
 #include <string_view>
@@ -22,8 +23,8 @@ namespace {
 constexpr std::size_t lines_at_once = 1024;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// At least one line unless the input has ended, and as many more as are there already. Bytes are taken up to
-/// an LF; where lone CRs part them, they are several lines.
+/// Returns at least one line unless the input has ended, and as many more as are available. Bytes are taken
+/// up to an LF; lone CRs separate several lines.
 std::vector<std::string> read_lines(std::istream& in) {
   std::vector<std::string> lines;
   for (std::string bytes; lines.size() < lines_at_once && std::getline(in, bytes);) {
@@ -34,8 +35,8 @@ std::vector<std::string> read_lines(std::istream& in) {
   return lines;
 }
 
-/// As the files of a training are: what is no UTF-8 is another text than the one that was meant.
-/// `before`: lines that were read earlier.
+/// Input must be UTF-8 like the training files, because other bytes are not the text that the user meant.
+/// `before` is the number of lines that were read earlier.
 void require_utf8(const std::vector<std::string>& lines, std::int64_t before) {
   for (const std::string& line : lines) {
     ++before;
@@ -54,7 +55,7 @@ void write_jsonl(std::ostream& out, const Records& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) out << answer_json(answers, i) << '\n';
 }
 
-/// Records as the run's reader would have read them, had somebody labelled the text as the model does.
+/// Returns records as the run's reader would have read them if a person had labelled the text like the model.
 Records labelled(const TaskFields& fields, const Records& records, Records predicted) {
   for (const Records::Field& field : records.fields())
     for (const std::vector<std::string>* names : {&fields.structure, &fields.optional})
