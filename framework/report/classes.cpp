@@ -6,6 +6,7 @@
 
 #include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
+#include "base/number_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/legacy_metrics.hpp"
@@ -89,8 +90,9 @@ TableBlock class_table(const ReportData& data, const Question& question, const F
   const Metric& leading = families.members.back();
   const std::string split = question.metric().split();
   table.id = "classes-" + question.id;
-  table.caption = "Classes on " + split + ": mean over the n complete runs, with the standard deviation of " +
-                  title_of_family(leading) + " where n is greater than 1.";
+  table.caption = data.caption_of(
+      question, "Classes on " + split + ": mean over the n complete runs, with the standard deviation of " +
+                    title_of_family(leading) + " where n is greater than 1.");
   table.columns = {{"candidate", "", false}, {"class", "", false}, {"n", "", true}};
   for (const Metric& member : families.members)
     table.columns.push_back({title_of_family(member), unit_of(member).name, true});
@@ -118,8 +120,7 @@ TableBlock class_differences(const ReportData& data, const Question& question, c
   table.id = "class-differences-" + question.id;
   table.caption =
       title_of_family(leading) + " of each class on " + split +
-      ": mean over the complete runs of each candidate ± standard deviation; difference: " + second +
-      " less " + first + ".";
+      ": mean over the complete runs of each candidate ± standard deviation; difference: " + second + " less " + first + ".");
   table.columns = {{"class", "", false}};
   for (std::size_t i = 0; i < shown; ++i)
     table.columns.push_back({question.letter(question.order[i]), unit, true});
@@ -191,8 +192,9 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
   std::ranges::stable_sort(confusions, std::ranges::greater(), &Confusion::count);
   TableBlock table;
   table.id = "confused-" + counted_measure.measure.name + "-" + question.id;
-  table.caption = "The labels that are confused most often" + counted_text(question, counted_measure, of) +
-                  " Share: of all of that true label.";
+  table.caption = data.caption_of(question, "The labels that are confused most often" +
+                                                counted_text(question, counted_measure, of) +
+                                                " Share: of all of that true label.");
   table.columns = {
       {"truth", "", false}, {"prediction", "", false}, {"times", "", true}, {"share", "%", true}};
   const std::size_t shown =
@@ -201,7 +203,7 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
     const Confusion& one = confusions[i];
     const double share = 100.0 * one.count / true_counts.at(one.truth);
     table.rows.push_back({one.truth, one.predicted, TableCell(thousands(std::llround(one.count)), one.count),
-                          TableCell(number_text(share), share)});
+                          TableCell(fixed_text(share, 1), share)});
   }
   if (shown < confusions.size())
     table.notes.push_back(counted(confusions.size() - shown, "more pair") +
@@ -209,7 +211,8 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
   return table;
 }
 
-Figure confusion_figure(const Question& question, const Counted& counted_measure, const CountedRuns& of) {
+Figure confusion_figure(const ReportData& data, const Question& question, const Counted& counted_measure,
+                        const CountedRuns& of) {
   MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
   double right = 0.0, all = 0.0, most = 0.0;
   std::string mistake;
@@ -230,7 +233,8 @@ Figure confusion_figure(const Question& question, const Counted& counted_measure
   }
   Figure figure;
   figure.id = counted_measure.measure.name + "-" + question.id;
-  figure.caption = "True and predicted labels" + counted_text(question, counted_measure, of);
+  figure.caption =
+      data.caption_of(question, "True and predicted labels" + counted_text(question, counted_measure, of));
   figure.alternative =
       "A table of counts; " + text(right) + " of " + text(all) + " are predicted as they are." + mistake;
   figure.chart = std::move(chart);
@@ -276,7 +280,7 @@ void add_confusion(const ReportData& data, const Question& question, std::vector
   for (const Counted& table : tables) {
     if (table.matrix.empty()) continue;
     if (data.complete() || table.matrix.names().size() <= most_matrix_labels)
-      blocks.push_back(confusion_figure(question, table, of));
+      blocks.push_back(confusion_figure(data, question, table, of));
     if (TableBlock confusions = confusion_table(data, question, table, of); !confusions.rows.empty())
       blocks.push_back(std::move(confusions));
   }

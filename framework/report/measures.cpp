@@ -25,9 +25,10 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
                        const std::vector<Metric>& metrics) {
   TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
-  table.caption =
+  table.caption = data.caption_of(
+      question,
       "All measures on " + split +
-      " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.";
+          " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.");
   table.columns = {{"candidate", "", false}};
   for (const Metric& metric : metrics) table.columns.push_back({metric.title(), unit_of(metric).name, true});
   const std::size_t shown = data.rows_of(question.scored());

@@ -73,6 +73,10 @@ bool ReportData::hides_texts(const Question& question, const std::string& sectio
                      [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
 }
 
+std::string ReportData::caption_of(const Question& question, const std::string& text) const {
+  return questions.size() > 1 ? question.title + ": " + text : text;
+}
+
 std::size_t ReportData::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }

@@ -72,6 +72,8 @@ struct ReportData {
   /// Whether a section must not show texts of the question's data: a run says so, and nobody asked for the
   /// section by its name.
   bool hides_texts(const Question& question, const std::string& section) const;
+  /// A caption about a question: with its title in front where the report has several questions.
+  std::string caption_of(const Question& question, const std::string& text) const;
   /// How many of so many rows a table shows.
   std::size_t rows_of(std::size_t all) const;
   /// Whether tables are for programs, which want every number.
