@@ -278,9 +278,9 @@ Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const Com
 
 std::string metric_text(const Metric& metric, double value) {
   if (std::isnan(value)) return "-";
+  if (metric.is_fraction()) return fixed_text(100.0 * value, 2);
   char text[48];
-  std::snprintf(text, sizeof text, metric.is_fraction() ? "%.2f" : "%.4g",
-                metric.is_fraction() ? 100.0 * value : value);
+  std::snprintf(text, sizeof text, "%.4g", value);
   return text;
 }
 

@@ -118,9 +118,10 @@ TableBlock class_differences(const ReportData& data, const Question& question, c
   const std::string& second = question.letter(question.order[1]);
   TableBlock table;
   table.id = "class-differences-" + question.id;
-  table.caption =
-      title_of_family(leading) + " of each class on " + split +
-      ": mean over the complete runs of each candidate ± standard deviation; difference: " + second + " less " + first + ".");
+  table.caption = data.caption_of(
+      question, title_of_family(leading) + " of each class on " + split +
+                    ": mean over the complete runs of each candidate ± standard deviation; difference: " +
+                    second + " less " + first + ".");
   table.columns = {{"class", "", false}};
   for (std::size_t i = 0; i < shown; ++i)
     table.columns.push_back({question.letter(question.order[i]), unit, true});
