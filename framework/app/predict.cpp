@@ -85,6 +85,7 @@ Form<PredictRequest> predict_form() {
               "lines of text as a new file")
       .flag("json", &R::json,
             "short for --format jsonl, and FILE is lines of text also where the run's data are jsonl")
+      .flag("scores", &R::scores, "with probabilities: of each answer (score), and of every label (scores)")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
@@ -92,6 +93,8 @@ Form<PredictRequest> predict_form() {
       .refuse([](const R& request) -> std::string {
         if (request.json && request.format != "text" && request.format != "jsonl")
           return "--json and --format " + request.format + " ask for two formats; give one of them";
+        if (request.scores && request.format != "text" && request.format != "jsonl")
+          return "--format " + request.format + " has no place for --scores; use --format jsonl, or text";
         return "";
       })
       .exclude("file", "text", "both a text and --file are given; give one of them");
@@ -154,10 +157,15 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     const std::string reader = reader_of(store, row);
     require_format(format, reader, row);
     if (format == reader && format != "text" && format != "jsonl") call.reader = reader;
-    if (file_is_data(request, reader))
+    const bool is_data = file_is_data(request, reader);
+    if (is_data && request.scores)
+      throw UsageError("a file in the format of the run's data (" + reader +
+                       ") has no place for --scores; give --json for lines of text with scores");
+    if (is_data)
       more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     call.run = find_trained_run(store, row, request.model.backend);
   }
+  if (request.scores) more.emplace_back("--scores");
   call.arguments = worker_arguments(app, request.model, call.run, "predict", more);
   return call;
 }

@@ -14,6 +14,7 @@ struct PredictRequest {
   std::string file;
   std::string format = "text";
   bool json = false;
+  bool scores = false;
   ModelRequest model;
   SelectionRequest selection;
   std::string run;

@@ -115,7 +115,9 @@ std::vector<HeadValue> values_in(const json& form, const char* name, const std::
                       .space = space_in(member(value, "space", json::value_t::string, owner), owner),
                       .type = type == "integers" ? ColumnType::integers : ColumnType::numbers,
                       .width = text_member(value, "width", owner),
-                      .below = text_member(value, "below", owner)});
+                      .below = text_member(value, "below", owner),
+                      .on_request = value.contains("on_request") &&
+                                    member(value, "on_request", json::value_t::boolean, owner).get<bool>()});
   }
   return values;
 }
@@ -128,12 +130,14 @@ json json_of(const std::vector<Space>& spaces) {
 
 json json_of(const std::vector<HeadValue>& values) {
   json all = json::array();
-  for (const HeadValue& value : values)
+  for (const HeadValue& value : values) {
     all.push_back({{"name", value.name},
                    {"space", name_of(value.space)},
                    {"type", value.type == ColumnType::integers ? "integers" : "numbers"},
                    {"width", value.width},
                    {"below", value.below}});
+    if (value.on_request) all.back()["on_request"] = true;
+  }
   return all;
 }
 

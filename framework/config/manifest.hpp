@@ -28,6 +28,7 @@ struct HeadValue {
   ColumnType type = ColumnType::integers;
   std::string width = "1";  ///< values per row
   std::string below = {};   ///< of a column of integers: the exclusive upper bound; empty: no bound
+  bool on_request = false;  ///< of an output: OutputRule::on_request
 
   friend bool operator==(const HeadValue&, const HeadValue&) = default;
 };

@@ -63,6 +63,7 @@ std::vector<HeadRow> head_rows(const HeadForm& form) {
     std::string values = value.type == ColumnType::integers ? "integers" : "numbers";
     if (value.width != "1") values += ", " + value.width + " for each row";
     if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
+    if (value.on_request) values += ", computed on request";
     rows.push_back({what, value.name, name_of(value.space), values});
   };
   for (const Space space : form.reads) rows.push_back({"states", "", name_of(space), "width for each row"});

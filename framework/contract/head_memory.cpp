@@ -73,7 +73,9 @@ HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, con
   bound_inputs_ = bound(inputs_);
   bound_gradients_ = bound(input_gradients_);
   bound_columns_ = bound_structure_ = bound(columns_);
-  bound_outputs_ = bound(outputs_);
+  bound_outputs_ = bound_usual_outputs_ = bound(outputs_);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (plan_.outputs()[i].on_request) bound_usual_outputs_[i] = {};
   bound_losses_ = bound(losses_);
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (is_truth(i)) bound_structure_[i] = {};
@@ -95,14 +97,17 @@ std::string HeadMemory::overrun() const {
   return found;
 }
 
-HeadStep HeadMemory::step(bool training, bool truth) const {
+bool HeadMemory::has_requested() const {
+  return std::ranges::any_of(plan_.outputs(), &OutputRule::on_request);
+}
+
+HeadStep HeadMemory::step_with(bool training, bool truth, const std::vector<Tensor>& outputs) const {
   return {device_,
           batch_.batch(),
           training,
           memory_->bound(training),
-          {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_,
-           bound_losses_, scales_, picked_,
-           training && plan_.learns_from_teacher() ? teacher_scores_.tensor() : Tensor()}};
+          {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, outputs, bound_losses_,
+           scales_, picked_, training && plan_.learns_from_teacher() ? teacher_scores_.tensor() : Tensor()}};
 }
 
 }  // namespace encore

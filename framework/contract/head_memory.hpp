@@ -49,9 +49,13 @@ class HeadMemory {
 
   /// Without `truth` the columns that a task fills from what is to be predicted are empty: those that
   /// normalise losses, and those whose numbers are bounded.
-  HeadStep step(bool training, bool truth) const;
+  HeadStep step(bool training, bool truth) const { return step_with(training, truth, bound_outputs_); }
+  /// The step of a prediction without the outputs on request.
+  HeadStep step_without_requested() const { return step_with(false, false, bound_usual_outputs_); }
+  bool has_requested() const;
 
  private:
+  HeadStep step_with(bool training, bool truth, const std::vector<Tensor>& outputs) const;
   bool is_truth(std::size_t column) const;
 
   const Device& device_;
@@ -62,7 +66,7 @@ class HeadMemory {
   std::vector<double> scales_;
   OwnedTensor picked_, teacher_scores_;
   std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_,
-      bound_losses_;
+      bound_usual_outputs_, bound_losses_;
 };
 
 }  // namespace encore

@@ -88,6 +88,11 @@ class HeadTrial final : public Trial {
       head_->loss(all);
     }
     if (setup_.training) return;
+    if (memory_.has_requested()) {
+      const CurrentWork work("decode without the outputs on request");
+      head_->decode(memory_.step_without_requested());
+      head_->score(all);
+    }
     const CurrentWork work("decode");
     head_->decode(structure);
   }

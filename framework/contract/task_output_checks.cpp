@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "base/measures.hpp"
 #include "base/nearest.hpp"
@@ -67,19 +68,9 @@ class OutputCheck {
 
   std::string typed_text() const {
     const auto task = samples_.prepared(TaskSamples::roomy);
-    std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain", "Zürich \xF0\x9F\x99\x82"};
-    Records records;
-    try {
-      records = task->from_text(lines);
-    } catch (const Error&) {  // perhaps it reads two texts, with a tab between
-      for (std::string& line : lines)
-        if (const std::size_t space = line.find(' '); space != std::string::npos) line[space] = '\t';
-      try {
-        records = task->from_text(lines);
-      } catch (const Error&) {
-        return "it cannot be asked with a line of text";
-      }
-    }
+    const std::optional<Records> typed = typed_records(*task);
+    if (!typed) return not_asked;
+    const Records& records = *typed;
     require(records.size() == lines.size(), "from_text gives " + std::to_string(records.size()) +
                                                 " records for " + std::to_string(lines.size()) + " lines");
     for (const std::string& field : samples_.needs().structure)
@@ -92,7 +83,125 @@ class OutputCheck {
     return std::to_string(lines.size()) + " lines, an answer to each";
   }
 
+  std::string scores() const {
+    const auto task = samples_.prepared(TaskSamples::roomy);
+    std::vector<OutputRule> given = task->outputs();
+    const std::optional<OutputRule> logits = logits_rule(*task);
+    if (logits) given.push_back(*logits);
+    if (const std::string none = task->no_scores(given); !none.empty()) return "none: " + none;
+    const std::optional<Records> records = typed_records(*task);
+    if (!records) return not_asked;
+    const ExampleSet set = TaskSamples::encoded(*task, *records);
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+      Outputs outputs = arbitrary_outputs(*task, set, seed);
+      if (logits) add_logits(*logits, set, seed, outputs);
+      require_scores(task->answer(*records, set, outputs), task->scored_answer(*records, set, outputs),
+                     logits.has_value());
+    }
+    return "from 0 to 1" +
+           std::string(logits ? ", of classes with a sum of 1 and the largest that of the answer" : "");
+  }
+
  private:
+  static constexpr const char* not_asked = "it cannot be asked with a line of text";
+  static inline const std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain",
+                                                        "Zürich \xF0\x9F\x99\x82"};
+
+  /// Nothing where the task cannot be asked with a line.
+  static std::optional<Records> typed_records(const Task& task) {
+    const auto with_separator = [](char separator) {
+      std::vector<std::string> some = lines;
+      for (std::string& line : some)
+        if (const std::size_t space = line.find(' '); space != std::string::npos) line[space] = separator;
+      return some;
+    };
+    for (const char separator : {' ', '\t'})  // perhaps it reads two texts, with a tab between
+      try {
+        return task.from_text(with_separator(separator));
+      } catch (const Error&) {
+      }
+    return {};
+  }
+
+  static void require_probability(double value, const std::string& field) {
+    require(value >= 0.0 && value <= 1.0, "scored_answer() gives " + std::to_string(value) + " in \"" +
+                                              field + "\", which is not a probability");
+  }
+
+  /// Of classes that exclude each other; `largest`: the answer is the most probable of them.
+  static void require_distribution(double score, const std::map<std::string, double>& scores, bool largest) {
+    double sum = 0.0, most = 0.0;
+    for (const auto& [label, each] : scores) {
+      require_probability(each, "scores");
+      sum += each;
+      most = std::max(most, each);
+    }
+    require(std::abs(sum - 1.0) < 1e-6, "the scores of one answer sum to " + std::to_string(sum));
+    require(!largest || std::abs(score - most) < 1e-9,
+            "the answer has the score " + std::to_string(score) + " and another label " +
+                std::to_string(most) + ", though the class is the one with the largest logit");
+  }
+
+  static void require_scores(const Records& answers, const Records& scored, bool largest) {
+    require_equal_answers(answers, scored);
+    const Records::Values *score = find(scored, "score"), *scores = find(scored, "scores");
+    bool any = score != nullptr || scores != nullptr;
+    if (const auto* numbers = score == nullptr ? nullptr : std::get_if<Records::Numbers>(score))
+      for (std::size_t i = 0; i < numbers->size(); ++i) {
+        require_probability((*numbers)[i], "score");
+        if (const auto* all = scores == nullptr ? nullptr : std::get_if<Records::NumberMaps>(scores))
+          require_distribution((*numbers)[i], (*all)[i], largest);
+      }
+    if (const auto* lists = score == nullptr ? nullptr : std::get_if<Records::NumberLists>(score))
+      for (std::size_t i = 0; i < lists->size(); ++i)
+        for (std::size_t k = 0; k < (*lists)[i].size(); ++k) {
+          require_probability((*lists)[i][k], "score");
+          const auto* all = scores == nullptr ? nullptr : std::get_if<Records::NumberMapLists>(scores);
+          require(all == nullptr || (*all)[i].size() == (*lists)[i].size(),
+                  "\"score\" and \"scores\" of one answer are of different numbers of words");
+          if (all != nullptr && !(*all)[i][k].empty())
+            require_distribution((*lists)[i][k], (*all)[i][k], largest);
+        }
+    if (const auto* all = scores == nullptr ? nullptr : std::get_if<Records::NumberMaps>(scores))
+      for (const auto& of_answer : *all)
+        for (const auto& [label, each] : of_answer) require_probability(each, "scores");
+    for (const Records::Field& field : scored.fields())
+      if (const auto* lists = std::get_if<Records::SpanLists>(&field.values))
+        for (const std::vector<TextSpan>& spans : *lists)
+          for (const TextSpan& span : spans)
+            for (const std::optional<double>& each : {span.score, span.least_score}) {
+              if (!each) continue;
+              any = true;
+              require_probability(*each, field.name);
+            }
+    // Spans of which none was found have none either.
+    const bool has_spans = std::ranges::any_of(scored.fields(), [](const Records::Field& field) {
+      return std::holds_alternative<Records::SpanLists>(field.values);
+    });
+    require(any || has_spans, "scored_answer() gives neither \"score\" nor \"scores\" nor spans with scores");
+  }
+
+  /// But for the scores, and the line for people.
+  static void require_equal_answers(const Records& answers, const Records& scored) {
+    for (const Records::Field& field : answers.fields()) {
+      if (field.name == "shown" || field.name == "score" || field.name == "scores") continue;
+      const Records::Values* found = find(scored, field.name);
+      require(found != nullptr, "scored_answer() lacks the field \"" + field.name + "\" of answer()");
+      Records::Values values = *found;
+      if (auto* lists = std::get_if<Records::SpanLists>(&values))
+        for (std::vector<TextSpan>& spans : *lists)
+          for (TextSpan& span : spans) span.score = span.least_score = {};
+      require(values == field.values,
+              "scored_answer() has another value in \"" + field.name + "\" than answer()");
+    }
+    require(scored.has("shown"), "scored_answer() gives no field \"shown\", the line for people");
+  }
+
+  static const Records::Values* find(const Records& records, const std::string& name) {
+    const auto found = std::ranges::find(records.fields(), name, &Records::Field::name);
+    return found == records.fields().end() ? nullptr : &found->values;
+  }
+
   /// What an example adds, by the names of columns and keys.
   using Added = std::map<std::array<std::string, 3>, double>;
   static Added added_by(const Statistics& statistics, std::size_t example) {
@@ -170,7 +279,8 @@ std::vector<Check> task_output_checks(const TaskSamples& samples) {
   const OutputCheck check(samples);
   return {{"measures", [check] { return check.measures(); }},
           {"labelling", [check] { return check.labelling(); }},
-          {"typed text", [check] { return check.typed_text(); }}};
+          {"typed text", [check] { return check.typed_text(); }},
+          {"scores", [check] { return check.scores(); }}};
 }
 
 }  // namespace encore

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <encore/class_probabilities.hpp>
+
 #include "base/nearest.hpp"
 #include "data/encode.hpp"
 #include "plugin_host/loader.hpp"
@@ -164,6 +166,33 @@ Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t
   }
   outputs.set_texts(std::move(texts));
   return outputs;
+}
+
+std::optional<OutputRule> logits_rule(const Task& task) {
+  for (const OutputRule& rule : task.outputs())
+    if (rule.name == classes_output)
+      return OutputRule{.name = logits_output,
+                        .space = rule.space,
+                        .type = ColumnType::numbers,
+                        .width = static_cast<std::int64_t>(task.labels().size())};
+  return {};
+}
+
+void add_logits(const OutputRule& rule, const ExampleSet& set, std::uint32_t seed, Outputs& outputs) {
+  Outputs::Values logits = Outputs(set, {rule}).all().front();
+  for (float& logit : logits.numbers) {
+    seed = seed * 1664525U + 1013904223U;
+    logit = static_cast<float>((seed >> 16) % 1000) / 100.0F - 5.0F;
+  }
+  const auto classes = static_cast<std::size_t>(rule.width);
+  for (Outputs::Values& values : outputs.all()) {
+    if (values.rule.name != classes_output) continue;
+    for (std::size_t row = 0; row < values.integers.size(); ++row) {
+      const auto of_row = std::span(logits.numbers).subspan(row * classes, classes);
+      values.integers[row] = static_cast<std::int32_t>(std::ranges::max_element(of_row) - of_row.begin());
+    }
+  }
+  outputs.all().push_back(std::move(logits));
 }
 
 }  // namespace encore

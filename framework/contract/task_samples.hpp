@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <encore/task.hpp>
 
@@ -57,5 +58,11 @@ Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskField
 bool knows_truth(const Task& task);
 /// Other numbers that occur: classes of the task, values of the truth. What is generated are a few pieces.
 Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed);
+
+/// What a head gives of the task's classes beside the output `classes`: logits over its space. Nothing where
+/// the task reads no such output.
+std::optional<OutputRule> logits_rule(const Task& task);
+/// Adds arbitrary logits; `classes` become those with the largest.
+void add_logits(const OutputRule& rule, const ExampleSet& set, std::uint32_t seed, Outputs& outputs);
 
 }  // namespace encore

@@ -61,6 +61,7 @@ void Engine::decode_by(const DecodingWishes& wishes) {
                 "\" of this run measures by no texts that the model writes, so there is nothing to decode");
   texts_->decoding = wishes.over(texts_->decoding);
   evaluator_.reset();
+  scoring_evaluator_.reset();
 }
 
 void Engine::plan(const BatchSize& needed) {
@@ -70,17 +71,44 @@ void Engine::plan(const BatchSize& needed) {
   for (RowSetSize* rows : {static_cast<RowSetSize*>(&room), &room.target})
     rows->longest = std::min(rows->longest, model_->max_length());
   evaluator_.reset();
+  scoring_evaluator_.reset();
   embedder_.reset();
   model_->plan({}, at_least(planned.largest, at_least(needed, room)));
 }
 
 Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch) {
+  return run(set, watch, Collected::usual);
+}
+
+Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected) {
   const BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
   plan(largest_evaluation_batch(units, options, evaluation_order(*model_)));
-  if (!evaluator_)
-    evaluator_ = std::make_unique<Evaluator>(*model_, model_->evaluation_plan().largest, options, texts_);
-  return evaluator_->run(units, watch);
+  std::unique_ptr<Evaluator>& evaluator = collected == Collected::usual ? evaluator_ : scoring_evaluator_;
+  if (!evaluator)
+    evaluator = std::make_unique<Evaluator>(*model_, model_->evaluation_plan().largest, options, texts_,
+                                            only_rank(), collected);
+  return evaluator->run(units, watch);
+}
+
+Answered Engine::answer(const Records& records, const EncodedSet& set, Scores scores) {
+  Answered answered;
+  if (scores == Scores::without) {
+    answered.outputs = run(set).outputs;
+    answered.answers = task().answer(records, set.set, answered.outputs);
+    return answered;
+  }
+  if (const std::string none = no_scores(); !none.empty()) throw Error(none);
+  answered.outputs = run(set, {}, Collected::all).outputs;
+  answered.answers = task().scored_answer(records, set.set, answered.outputs);
+  return answered;
+}
+
+std::string Engine::no_scores() const {
+  const std::string none = task().no_scores(model_->outputs());
+  if (none.empty()) return {};
+  return "the task \"" + experiment().task.type + "\" with the head \"" + experiment().model.head.type +
+         "\" gives no scores: " + none;
 }
 
 double Engine::loss(const EncodedSet& set) {

@@ -21,12 +21,19 @@
 #include "infer/evaluator.hpp"
 #include "infer/generator.hpp"
 #include "infer/run_weights.hpp"
+#include "infer/scores.hpp"
 #include "infer/setup.hpp"
 #include "infer/vectors.hpp"
 #include "record/attention.hpp"
 #include "record/generate_request.hpp"
 
 namespace encore {
+
+/// What the task answers to records.
+struct Answered {
+  Outputs outputs;
+  Records answers;
+};
 
 /// Texts as the encoder reads them, whatever the task is.
 struct EncodedTexts {
@@ -76,6 +83,11 @@ class Engine {
   /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a bucket that was seen
   /// takes none for its pass. The results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
+  /// What the task answers to `records`, of which `set` was encoded; with scores as Task::scored_answer has
+  /// it, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
+  Answered answer(const Records& records, const EncodedSet& set, Scores scores);
+  /// Why the task with this head has no probabilities of its answers; "": it has.
+  std::string no_scores() const;
   /// The loss alone of a set whose truth is known: no text is written for it.
   double loss(const EncodedSet& set);
   /// Texts that the model writes, by sequence, whatever the task does with such. Throws Error where the model
@@ -103,6 +115,7 @@ class Engine {
  private:
   /// Room for such batches and for all of their bucket; nothing where it is there.
   void plan(const BatchSize& needed);
+  Evaluation run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 
   Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device,
          Weights weights);
@@ -112,7 +125,8 @@ class Engine {
   TaskParts parts_;
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
   std::unique_ptr<Model> model_;
-  std::unique_ptr<Evaluator> evaluator_;  ///< this and the next are made anew with the plan
+  std::unique_ptr<Evaluator> evaluator_;          ///< this and the next two are made anew with the plan
+  std::unique_ptr<Evaluator> scoring_evaluator_;  ///< collects what the head gives on request
   std::unique_ptr<Embedder> embedder_;
   std::optional<TextGeneration> texts_;  ///< what run() has written
   std::int64_t step_ = 0;

@@ -61,13 +61,19 @@ EvaluationOrder evaluation_order(const Model& model) {
 }
 
 Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-                     std::optional<TextGeneration> texts, Communicator& ranks)
+                     std::optional<TextGeneration> texts, Communicator& ranks, Collected collected)
     : model_(model),
       options_(options),
       texts_(std::move(texts)),
       ranks_(ranks),
+      collected_(collected),
       batch_(model.device(), largest, model.needs()) {
   for (const OutputRule& rule : model.outputs()) {
+    if (!collects(rule)) {
+      outputs_.emplace_back();
+      continue;
+    }
+    rules_.push_back(rule);
     const auto values = static_cast<std::size_t>(largest.rows(rule.space) * rule.width);
     memory_.emplace_back("encore::outputs", values * size_of(type_of(rule)));
     Tensor output(memory_.back().data(), type_of(rule), {0});
@@ -77,7 +83,7 @@ Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions&
 }
 
 Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
-  Evaluation result = {.outputs = Outputs(set, model_.outputs())};
+  Evaluation result = {.outputs = Outputs(set, rules_)};
   Packer packer(set, model_.needs());
   std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
@@ -122,7 +128,8 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
 void Evaluator::score(std::vector<double>& sums) {
   batch_.upload(packed_);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
-    outputs_[i].extents[0] = packed_.size().rows(model_.outputs()[i].space);
+    if (const OutputRule& rule = model_.outputs()[i]; collects(rule))
+      outputs_[i].extents[0] = packed_.size().rows(rule.space);
   const double* losses = model_.evaluate(batch_, outputs_);
   const auto weights = sums.end() - static_cast<std::ptrdiff_t>(packed_.weights.size());
   std::ranges::copy(packed_.weights, weights);
@@ -184,11 +191,14 @@ void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector
 
 /// From the rows of the batch to those of the set.
 void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
+  auto next = outputs.all().begin();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    Outputs::Values& values = outputs.all()[i];
+    if (!collects(model_.outputs()[i])) continue;
+    const Tensor& output = outputs_[i];
+    Outputs::Values& values = *next++;
     const Space space = values.rule.space;
-    host_.resize(outputs_[i].bytes());
-    copy_to_host(model_.device(), outputs_[i], host_.data());
+    host_.resize(output.bytes());
+    copy_to_host(model_.device(), output, host_.data());
     const std::size_t row_bytes = static_cast<std::size_t>(values.rule.width) * sizeof(std::int32_t);
     first_rows(packed_, space, first_rows_);
     for (std::size_t s = 0; s < packed_.sequences.size(); ++s) {

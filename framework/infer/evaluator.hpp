@@ -45,6 +45,12 @@ struct TextGeneration {
 /// What the task says of them; nothing where it does without.
 std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer);
 
+/// Which outputs of the head are collected.
+enum class Collected : std::uint8_t {
+  usual,  ///< all but those on request (OutputRule::on_request)
+  all
+};
+
 /// In what order a model's evaluation batches are formed.
 EvaluationOrder evaluation_order(const Model& model);
 
@@ -55,7 +61,8 @@ class Evaluator {
   /// ranks each scores every N-th batch, and all get all outputs; texts are written by every rank whole. The
   /// model and the ranks outlive it.
   Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-            std::optional<TextGeneration> texts = {}, Communicator& ranks = only_rank());
+            std::optional<TextGeneration> texts = {}, Communicator& ranks = only_rank(),
+            Collected collected = Collected::usual);
 
   /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed;
   /// in no case on how many ranks there are, for sums are added batch by batch. All ranks call it.
@@ -64,6 +71,7 @@ class Evaluator {
  private:
   using Batches = std::vector<std::vector<std::int32_t>>;
 
+  bool collects(const OutputRule& rule) const { return !rule.on_request || collected_ == Collected::all; }
   void score(std::vector<double>& sums);
   bool is_of(int rank, std::size_t batch) const;
   template <class Use>
@@ -77,10 +85,12 @@ class Evaluator {
   BatchOptions options_;
   std::optional<TextGeneration> texts_;
   Communicator& ranks_;
+  Collected collected_;
   DeviceBatch batch_;
   PackedBatch packed_;
-  std::vector<DeviceBuffer> memory_;  ///< of the outputs of one batch
-  std::vector<Tensor> outputs_;
+  std::vector<OutputRule> rules_;     ///< of the outputs that are collected
+  std::vector<DeviceBuffer> memory_;  ///< of these, for one batch
+  std::vector<Tensor> outputs_;       ///< by Model::outputs, empty where an output is not collected
   std::vector<std::byte> host_;
   std::vector<std::int64_t> first_rows_;
 };

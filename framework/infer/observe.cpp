@@ -89,6 +89,8 @@ struct LabelCounter {
   }
   void operator()(const Records::Numbers&) const {}
   void operator()(const Records::NumberLists&) const {}
+  void operator()(const Records::NumberMaps&) const {}
+  void operator()(const Records::NumberMapLists&) const {}
 };
 
 /// Mean and variance of every other embedding.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <encore/class_probabilities.hpp>
 #include <encore/examples.hpp>
 #include <encore/outputs.hpp>
 #include <encore/records.hpp>
@@ -18,8 +19,7 @@
 
 namespace encore {
 
-// Outputs of type numbers by custom:
-inline constexpr const char* logits_output = "logits";  ///< of classes, before softmax, (rows, K)
+// Outputs of type numbers by custom, beside those of class_probabilities.hpp:
 inline constexpr const char* scores_output =
     "scores";  ///< a probability for each class of its own, (rows, K)
 inline constexpr const char* probabilities_output = "probabilities";  ///< the best first, (rows, K)

@@ -187,7 +187,7 @@ void require_single_lines(const std::vector<std::string>& texts) {
                           " has a line break; a text is one line, as for exp predict");
 }
 
-std::string answers_to(encore_model& model, const std::vector<std::string>& texts) {
+std::string answers_to(encore_model& model, const std::vector<std::string>& texts, encore::Scores scores) {
   Engine& engine = model.engine;
   require_single_lines(texts);
   if (texts.empty()) return {};
@@ -196,11 +196,18 @@ std::string answers_to(encore_model& model, const std::vector<std::string>& text
   for (std::size_t i = 0; i < texts.size() && !model.truncates; ++i)
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty())
       refuse_length(engine, i, what);
-  const encore::Outputs outputs = engine.run(set).outputs;
-  const encore::Records answers = engine.task().answer(records, set.set, outputs);
+  const encore::Records answers = engine.answer(records, set, scores).answers;
   std::string lines;
   for (std::size_t i = 0; i < answers.size(); ++i) lines += encore::answer_json(answers, i) + "\n";
   return lines;
+}
+
+encore_status predict(encore_model* model, const char* const* texts, std::size_t count, char** lines,
+                      encore::Scores scores) noexcept {
+  return guarded(ENCORE_BAD_TEXT, [&] {
+    require(model != nullptr && lines != nullptr, "model or lines is NULL");
+    *lines = copied(answers_to(*model, texts_of(texts, count), scores));
+  });
 }
 
 std::size_t vector_width(const Engine& engine) {
@@ -265,10 +272,12 @@ encore_status encore_describe(encore_model* model, char** json) {
 }
 
 encore_status encore_predict(encore_model* model, const char* const* texts, size_t count, char** lines) {
-  return guarded(ENCORE_BAD_TEXT, [&] {
-    require(model != nullptr && lines != nullptr, "model or lines is NULL");
-    *lines = copied(answers_to(*model, texts_of(texts, count)));
-  });
+  return predict(model, texts, count, lines, encore::Scores::without);
+}
+
+encore_status encore_predict_scores(encore_model* model, const char* const* texts, size_t count,
+                                    char** lines) {
+  return predict(model, texts, count, lines, encore::Scores::with);
 }
 
 size_t encore_vector_width(encore_model* model) {

@@ -67,6 +67,10 @@ encore_status encore_describe(encore_model* model, char** json);
 /* What the task answers to each of `count` texts: a JSON object on a line each, as `exp predict --json`
  * prints them. */
 encore_status encore_predict(encore_model* model, const char* const* texts, size_t count, char** lines);
+/* The same with probabilities, as `exp predict --scores --json` prints them: `score` of each answer and, where
+   there are labels, `scores` of all of them. ENCORE_BAD_TEXT where the model's task has no probabilities, such as
+   a regression; encore_last_error() names the task. */
+encore_status encore_predict_scores(encore_model* model, const char* const* texts, size_t count, char** lines);
 /* Numbers of a vector; 0: the model has none, and encore_embed says why. */
 size_t encore_vector_width(encore_model* model);
 /* The vector of each text, as `exp embed` has them, behind one another: count * encore_vector_width floats.

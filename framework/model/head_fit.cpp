@@ -52,8 +52,8 @@ void require_outputs(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<OutputRule>& wanted) {
   for (const OutputRule& rule : wanted) {
     const auto found = std::ranges::find(head.outputs(), rule.name, &OutputRule::name);
-    if (found == head.outputs().end() || found->space != rule.space || found->type != rule.type ||
-        (rule.width != 0 && rule.width != found->width))
+    if (found == head.outputs().end() || found->on_request || found->space != rule.space ||
+        found->type != rule.type || (rule.width != 0 && rule.width != found->width))
       fail(experiment, "the task " + quoted(experiment.task.type) + " reads the output " + quoted(rule.name) +
                            " over " + name_of(rule.space) + ", which the head " +
                            quoted(experiment.model.head.type) + " does not give");

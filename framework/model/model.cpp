@@ -350,6 +350,10 @@ void Model::decode(const Shard& shard, std::span<const Tensor> outputs) {
     const OutputRule& rule = this->outputs()[i];
     const std::int64_t first = shard.first[static_cast<std::size_t>(rule.space)] * rule.width;
     Tensor part = outputs[i];
+    if (!part && rule.on_request) {
+      parts.push_back(part);
+      continue;
+    }
     part.data = static_cast<std::byte*>(part.data) + static_cast<std::size_t>(first) * size_of(part.dtype);
     part.extents[0] = shard.batch.size().rows(rule.space);
     parts.push_back(part);

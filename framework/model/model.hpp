@@ -102,8 +102,9 @@ class Model {
   const double* end_gradients(std::int64_t shards, std::span<const double> scales);
 
   /// Evaluates without dropout. `outputs` are device memory for each of outputs(), of the whole batch, and
-  /// are overwritten; empty: nothing is decoded. Returns the sum over all rows of each loss of the head, a
-  /// double each in device memory as above, or null if the batch has no truth.
+  /// are overwritten; an output on request that is not wanted has an empty tensor. No tensors at all: nothing
+  /// is decoded. Returns the sum over all rows of each loss of the head, a double each in device memory as
+  /// above, or null if the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
 
   /// Computes the states (N, C) of the encoder's last node without dropout, of each shard in turn; `seen` may

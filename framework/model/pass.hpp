@@ -79,7 +79,8 @@ class Pass {
   /// losses() on the same batch. Calls `seen` with the number of each node after its own: the gradients of
   /// parameters that no earlier node has are then final (Network::first_users).
   void backward(std::span<const double> scales, const std::function<void(std::size_t node)>& seen = {});
-  /// Fills, after forward(), one tensor per HeadPlan::outputs.
+  /// Fills, after forward(), one tensor per HeadPlan::outputs; an output on request that is not wanted has an
+  /// empty one.
   void decode(std::span<const Tensor> outputs);
   /// Returns a buffer of the head with the extents of the current batch.
   Tensor head_buffer(Buffer buffer) const {

@@ -55,8 +55,11 @@ HeadForm form_of(const Offer& offer, const HeadPlan& plan, Space targets) {
   HeadForm form{.targets = {targets}, .reads = plan.reads()};
   for (const ColumnNeed& need : plan.columns()) form.columns.push_back(column_of(need));
   for (const OutputRule& rule : plan.outputs())
-    form.outputs.push_back(
-        {.name = rule.name, .space = rule.space, .type = rule.type, .width = size_text(rule.width)});
+    form.outputs.push_back({.name = rule.name,
+                            .space = rule.space,
+                            .type = rule.type,
+                            .width = size_text(rule.width),
+                            .on_request = rule.on_request});
   for (const ParameterSpec& spec : plan.parameters())
     if (!spec.alias.empty()) form.ties.push_back(spec.alias);
   form.couples_sequences = plan.couples_sequences();

@@ -93,7 +93,8 @@ class FieldReader {
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeItem>
 void visit_fields(T& item, Visitor& visit) {
-  visit(item.id), visit(item.work), visit(item.allowed), visit(item.observed), visit(item.text);
+  visit(item.id), visit(item.work), visit(item.allowed), visit(item.observed), visit(item.scored);
+  visit(item.text);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeAnswer>
@@ -115,7 +116,7 @@ template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeModel>
 void visit_fields(T& model, Visitor& visit) {
   visit(model.digest), visit(model.step), visit(model.no_answers), visit(model.no_vectors);
-  visit(model.no_writing), visit(model.notes);
+  visit(model.no_writing), visit(model.no_scores), visit(model.notes);
   visit(model.task), visit(model.fields), visit(model.labels);
 }
 template <class Visitor, class T>

@@ -29,6 +29,7 @@ struct ServeItem {
   /// writing: send it while it grows.
   bool allowed = false;
   bool observed = false;  ///< for an answer: send its facts too
+  bool scored = false;    ///< for an answer: with probabilities, as `exp predict --scores --json` prints it
   std::string text = {};
 
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
@@ -54,6 +55,7 @@ struct ServeModel {
   std::int64_t step = 0;  ///< after which they were taken
   std::string no_answers = {}, no_vectors = {},
               no_writing = {};          ///< why it does not do this work; "": it does
+  std::string no_scores = {};           ///< why its answers have no probabilities; "": they have
   std::vector<std::string> notes = {};  ///< notes for the user about how it was loaded
   std::string task = {};                ///< its type
   /// What stands in a text for `answer`, with tabs between where it is more than one: {"question",

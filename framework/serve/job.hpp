@@ -19,6 +19,7 @@ struct Job {
   ServeWork work = ServeWork::answer;
   bool allowed = false;   ///< as in ServeItem
   bool observed = false;  ///< the same
+  bool scored = false;    ///< the same
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};
   ServeClock::time_point deadline = ServeClock::time_point::max();  ///< without all answers by then it fails

@@ -226,6 +226,7 @@ void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
                              .work = job.work,
                              .allowed = job.allowed,
                              .observed = job.observed,
+                             .scored = job.scored,
                              .text = job.texts[waiting.text]});
     seat.in_hands.emplace(next_id_++, std::move(waiting));
   }

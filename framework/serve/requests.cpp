@@ -208,6 +208,7 @@ ServeRequest parse_request(const Route& route, const std::string& text, const Re
   ServeRequest request{.model = body.text("model"),
                        .work = work_of(route.work),
                        .truncates = body.flag("truncate"),
+                       .scored = body.flag("scores"),
                        .texts = body.texts(texts_field(route.work)),
                        .streams = body.flag("stream")};
   if (request.texts.size() > limits.texts)

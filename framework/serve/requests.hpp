@@ -16,6 +16,7 @@ struct ServeRequest {
   std::string model = {};  ///< "": it names none
   ServeWork work = ServeWork::answer;
   bool truncates = false;
+  bool scored = false;                          ///< answers have probabilities
   std::vector<std::string> texts = {};          ///< or prompts
   bool base64 = false;                          ///< vectors as the bytes of their values
   std::optional<std::int64_t> dimensions = {};  ///< that vectors must have

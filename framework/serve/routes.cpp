@@ -153,10 +153,14 @@ const std::vector<Route>& routes() {
        .fields = {{"inputs", FieldType::texts, true,
                    "what is asked about: each text as a line of `exp predict`"},
                   model_field,
-                  truncate_field},
+                  truncate_field,
+                  {"scores", FieldType::flag, false,
+                   "true: with probabilities, of each answer (`score`) and of every label (`scores`). A task "
+                   "without them is refused with 400"}},
        .answer =
            "`model`, `digest`, `step` and `version` name what has answered; `results` has an object for "
-           "each text, as `exp predict --json` prints it"},
+           "each text, as `exp predict --json` prints it, and with `scores` as `exp predict --scores --json` "
+           "does"},
       {.method = "POST",
        .path = "/v1/embeddings",
        .work = RouteWork::embeddings,

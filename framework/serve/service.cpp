@@ -304,10 +304,12 @@ void Service::ask(const CallPointer& call) {
                               : call->request.work == ServeWork::vector ? model.no_vectors
                                                                         : model.no_writing;
   if (!cannot.empty()) throw Refusal(400, cannot);
+  if (call->request.scored && !model.no_scores.empty()) throw Refusal(400, model.no_scores);
 
   const auto job = std::make_shared<Job>();
   job->work = call->request.work;
   job->allowed = job->work == ServeWork::writing ? call->request.streams : call->request.truncates;
+  job->scored = call->request.scored;
   job->texts = job->work == ServeWork::writing ? std::vector{std::move(call->request.writing)}
                                                : std::move(call->request.texts);
   if (!pool.has_room(job->texts.size()))

@@ -30,6 +30,13 @@ void append(std::string& form, const TextSpan& span) {
   append(form, std::to_string(span.start));
   append(form, std::to_string(span.end));
 }
+void append(std::string& form, const std::map<std::string, double>& numbers) {
+  form += "{" + std::to_string(numbers.size()) + "}";
+  for (const auto& [name, number] : numbers) {
+    append(form, name);
+    append(form, number);
+  }
+}
 template <class T>
 void append(std::string& form, const std::vector<T>& list) {
   form += "[" + std::to_string(list.size()) + "]";

@@ -26,9 +26,18 @@ json value_json(const std::vector<double>& numbers) {
 }
 json value_json(const std::vector<TextSpan>& spans) {
   json list = json::array();
-  for (const TextSpan& span : spans)
+  for (const TextSpan& span : spans) {
     list.push_back({{"type", span.label}, {"text", span.text}, {"start", span.start}, {"end", span.end}});
+    if (span.score) list.back()["score"] = *span.score;
+    if (span.least_score) list.back()["least_score"] = *span.least_score;
+  }
   return list;
+}
+json value_json(const std::map<std::string, double>& numbers) {
+  return numbers;
+}
+json value_json(const std::vector<std::map<std::string, double>>& lists) {
+  return lists;
 }
 
 const Records::Field& field_of(const Records& records, const std::string& name) {

@@ -14,8 +14,9 @@
 
 namespace encore {
 
-/// One record's value of a field: text, a list of texts, a number, or spans as {"type", "text", "start",
-/// "end"}.
+/// One record's value of a field: text, a list of texts, a number or a list of them, spans as {"type",
+/// "text", "start", "end"} with their scores where they have some, numbers by name as an object, or a list of
+/// such.
 nlohmann::json field_json(const Records::Field& field, std::size_t record);
 
 /// The field of a task's answers that is a line for people; the others are for programs.

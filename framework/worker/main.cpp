@@ -67,8 +67,9 @@ int quantize(const WorkerCall& call) {
 
 int predict(const WorkerCall& call) {
   const std::vector<std::string> file = call.texts("file");
-  return file.empty() ? predict_verb(call.trained_run(), call.text("format"))
-                      : predict_file_verb(call.trained_run(), file.front());
+  if (!file.empty()) return predict_file_verb(call.trained_run(), file.front());
+  return predict_verb(call.trained_run(), call.text("format"),
+                      call.flag("scores") ? Scores::with : Scores::without);
 }
 
 int evaluate(const WorkerCall& call) {

@@ -65,7 +65,7 @@ Records labelled(const TaskFields& fields, const Records& records, Records predi
 
 }  // namespace
 
-int predict_verb(const TrainedRunArguments& run, const std::string& format) {
+int predict_verb(const TrainedRunArguments& run, const std::string& format, Scores scores) {
   const Device device;
   Engine model(run.folder, run.plugin_folders, device, run.weights);
   model.make_batch_invariant();
@@ -74,6 +74,7 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   if (format != "text" && format != "jsonl" && format != reader)
     throw Error("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
                 ", the format of the data that this run was trained with");
+  if (const std::string none = model.no_scores(); scores == Scores::with && !none.empty()) throw Error(none);
   std::ios::sync_with_stdio(false);
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
@@ -89,15 +90,16 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
     require_utf8(lines, std::exchange(read, read + std::ssize(lines)));
     const Records records = model.task().from_text(lines);
     const EncodedSet set = model.encode(records);
-    const Outputs outputs = model.run(set).outputs;
-    left_out.look_at(set.set);
-    if (format == "text")
-      write_text(answer_stream(), model.task().answer(records, set.set, outputs));
-    else if (format == "jsonl")  // of answers, also where the reader has this name
-      write_jsonl(answer_stream(), model.task().answer(records, set.set, outputs));
-    else
+    if (format == "text" || format == "jsonl") {  // of answers, also where the reader has this name
+      const Records answers = model.answer(records, set, scores).answers;
+      left_out.look_at(set.set);
+      format == "text" ? write_text(answer_stream(), answers) : write_jsonl(answer_stream(), answers);
+    } else {
+      const Outputs outputs = model.run(set).outputs;
+      left_out.look_at(set.set);
       answer_stream() << model.reader().write(
           labelled(model.fields(), records, model.task().label(records, set.set, outputs)), part);
+    }
     require_answers_written();
   }
 }

@@ -132,7 +132,8 @@ std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, 
   return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
 }
 
-/// Returns what the task answers to each input. Throws Error if one of them is invalid.
+/// Returns what the task answers to each input; all items are scored, or none is. Throws Error if one of them
+/// is invalid.
 std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
@@ -142,8 +143,8 @@ std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& i
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
       refusals.push_back(refused(*items[i], too_long(engine, what)));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_texts);
-  const Outputs outputs = engine.run(set).outputs;
-  const Records answers = engine.task().answer(records, set.set, outputs);
+  const Scores scores = items.front()->scored ? Scores::with : Scores::without;
+  const auto [outputs, answers] = engine.answer(records, set, scores);
   const std::vector<TextFacts> facts = facts_of(answering, items, records, set.set, outputs);
   std::vector<ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -219,15 +220,18 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
 }
 
 void answer_batch(const Answering& answering, const ServeBatch& batch, ServeSocket& socket) {
-  const auto of_work = [&](ServeWork work) {
+  const auto of_work = [&](ServeWork work, bool scored = false) {
     Items items;
     for (const ServeItem& item : batch.items)
-      if (item.work == work) items.push_back(&item);
+      if (item.work == work && item.scored == scored) items.push_back(&item);
     return items;
   };
   ServeAnswers answers{each_on_its_own(answering, of_work(ServeWork::answer), answer_texts)};
-  for (ServeAnswer& answer : each_on_its_own(answering, of_work(ServeWork::vector), embed_texts))
-    answers.answers.push_back(std::move(answer));
+  const auto add = [&](std::vector<ServeAnswer> more) {
+    for (ServeAnswer& answer : more) answers.answers.push_back(std::move(answer));
+  };
+  add(each_on_its_own(answering, of_work(ServeWork::answer, true), answer_texts));
+  add(each_on_its_own(answering, of_work(ServeWork::vector), embed_texts));
   if (!answers.answers.empty()) socket.send(ServeMessage(std::move(answers)));
   for (const ServeItem* item : of_work(ServeWork::writing))
     socket.send(write_texts(answering.engine, *item, socket));
@@ -275,6 +279,7 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
                                       .no_answers = why_not_asked(engine),
                                       .no_vectors = engine.no_vectors(),
                                       .no_writing = engine.no_writing(),
+                                      .no_scores = engine.no_scores(),
                                       .notes = notes,
                                       .task = engine.experiment().task.type,
                                       .fields = fields_of_lines(engine),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infer/run_weights.hpp"
+#include "infer/scores.hpp"
 
 namespace encore {
 
@@ -67,10 +68,10 @@ int check_verb();
 /// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} if it has none. Returns 0.
 int size_verb(const SizeArguments& arguments);
 /// Reads lines of text from standard input, writes the task's answers to standard output; format: text,
-/// jsonl, or the type of the reader with which the run was trained.
-int predict_verb(const TrainedRunArguments& run, const std::string& format);
-/// A file in the format of the run's data from standard input, the same file with what the task predicts to
-/// standard output. `file` names it in messages.
+/// jsonl, or the type of the reader with which the run was trained. Scores go with text and jsonl.
+int predict_verb(const TrainedRunArguments& run, const std::string& format, Scores scores);
+/// Reads a file in the format of the run's data from standard input, and writes the same file with what the
+/// task predicts to standard output. `file` names it in messages.
 int predict_file_verb(const TrainedRunArguments& run, const std::string& file);
 struct EvaluateArguments {
   std::vector<std::string> files;

@@ -4,7 +4,10 @@
 // the rows that have a target, at prediction over those that the task marks in the column "labelled", as if
 // the others were not there. Forward and backward pass work on logarithms
 // and are normalised at every row, so that long sequences lose no precision in float32. One sequence is one
-// row of for_rows: its chain is walked in order, the sums over classes lie across the lanes.
+// row of for_rows: its chain is walked in order, the sums over classes lie across the lanes. On request
+// `decode` also gives marginals: the probability of each class at each row, over all sequences of labels that
+// Viterbi may choose from.
+#include <encore/class_probabilities.hpp>
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -21,6 +24,15 @@ using namespace encore;
 template <class S, class Term>
 KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp(const Row& row, std::int64_t count, const Term& term) {
   const S largest = row.max<S>(count, term);
+  return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
+}
+
+/// The same where some or all of the terms may be -infinity.
+template <class S, class Term>
+KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_t count, const Term& term) {
+  constexpr S never = -Kokkos::Experimental::infinity_v<S>;
+  const S largest = row.max<S>(count, term);
+  if (!(largest > never)) return never;
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
@@ -262,6 +274,77 @@ void crf_trace_back(const Device& device, const RowSet& rows, Tensor end_scores,
       });
 }
 
+/// marginals (N, K): the sum of e^score over the allowed sequences with class k at this row, divided by the
+/// sum over all allowed ones; 0 on rows without a label. First forward, alphas (N, K) as in crf_loss; then
+/// backward with beta, log of the sum over what may follow class k. beta + emission takes the place of alpha,
+/// row by row, so no second table is needed. Each row is divided by its own sum: its probabilities sum to 1
+/// however long the sequence is.
+template <class T>
+void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions,
+                   Tensor mask, Tensor allowed, Tensor alphas, Tensor marginals) {
+  using S = Sum<T>;
+  const std::int64_t classes = emissions.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
+  const T* scores = elements<T>(emissions);
+  const S* transitions = elements<S>(chain.transitions);
+  const S* start = elements<S>(chain.start);
+  const S* end = elements<S>(chain.end);
+  const std::int32_t* labelled = elements<std::int32_t>(mask);
+  const std::int32_t* may = elements<std::int32_t>(allowed);
+  S* alpha = elements<S>(alphas);
+  float* shares = elements<float>(marginals);
+  for_rows(
+      device, "encore::crf_marginals", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        constexpr S never = -Kokkos::Experimental::infinity_v<S>;
+        std::int64_t before = -1;  // the labelled row before t
+        for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
+          if (labelled[t] < 0) continue;
+          for (std::int64_t j = 0; j < classes; ++j) {
+            const auto path = [&](std::int64_t i) {
+              return may[i * classes + j] != 0 ? alpha[before * classes + i] + transitions[i * classes + j]
+                                               : never;
+            };
+            const S arrived = before >= 0 ? log_sum_exp_of_allowed<S>(row, classes, path)
+                              : may[classes * classes + j] != 0 ? start[j]
+                                                                : never;
+            put(row, classes, alpha + t * classes, j, arrived + static_cast<S>(scores[t * classes + j]));
+          }
+          const S total =
+              log_sum_exp_of_allowed<S>(row, classes, [&](std::int64_t k) { return alpha[t * classes + k]; });
+          row.each(classes, [&](std::int64_t k) { alpha[t * classes + k] -= total; });
+          before = t;
+        }
+        std::int64_t after = -1;  // the labelled row behind t
+        for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
+          float* share = shares + t * classes;
+          if (labelled[t] < 0) {
+            row.each(classes, [&](std::int64_t k) { share[k] = 0.0F; });
+            continue;
+          }
+          for (std::int64_t i = 0; i < classes; ++i) {
+            const auto path = [&](std::int64_t j) {
+              return may[i * classes + j] != 0 ? transitions[i * classes + j] + alpha[after * classes + j]
+                                               : never;
+            };
+            const S beta = after < 0 ? end[i] : log_sum_exp_of_allowed<S>(row, classes, path);
+            row.each(classes, [&](std::int64_t k) {
+              if (k != i) return;
+              share[k] = static_cast<float>(alpha[t * classes + k] + beta);
+              alpha[t * classes + k] = beta + static_cast<S>(scores[t * classes + k]);
+            });
+          }
+          const S total = log_sum_exp_of_allowed<S>(row, classes,
+                                                    [&](std::int64_t k) { return static_cast<S>(share[k]); });
+          const S level = row.max<S>(classes, [&](std::int64_t k) { return alpha[t * classes + k]; });
+          row.each(classes, [&](std::int64_t k) {
+            share[k] = static_cast<float>(math::exp(static_cast<S>(share[k]) - total));
+            alpha[t * classes + k] -= level;  // the same for all classes, so no share of another row changes
+          });
+          after = t;
+        }
+      });
+}
+
 /// Whether these labels are "O", "B-X" and "I-X" only, one of which may stand first.
 bool is_bio(const std::vector<std::string>& labels) {
   bool may_start = false;
@@ -311,6 +394,7 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     targets_ = plan.column(targets_column, Space::tokens, ColumnType::integers, classes_);
     labelled_ = plan.column("labelled", Space::tokens);
     predictions_ = plan.output(classes_output, Space::tokens);
+    marginals_ = plan.output_on_request(marginals_output, Space::tokens, ColumnType::numbers, classes_);
     loss_ = plan.add_loss(targets_);
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
@@ -359,7 +443,7 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     kernels::linear_backward_input(device, demissions, step.parameter(weight_), step.input_gradient(states_));
   }
 
-  /// alphas serves as Viterbi's table.
+  /// alphas serves as Viterbi's table, then as that of the marginals.
   void decode(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor emissions = step.buffer(emissions_), labelled = step.column(labelled_);
@@ -376,6 +460,9 @@ class CrfHead final : public Head, public HasOnnxOutputs {
       crf_viterbi<T>(device, step.rows(), chain(step), emissions, labelled, allowed, best, pointers);
       crf_trace_back<Sum<T>>(device, step.rows(), step.parameter(end_), labelled, best, pointers,
                              step.output(predictions_));
+      if (const Tensor marginals = step.output(marginals_))  // (N, K)
+        crf_marginals<T>(device, step.rows(), chain(step), emissions, labelled, allowed, step.buffer(alphas_),
+                         marginals);
     });
   }
 
@@ -408,7 +495,7 @@ class CrfHead final : public Head, public HasOnnxOutputs {
   HeadInput states_;
   HeadColumn targets_, labelled_;
   HeadLoss loss_;
-  HeadOutput predictions_;
+  HeadOutput predictions_, marginals_;
   Buffer emissions_, alphas_, norms_, pointers_, allowed_, betas_, demissions_, shares_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "class_measures.hpp"
 #include "counted.hpp"
+#include "label_scores.hpp"
 
 namespace encore::tasks {
 namespace {
@@ -119,11 +120,27 @@ Records SequenceClass::label(const ExampleSet& set, const Outputs& outputs) cons
   return labelled;
 }
 
-/// A head may give anything for a text without a target.
-const std::string& SequenceClass::predicted(const ExampleSet& set, const Outputs& outputs,
-                                            std::size_t sequence) const {
+Records SequenceClass::scored_label(const ExampleSet& set, const Outputs& outputs) const {
+  const ClassProbabilities probabilities(outputs);
+  const std::vector<std::string> labels = names_.labels();
+  Records::Numbers scores;
+  Records::NumberMaps all;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const std::vector<double> of_text = probabilities.of(set, i, 0);
+    scores.push_back(of_text[static_cast<std::size_t>(number(set, outputs, i))]);
+    all.push_back(scores_by_label<double>(labels, of_text));
+  }
+  Records labelled = label(set, outputs);
+  labelled.add("score", std::move(scores));
+  labelled.add("scores", std::move(all));
+  return labelled;
+}
+
+/// Finds the predicted class; a head may give anything for a text without a target.
+std::int32_t SequenceClass::number(const ExampleSet& set, const Outputs& outputs,
+                                   std::size_t sequence) const {
   const std::int32_t number = outputs.integers(classes_output, set, sequence).front();
-  return names_.name(names_.is_label(number) ? number : 0);
+  return names_.is_label(number) ? number : 0;
 }
 
 }  // namespace encore::tasks

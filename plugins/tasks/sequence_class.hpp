@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <encore/class_probabilities.hpp>
 #include <encore/task.hpp>
 
 #include "class_weights.hpp"
@@ -49,9 +52,18 @@ class SequenceClass {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const;
   /// The field `label`.
   Records label(const ExampleSet& set, const Outputs& outputs) const;
+  /// Says what Task::no_scores says.
+  std::string no_scores(std::span<const OutputRule> given) const {
+    return ClassProbabilities::missing(given, Space::sequences, names_.labels().size());
+  }
+  /// The fields `label`, `score` and `scores`.
+  Records scored_label(const ExampleSet& set, const Outputs& outputs) const;
 
  private:
-  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
+  std::int32_t number(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
+  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const {
+    return names_.name(number(set, outputs, sequence));
+  }
 
   ClassWeights weights_;
   LabelNames names_;

@@ -60,6 +60,9 @@ class TextToText : public Task {
   Records from_text(std::span<const std::string> lines) const override;
   /// text, the written text and its score; where several were written also all of them, the best first.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override {
+    return "its answers have a score already, the logarithm of the probability of the text";
+  }
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
   bool takes_parts() const override { return true; }

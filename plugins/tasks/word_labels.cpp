@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "counted.hpp"
+#include "label_scores.hpp"
 #include "text_words.hpp"
 
 namespace encore::tasks {
@@ -116,6 +117,23 @@ Records::TextLists WordLabels::all_predicted(const ExampleSet& set, const Output
   Records::TextLists predicted(set.size());
   for (std::size_t i = 0; i < set.size(); ++i) predicted[i] = predicted_labels(in, i, outputs);
   return predicted;
+}
+
+WordLabels::Scores WordLabels::scores(const Columns& in, std::size_t sequence, const Outputs& outputs) const {
+  const ClassProbabilities probabilities(outputs);
+  const std::span<const std::int32_t> classes = outputs.integers(classes_output, in.set(), sequence);
+  const std::vector<std::string> labels = names_.labels();
+  Scores scores;
+  for (const std::int32_t row : in.first_pieces(sequence)) {
+    const auto at = static_cast<std::size_t>(row);
+    const std::vector<double> of_word = probabilities.of(in.set(), sequence, at);
+    scores.predicted.push_back(of_word[static_cast<std::size_t>(classes[at])]);
+    scores.all.push_back(scores_by_label<double>(labels, of_word));
+  }
+  const std::size_t words = scores.all.size() + static_cast<std::size_t>(in.cut_words(sequence));
+  scores.predicted.resize(words);
+  scores.all.resize(words);
+  return scores;
 }
 
 // --- text that a user types ---

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <encore/class_probabilities.hpp>
 #include <encore/task.hpp>
 
 #include "class_weights.hpp"
@@ -52,6 +53,17 @@ class WordLabels {
                                             const Outputs& outputs) const;
   /// Of every sentence.
   Records::TextLists all_predicted(const ExampleSet& set, const Outputs& outputs) const;
+  /// Says what Task::no_scores says.
+  std::string no_scores(std::span<const OutputRule> given) const {
+    return ClassProbabilities::missing(given, Space::tokens, names_.labels().size());
+  }
+  /// What the model says of the labels of a sentence, by word; words that were cut have a score of 0 and no
+  /// others.
+  struct Scores {
+    std::vector<double> predicted;  ///< of the label of each word
+    Records::NumberMaps all;        ///< of every label
+  };
+  Scores scores(const Columns& in, std::size_t sequence, const Outputs& outputs) const;
 
   /// Lines as `text`, and split into `words`.
   static Records from_text(std::span<const std::string> lines);

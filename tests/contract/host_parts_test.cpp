@@ -6,6 +6,7 @@
 #include <iterator>
 #include <thread>
 
+#include <encore/class_probabilities.hpp>
 #include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 
@@ -46,6 +47,13 @@ enum class Slip {
   takes_parts,
   draws_windows,
   few_labels,
+  // From here on it can be asked, and gives probabilities.
+  scores_well,
+  scores_in_percent,
+  scores_without_a_sum,
+  scores_another_label,
+  scores_another_answer,
+  scores_nothing,
 };
 
 template <Slip S>
@@ -146,7 +154,48 @@ class Labeller final : public Task {
     return records;
   }
 
+  Records from_text(std::span<const std::string> lines) const override {
+    if (!can_be_asked) return Task::from_text(lines);
+    Records records;
+    records.add("text", Records::Texts(lines.begin(), lines.end()));
+    return records;
+  }
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override {
+    Records answers = label(records, set, outputs);
+    answers.add("shown", answers.texts("label"));
+    return answers;
+  }
+  std::string no_scores(std::span<const OutputRule> given) const override {
+    return can_be_asked ? ClassProbabilities::missing(given, Space::tokens, names_.size()) : "it has none";
+  }
+  Records scored_answer(const Records& records, const ExampleSet& set,
+                        const Outputs& outputs) const override {
+    const ClassProbabilities probabilities(outputs);
+    Records::Texts labels = label(records, set, outputs).texts("label");
+    Records::Numbers scores;
+    Records::NumberMaps all;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      std::vector<double> of_text = probabilities.of(set, i, 0);
+      for (double& each : of_text) each *= S == Slip::scores_in_percent ? 100.0 : 1.0;
+      if (S == Slip::scores_without_a_sum) of_text.back() = 0.0;
+      const auto chosen = static_cast<std::size_t>(outputs.integers(classes_output, set, i).front());
+      scores.push_back(of_text[S == Slip::scores_another_label ? (chosen + 1) % of_text.size() : chosen]);
+      all.emplace_back();
+      for (std::size_t k = 0; k < of_text.size(); ++k) all.back()[names_[k]] = of_text[k];
+    }
+    if (S == Slip::scores_another_answer) labels.front() += "?";
+    Records answers;
+    answers.add("shown", labels);
+    answers.add("label", std::move(labels));
+    if (S == Slip::scores_nothing) return answers;
+    answers.add("score", std::move(scores));
+    answers.add("scores", std::move(all));
+    return answers;
+  }
+
  private:
+  static constexpr bool can_be_asked = S >= Slip::scores_well;
+
   std::int32_t number(const std::string& label) const {
     const auto found = std::ranges::find(names_, label);
     if (found == names_.end()) return no_target;
@@ -166,7 +215,18 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInATaskWithoutMistake) {
   EXPECT_EQ(said_of<Slip::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 12U);
+  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 13U);
+  EXPECT_EQ(said_of<Slip::scores_well>(), "");
+}
+
+TEST(SuiteFinds, ScoresThatCannotBeProbabilities) {
+  expect_said(said_of<Slip::scores_in_percent>(), "in \"score\", which is not a probability");
+  expect_said(said_of<Slip::scores_without_a_sum>(), "scores: the scores of one answer sum to 0.");
+  expect_said(said_of<Slip::scores_another_label>(), "though the class is the one with the largest logit");
+  expect_said(said_of<Slip::scores_another_answer>(),
+              "scores: scored_answer() has another value in \"label\" than answer()");
+  expect_said(said_of<Slip::scores_nothing>(),
+              "scores: scored_answer() gives neither \"score\" nor \"scores\" nor spans with scores");
 }
 
 TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {

@@ -96,6 +96,14 @@ class HeadPlan : public LayerPlan {
     outputs_.push_back({std::move(name), space, type, width});
     return {static_cast<int>(outputs_.size()) - 1};
   }
+  /// An output that costs more than the others and is seldom read, such as probabilities that need a pass of
+  /// their own: without a request for it HeadStep::output is empty, and `decode` leaves it out.
+  HeadOutput output_on_request(std::string name, Space space, ColumnType type = ColumnType::integers,
+                               std::int64_t width = 1) {
+    const HeadOutput added = output(std::move(name), space, type, width);
+    outputs_.back().on_request = true;
+    return added;
+  }
   /// The parameter of another part of the model, by its full path ("embedding.tokens") and shape.
   Parameter tie(std::string name, std::string path, std::vector<std::int64_t> shape,
                 Element element = Element::activation) {
@@ -180,7 +188,8 @@ class HeadStep : public Step {
   Tensor input_gradient(HeadInput i) const { return declared(found_.input_gradients, i.index, "space"); }
   /// (rows), or (rows, width). In `decode` truth columns are empty.
   Tensor column(HeadColumn c) const { return declared(found_.columns, c.index, "column"); }
-  /// (rows), or (rows, width), to be overwritten in `decode`.
+  /// (rows), or (rows, width), to be overwritten in `decode`. Empty where it is an output on request and was
+  /// not asked for.
   Tensor output(HeadOutput o) const { return declared(found_.outputs, o.index, "output"); }
   /// (rows) of the space of the column that normalises it, in the type of sums, to be overwritten in `loss`:
   /// each row's share of the unnormalised loss, zero where nothing is to be learned. The host sums them in
@@ -208,7 +217,8 @@ class Head {
   /// After `loss` on the same batch: gradients of the sum over all losses of scale * sum(losses). Input
   /// gradients are overwritten.
   virtual void backward(const HeadStep& step) = 0;
-  /// After `score`, perhaps after `loss`: writes every output. On rows that mean nothing anything may stand.
+  /// After `score`, perhaps after `loss`: writes every output that is not empty. On rows that mean nothing
+  /// anything may stand.
   virtual void decode(const HeadStep& step) = 0;
 };
 

@@ -24,6 +24,9 @@ struct OutputRule {
   std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any
   /// Of a task: the column that holds what a perfect model would give; "": there is none.
   std::string truth = {};
+  /// Of a head: written only where it is asked for, as for the probabilities of answers; a task's outputs()
+  /// cannot name it.
+  bool on_request = false;
 
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
 };

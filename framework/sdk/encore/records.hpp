@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,9 @@ struct TextSpan {
   std::string text;
   std::int64_t start = 0;  ///< in Unicode code points of the text
   std::int64_t end = 0;    ///< one past the last
+  /// Of a predicted span (Task::scored_answer): its probability; of one with a label for each word the mean
+  /// over its words, and the least.
+  std::optional<double> score = {}, least_score = {};
 
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
@@ -34,8 +39,10 @@ class Records {
   using TextLists = std::vector<std::vector<std::string>>;  ///< words, tags
   using Numbers = std::vector<double>;
   using SpanLists = std::vector<std::vector<TextSpan>>;
-  using NumberLists = std::vector<std::vector<double>>;  ///< a vector per record
-  using Values = std::variant<Texts, TextLists, Numbers, SpanLists, NumberLists>;
+  using NumberLists = std::vector<std::vector<double>>;           ///< a vector per record
+  using NumberMaps = std::vector<std::map<std::string, double>>;  ///< numbers by name, such as by label
+  using NumberMapLists = std::vector<NumberMaps>;                 ///< one for each word of a record
+  using Values = std::variant<Texts, TextLists, Numbers, SpanLists, NumberLists, NumberMaps, NumberMapLists>;
   struct Field {
     std::string name;
     Values values;
@@ -61,6 +68,8 @@ class Records {
   const Numbers& numbers(std::string_view name) const { return get<Numbers>(name); }
   const SpanLists& spans(std::string_view name) const { return get<SpanLists>(name); }
   const NumberLists& vectors(std::string_view name) const { return get<NumberLists>(name); }
+  const NumberMaps& maps(std::string_view name) const { return get<NumberMaps>(name); }
+  const NumberMapLists& map_lists(std::string_view name) const { return get<NumberMapLists>(name); }
 
   /// What a user should know about these records: the scheme of their tags, rows that were repaired.
   std::vector<std::string> notes = {};

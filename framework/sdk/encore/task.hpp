@@ -161,6 +161,26 @@ class Task {
     return {};
   }
 
+  // --- probabilities of answers ---
+  /// Why answers have no probabilities with a head that gives these outputs, those on request among them; "":
+  /// they have, by scored_answer. No capital at the beginning and no full stop at the end.
+  virtual std::string no_scores(std::span<const OutputRule> given) const {
+    static_cast<void>(given);
+    return "its answers have no probabilities";
+  }
+  /// What `answer` gives, with probabilities, in `shown` too. `outputs` has all that the head gives, also on
+  /// request. By what an answer is:
+  ///   one label           score: Numbers, of that label;  scores: NumberMaps, of every label, which exclude
+  ///                       each other and sum to 1
+  ///   a list of labels    score: NumberLists, of each;    scores: NumberMaps, each label by itself
+  ///   a label per word    score: NumberLists, by word;    scores: NumberMapLists, by word; none of a word
+  ///                       that was cut
+  ///   spans of its text   TextSpan::score of each
+  virtual Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+    static_cast<void>(records), static_cast<void>(set), static_cast<void>(outputs);
+    throw Error("this task has no probabilities of its answers");
+  }
+
   // --- corpora that are never held at once ---
   /// Whether a training set may come in parts: prepare sees the first of them and learns nothing that the
   /// others could change, text_counts is called for each, and encode depends on its record alone.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "class_measures.hpp"
+#include "label_scores.hpp"
 
 namespace encore::classify {
 
@@ -48,10 +49,12 @@ Records Classify::from_text(std::span<const std::string> lines) const {
   return texts_.from_text(lines);
 }
 
-Records Classify::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
-  Records answers = label(records, set, outputs);
+Records Classify::completed(const Records& records, Records answers) const {
   Records::Texts shown = answers.texts("label");
-  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += "\t" + texts_.shown(records, i);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (answers.has("score")) shown[i] += " " + tasks::score_text(answers.numbers("score")[i]);
+    shown[i] += "\t" + texts_.shown(records, i);
+  }
   texts_.add_texts(records, answers);
   answers.add("shown", std::move(shown));
   return answers;

@@ -55,10 +55,20 @@ class Classify final : public Task {
   }
 
   Records from_text(std::span<const std::string> lines) const override;
-  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override {
+    return completed(records, class_.label(set, outputs));
+  }
+  std::string no_scores(std::span<const OutputRule> given) const override { return class_.no_scores(given); }
+  Records scored_answer(const Records& records, const ExampleSet& set,
+                        const Outputs& outputs) const override {
+    return completed(records, class_.scored_label(set, outputs));
+  }
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
+  /// Adds what was read and the line for people to labels, which may have scores.
+  Records completed(const Records& records, Records answers) const;
+
   tasks::SequenceClass class_;
   tasks::TextInput texts_;
 };

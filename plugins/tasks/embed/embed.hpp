@@ -49,6 +49,9 @@ class Embed final : public Task {
   /// A text, or two with a tab between.
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override {
+    return "its answers are vectors, which are not right or wrong";
+  }
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:

@@ -64,6 +64,9 @@ class Lm final : public Task {
   /// Of each line as it stands: `pieces` that were predicted, `log_probability` (natural) of them together,
   /// `perplexity`, `bits_per_character`.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override {
+    return "its answers name the probability of the text already, as log_probability";
+  }
 
  private:
   /// The pieces of a text with its markers, and how many of its characters are predicted.

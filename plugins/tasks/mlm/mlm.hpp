@@ -69,6 +69,9 @@ class Mlm final : public Task {
   /// probability, parted by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text. After
   /// encode of these records.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override {
+    return "its answers name the probability of each candidate already";
+  }
 
  private:
   /// The pieces of a text, and for whole words the word of each; empty otherwise.

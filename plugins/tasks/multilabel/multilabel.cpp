@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "label_scores.hpp"
 #include "measures.hpp"
 #include "thresholds.hpp"
 
@@ -209,6 +210,24 @@ Records Multilabel::answer(const Records& records, const ExampleSet& set, const 
   }
   texts_.add_texts(records, answers);
   answers.add("shown", std::move(shown));
+  return answers;
+}
+
+Records Multilabel::scored_answer(const Records& records, const ExampleSet& set,
+                                  const Outputs& outputs) const {
+  Records answers = answer(records, set, outputs);
+  const std::vector<std::string> labels = names_.labels();
+  Records::NumberLists given;
+  Records::NumberMaps all;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const auto scores = outputs.numbers(scores_output, set, i);
+    given.emplace_back();
+    for (std::size_t k = 0; k < labels.size(); ++k)
+      if (scores[k] > threshold_of(k)) given.back().push_back(static_cast<double>(scores[k]));
+    all.push_back(tasks::scores_by_label<float>(labels, scores));
+  }
+  answers.add("score", std::move(given));
+  answers.add("scores", std::move(all));
   return answers;
 }
 

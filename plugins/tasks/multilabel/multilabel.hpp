@@ -58,6 +58,8 @@ class Multilabel final : public Task {
 
   Records from_text(std::span<const std::string> lines) const override { return texts_.from_text(lines); }
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override { return {}; }
+  Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "counted.hpp"
 #include "entities.hpp"
+#include "label_scores.hpp"
 #include "measures.hpp"
 #include "text_words.hpp"
 
@@ -32,16 +33,33 @@ std::int64_t count_cut_entities(std::span<const std::string> tags, std::size_t k
   return cut;
 }
 
-/// "[Anna Berg PER] met the mayor of [Lund LOC] ."
-std::string bracketed(const std::vector<TextWord>& words, const std::vector<Entity>& entities) {
+/// The score of each entity is the mean of those of its words, beside the least of them.
+void score_entities(const std::vector<Entity>& entities, std::span<const double> word_scores,
+                    std::vector<TextSpan>& found) {
+  for (std::size_t e = 0; e < entities.size(); ++e) {
+    const auto begin = static_cast<std::size_t>(entities[e].begin),
+               count = static_cast<std::size_t>(entities[e].end) - begin;
+    const std::span<const double> scores = word_scores.subspan(begin, count);
+    double sum = 0.0;
+    for (const double score : scores) sum += score;
+    found[e].score = sum / static_cast<double>(count);
+    found[e].least_score = *std::ranges::min_element(scores);
+  }
+}
+
+/// "[Anna Berg PER] met the mayor of [Lund LOC] .", with scores "[Anna Berg PER 0.981] met ..."
+std::string bracketed(const std::vector<TextWord>& words, const std::vector<Entity>& entities,
+                      const std::vector<TextSpan>& found) {
   std::string text;
   auto next = entities.begin();
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text += ' ';
     if (next != entities.end() && static_cast<std::size_t>(next->begin) == i) text += '[';
     text += words[i].text;
-    if (next != entities.end() && static_cast<std::size_t>(next->end) == i + 1)
-      text += " " + next++->type + "]";
+    if (next != entities.end() && static_cast<std::size_t>(next->end) == i + 1) {
+      const TextSpan& span = found[static_cast<std::size_t>(next - entities.begin())];
+      text += " " + next++->type + (span.score ? " " + tasks::score_text(*span.score) : "") + "]";
+    }
   }
   return text;
 }
@@ -185,7 +203,8 @@ Records Ner::label(const Records&, const ExampleSet& set, const Outputs& outputs
 
 // --- text that a user types ---
 
-Records Ner::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+Records Ner::answers_of(const Records& records, const ExampleSet& set, const Outputs& outputs,
+                        bool with_scores) const {
   const Records::Texts& texts = records.texts("text");
   const Records::TextLists predicted = words_.all_predicted(set, outputs);
   Records::SpanLists found(texts.size());
@@ -201,7 +220,10 @@ Records Ner::answer(const Records& records, const ExampleSet& set, const Outputs
                           .start = static_cast<std::int64_t>(first.start),
                           .end = static_cast<std::int64_t>(last.end)});
     }
-    shown[i] = bracketed(words, entities);
+    if (with_scores)
+      score_entities(entities, words_.scores(tasks::WordLabels::Columns(set), i, outputs).predicted,
+                     found[i]);
+    shown[i] = bracketed(words, entities, found[i]);
   }
   Records answers;
   answers.add("text", texts);

@@ -44,7 +44,14 @@ class Ner final : public Task {
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
   Records from_text(std::span<const std::string> lines) const override { return words_.from_text(lines); }
-  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override {
+    return answers_of(records, set, outputs, false);
+  }
+  std::string no_scores(std::span<const OutputRule> given) const override { return words_.no_scores(given); }
+  Records scored_answer(const Records& records, const ExampleSet& set,
+                        const Outputs& outputs) const override {
+    return answers_of(records, set, outputs, true);
+  }
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
     return words_.left_out(set, sequence, "entities are not looked for in");
   }
@@ -55,6 +62,9 @@ class Ner final : public Task {
   void find_scheme();
   std::vector<std::string> iob2(std::vector<std::string> tags) const;
   std::vector<std::string> own_tags(const std::vector<std::string>& iob2) const;
+  /// With scores an entity has the mean and the least probability of the tags of its words.
+  Records answers_of(const Records& records, const ExampleSet& set, const Outputs& outputs,
+                     bool with_scores) const;
 
   std::int64_t max_length_;
   tasks::WordLabels words_;  ///< words that were cut are outside of entities

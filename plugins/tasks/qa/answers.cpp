@@ -1,14 +1,52 @@
 // Of equal spans the one of the first window wins.
 #include "answers.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "columns.hpp"
 #include "spans.hpp"
 
 namespace encore::qa {
+namespace {
+
+/// A part of the context and its best score.
+struct Candidate {
+  std::size_t begin = 0, end = 0;  ///< bytes
+  double score = 0.0;
+};
+
+/// Windows overlap: a part that several hold counts once.
+std::vector<Candidate> all_candidates(const Columns& in, std::size_t example, const Outputs& outputs,
+                                      std::size_t longest) {
+  std::vector<Candidate> all;
+  const Run windows = in.set().sequences(example);
+  for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
+    const std::span<const float> scores = outputs.numbers("spans", in.set(), s);
+    const std::size_t begin = in.first_row(s), end = begin + in.pieces(s);
+    for (std::size_t first = begin; first < end; ++first)
+      for (std::size_t last = first; last < std::min(end, first + longest); ++last) {
+        const ByteRange bytes = in.bytes(s, first, last);
+        const double score =
+            static_cast<double>(scores[2 * first]) + static_cast<double>(scores[2 * last + 1]);
+        if (!std::isnan(score)) all.push_back({.begin = bytes.begin, .end = bytes.end, .score = score});
+      }
+  }
+  std::ranges::sort(all, [](const Candidate& a, const Candidate& b) {
+    return std::tuple(a.begin, a.end, -a.score) < std::tuple(b.begin, b.end, -b.score);
+  });
+  const auto doubled = std::ranges::unique(
+      all, [](const Candidate& a, const Candidate& b) { return a.begin == b.begin && a.end == b.end; });
+  all.erase(doubled.begin(), doubled.end());
+  return all;
+}
+
+}  // namespace
 
 Answer find_answer(const Columns& in, std::size_t example, const Outputs& outputs, std::size_t longest,
                    std::optional<double> none_above) {
@@ -32,14 +70,33 @@ Answer find_answer(const Columns& in, std::size_t example, const Outputs& output
     }
   }
   const double lead = best ? null_score - best->score : std::numeric_limits<double>::infinity();
+  const double best_score = best ? best->score : -std::numeric_limits<double>::infinity();
   if (!best || (none_above && lead > *none_above))
-    return {.span = {}, .probability = probability_of(scores_of(null_place), {}), .null_lead = lead};
+    return {.span = {},
+            .probability = probability_of(scores_of(null_place), {}),
+            .null_lead = lead,
+            .best_score = best_score};
   const std::string text = in.context(example);
   const ByteRange bytes = trimmed(text, in.bytes(place, best->first, best->last));
   const std::int64_t first = code_points_before(text, bytes.begin);
   TextSpan span = {.label = {}, .text = text.substr(bytes.begin, bytes.end - bytes.begin), .start = first};
   span.end = first + code_points_before(span.text, span.text.size());
-  return {.span = std::move(span), .probability = probability_of(scores_of(place), *best), .null_lead = lead};
+  return {.span = std::move(span),
+          .probability = probability_of(scores_of(place), *best),
+          .null_lead = lead,
+          .best_score = best_score};
+}
+
+double score_of(const Columns& in, std::size_t example, const Outputs& outputs, std::size_t longest,
+                bool none_is_one, const Answer& given) {
+  const std::vector<Candidate> candidates = all_candidates(in, example, outputs, longest);
+  if (candidates.empty()) return 1.0;
+  const double null_score = given.best_score + given.null_lead;
+  const double largest = none_is_one ? std::max(given.best_score, null_score) : given.best_score;
+  double sum = none_is_one ? std::exp(null_score - largest) : 0.0;
+  for (const Candidate& candidate : candidates) sum += std::exp(candidate.score - largest);
+  const double share = std::exp((given.span ? given.best_score : null_score) - largest) / sum;
+  return std::isfinite(share) ? share : 0.0;
 }
 
 }  // namespace encore::qa

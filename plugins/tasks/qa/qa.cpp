@@ -7,6 +7,7 @@
 
 #include "columns.hpp"
 #include "counted.hpp"
+#include "label_scores.hpp"
 #include "measures.hpp"
 #include "quoted_line.hpp"
 #include "spans.hpp"
@@ -20,12 +21,17 @@ namespace {
 using tasks::put_text;
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
+constexpr const char* none_shown = "(no answer)";
 constexpr std::string_view knowledge_text = "questions about contexts\n";
 constexpr std::size_t markers = 3;                                // [CLS], [SEP] and [SEP]
 constexpr std::size_t most_context_bytes = std::size_t{1} << 24;  // a column counts bytes in 32 bits
 
 /// The columns of an example, in the order of Qa::columns().
 enum : std::size_t { start, end, segments, cut_pieces, ranges, context, answers };
+
+bool is_blank(std::string_view question) {
+  return question.find_first_not_of(white_space) == std::string_view::npos;
+}
 
 /// The bytes of an answer. Throws Error where the context does not have it there.
 ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
@@ -238,8 +244,7 @@ std::vector<Answer> Qa::find_all(const Records& records, const ExampleSet& set,
   std::vector<Answer> all;
   for (std::size_t i = 0; i < set.size(); ++i) {
     all.push_back(find(in, i, outputs, threshold()));
-    const bool asks = records.texts("question")[i].find_first_not_of(white_space) != std::string::npos;
-    if (!asks) all.back().span.reset();
+    if (is_blank(records.texts("question")[i])) all.back().span.reset();
   }
   return all;
 }
@@ -308,21 +313,45 @@ Records Qa::from_text(std::span<const std::string> lines) const {
 }
 
 Records Qa::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
-  Records::SpanLists given;
+  std::vector<Answer> found = find_all(records, set, outputs);
   Records::Numbers probabilities;
   Records::Texts shown;
-  for (Answer& found : find_all(records, set, outputs)) {
-    shown.push_back((found.span ? found.span->text : "(no answer)") + "\t" +
-                    records.texts("question")[shown.size()]);
+  for (const Answer& each : found) {
+    probabilities.push_back(each.probability);
+    shown.push_back(each.span ? each.span->text : none_shown);
+  }
+  return answers_of(records, std::move(found), std::move(probabilities), std::move(shown));
+}
+
+Records Qa::scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  const Columns in(set);
+  std::vector<Answer> found = find_all(records, set, outputs);
+  Records::Numbers scores;
+  Records::Texts shown;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::optional<TextSpan>& span = found[i].span;
+    scores.push_back(is_blank(records.texts("question")[i])
+                         ? 1.0
+                         : score_of(in, i, outputs, max_answer_, no_answer_, found[i]));
+    shown.push_back((span ? span->text : none_shown) + " " + tasks::score_text(scores.back()));
+    if (span) span->score = scores.back();
+  }
+  return answers_of(records, std::move(found), std::move(scores), std::move(shown));
+}
+
+Records Qa::answers_of(const Records& records, std::vector<Answer> found, Records::Numbers scores,
+                       Records::Texts shown) {
+  Records::SpanLists given;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    shown[i] += "\t" + records.texts("question")[i];
     given.emplace_back();
-    if (found.span) given.back().push_back(std::move(*found.span));
-    probabilities.push_back(found.probability);
+    if (found[i].span) given.back().push_back(std::move(*found[i].span));
   }
   Records all;
   all.add("question", records.texts("question"));
   all.add("context", records.texts("context"));
   all.add("answers", std::move(given));
-  all.add("score", std::move(probabilities));
+  all.add("score", std::move(scores));
   all.add("shown", std::move(shown));
   return all;
 }

@@ -60,6 +60,10 @@ class Qa final : public Task {
   /// A line is a question, a tab and the context.
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override { return {}; }
+  /// `score` is the probability among all answers that could have been given (score_of), 1 for a blank
+  /// question; that of `answer` is a product of two shares within one window.
+  Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
@@ -67,6 +71,9 @@ class Qa final : public Task {
   double threshold() const { return tuned_.value_or(no_answer_threshold_); }
   /// A blank question has no answer.
   std::vector<Answer> find_all(const Records& records, const ExampleSet& set, const Outputs& outputs) const;
+  /// What is shown begins with `shown`, by question.
+  static Records answers_of(const Records& records, std::vector<Answer> found, Records::Numbers scores,
+                            Records::Texts shown);
 
   std::size_t max_length_, stride_, max_question_, max_answer_;
   bool no_answer_;

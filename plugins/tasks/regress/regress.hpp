@@ -41,6 +41,9 @@ class Regress final : public Task {
 
   Records from_text(std::span<const std::string> lines) const override { return texts_.from_text(lines); }
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule>) const override {
+    return "it predicts numbers, and only classes have probabilities";
+  }
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:

@@ -6,6 +6,7 @@
 
 #include "class_measures.hpp"
 #include "counted.hpp"
+#include "label_scores.hpp"
 #include "marked_spans.hpp"
 #include "word_counts.hpp"
 
@@ -177,11 +178,12 @@ Records Relation::from_text(std::span<const std::string> lines) const {
   return records;
 }
 
-Records Relation::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
-  Records answers = label(records, set, outputs);
+Records Relation::completed(const Records& records, Records answers) {
   Records::Texts shown = answers.texts("label");
-  for (std::size_t i = 0; i < shown.size(); ++i)
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (answers.has("score")) shown[i] += " " + tasks::score_text(answers.numbers("score")[i]);
     shown[i] += "\t" + marked_text(records.texts("text")[i], records.spans("spans")[i]);
+  }
   answers.add("text", records.texts("text"));
   answers.add("spans", records.spans("spans"));
   answers.add("shown", std::move(shown));

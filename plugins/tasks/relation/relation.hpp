@@ -55,10 +55,20 @@ class Relation final : public Task {
   /// A line is a text with its marks, "the <e1>cork</e1> of the <e2>bottle</e2>". Throws Error where they are
   /// missing.
   Records from_text(std::span<const std::string> lines) const override;
-  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override {
+    return completed(records, class_.label(set, outputs));
+  }
+  std::string no_scores(std::span<const OutputRule> given) const override { return class_.no_scores(given); }
+  Records scored_answer(const Records& records, const ExampleSet& set,
+                        const Outputs& outputs) const override {
+    return completed(records, class_.scored_label(set, outputs));
+  }
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
+  /// Adds what was read and the line for people to labels, which may have scores.
+  static Records completed(const Records& records, Records answers);
+
   bool signs_;
   std::size_t max_length_;
   tasks::SequenceClass class_;

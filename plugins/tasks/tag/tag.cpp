@@ -8,6 +8,7 @@
 
 #include "class_measures.hpp"
 #include "counted.hpp"
+#include "label_scores.hpp"
 
 namespace encore::tag {
 namespace {
@@ -121,6 +122,32 @@ Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs
   answers.add("text", records.texts("text"));
   answers.add("words", words);
   answers.add("tags", std::move(tags));
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+/// Shown as "Anna/NOUN/0.981 sleeps/VERB/0.964".
+Records Tag::scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  const WordLabels::Columns in(set);
+  const Records::TextLists& words = records.lists("words");
+  Records::TextLists tags = words_.all_predicted(set, outputs);
+  Records::Texts shown(words.size());
+  Records::NumberLists predicted;
+  Records::NumberMapLists all;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    WordLabels::Scores scores = words_.scores(in, i, outputs);
+    for (std::size_t word = 0; word < words[i].size(); ++word)
+      shown[i] += (word > 0 ? " " : "") + words[i][word] + "/" + tags[i][word] + "/" +
+                  tasks::score_text(scores.predicted[word]);
+    predicted.push_back(std::move(scores.predicted));
+    all.push_back(std::move(scores.all));
+  }
+  Records answers;
+  answers.add("text", records.texts("text"));
+  answers.add("words", words);
+  answers.add("tags", std::move(tags));
+  answers.add("score", std::move(predicted));
+  answers.add("scores", std::move(all));
   answers.add("shown", std::move(shown));
   return answers;
 }

@@ -48,6 +48,8 @@ class Tag final : public Task {
 
   Records from_text(std::span<const std::string> lines) const override { return words_.from_text(lines); }
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string no_scores(std::span<const OutputRule> given) const override { return words_.no_scores(given); }
+  Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
     return words_.left_out(set, sequence, "no label is given to");
   }

@@ -33,6 +33,62 @@ TEST_F(Serve, AnswersAsPredictDoes) {
   EXPECT_EQ(one.at("results")[0], expected[1]) << "alone and among others";
 }
 
+/// Numbers to 1e-6, everything else alike.
+void expect_near(const json& found, const json& expected, const std::string& where) {
+  ASSERT_EQ(found.is_number_float(), expected.is_number_float()) << where;
+  if (expected.is_number_float()) {
+    EXPECT_NEAR(found.get<double>(), expected.get<double>(), 1e-6) << where;
+  } else if (expected.is_structured()) {
+    ASSERT_EQ(found.size(), expected.size()) << where;
+    for (const auto& [key, value] : expected.items())
+      expect_near(found.is_array() ? found.at(std::stoul(key)) : found.at(key), value, where + "/" + key);
+  } else {
+    EXPECT_EQ(found, expected) << where;
+  }
+}
+
+struct ServeScores : Serve {
+  /// Of a model with this head: those of predict on request, and without the request its other answers.
+  void expect_those_of_predict(const std::string& head) {
+    const std::string run = "scored-" + head;
+    output_of({"run", "tiny.toml", "-q", "-S", "name=" + run, "-S", "model.head.type=" + head, "-S",
+               "train.epochs=30"});
+    serve({}, run);
+    const std::vector<std::string> texts = some_texts(40);
+    const HttpResponse response =
+        ask(http_post("/v1/predict", json{{"inputs", texts}, {"scores", true}}.dump()));
+    ASSERT_EQ(response.status, 200) << response.body;
+    const json results = json::parse(response.body).at("results");
+    const std::vector<json> expected = predicted(texts, run, {"--scores"});
+    ASSERT_EQ(results.size(), texts.size());
+    std::size_t scored = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      expect_near(results[i], expected[i], head + " " + texts[i]);
+      for (const json& entity : results[i].at("entities")) {
+        EXPECT_LE(entity.at("least_score").get<double>(), entity.at("score").get<double>());
+        ++scored;
+      }
+    }
+    EXPECT_GT(scored, 20U);
+    const json plain = json::parse(predict(texts).body).at("results");
+    const std::vector<json> without = predicted(texts, run);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(plain[i], without[i]);
+      EXPECT_EQ(plain[i].dump().find("score"), std::string::npos) << plain[i];
+    }
+  }
+};
+
+TEST_F(ServeScores, OfALinearHeadAreThoseOfPredict) {
+  expect_those_of_predict("linear");
+  expect_refused(ask(http_post("/v1/predict", R"({"inputs": "Anna", "scores": 1})")), 400,
+                 "\\\"scores\\\" must be true or false, not a number");
+}
+
+TEST_F(ServeScores, OfACrfAreThoseOfPredict) {
+  expect_those_of_predict("crf");
+}
+
 TEST_F(Serve, AnswersManyClientsAtOnceEachWithItsOwn) {
   serve({"--workers", "2"});
   const std::vector<std::string> texts = some_texts(60);

@@ -76,10 +76,13 @@ class Serve : public RealWorkerTest {
     return at == std::string::npos ? 0 : std::stoull(text.substr(at + line.size() + 2));
   }
   /// What `exp predict --json` prints for each text.
-  std::vector<json> predicted(const std::vector<std::string>& texts, const std::string& run = "tiny") const {
+  std::vector<json> predicted(const std::vector<std::string>& texts, const std::string& run = "tiny",
+                              const std::vector<std::string>& options = {}) const {
     std::string lines;
     for (const std::string& text : texts) lines += text + "\n";
-    std::istringstream answers(output_of({"predict", run, "--file", "-", "--json"}, lines));
+    std::vector<std::string> arguments = {"predict", run, "--file", "-", "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    std::istringstream answers(output_of(arguments, lines));
     std::vector<json> all;
     for (std::string line; std::getline(answers, line);) all.push_back(json::parse(line));
     return all;

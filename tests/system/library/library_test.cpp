@@ -132,6 +132,9 @@ TEST_F(Library, SaysWhatIsWrong) {
   EXPECT_GT(facts.at("vector_width"), 0);
   EXPECT_EQ("1 " + must("exp predict tiny --json 'Anna lives in Lund .'"), line_of(said, "together") + "\n")
       << said;
+  EXPECT_EQ(line_of(said, "null scores"), "1 model or lines is NULL");
+  EXPECT_EQ(must("exp predict tiny --scores --json 'Anna lives in Lund .'"), line_of(said, "scored") + "\n")
+      << said;
 }
 
 /// Bundles are opened with a folder for temporary files of their own.
@@ -243,7 +246,7 @@ TEST_F(Library, ShowsNothingButItsHeader) {
   std::istringstream symbols(must("nm -D --defined-only prefix/lib/libencore_infer.so | cut -d' ' -f3"));
   int count = 0;
   for (std::string name; symbols >> name; ++count) EXPECT_TRUE(name.starts_with("encore_")) << name;
-  EXPECT_EQ(count, 11);
+  EXPECT_EQ(count, 12);
 }
 
 }  // namespace

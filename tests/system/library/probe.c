@@ -76,6 +76,13 @@ int main(int argc, char** argv) {
     printf("together: %d %s", equal, from_threads[0]);
     for (i = 0; i < 4; ++i) encore_free(from_threads[i]);
   }
+  {
+    const char* asked = "Anna lives in Lund .";
+    say("null scores", encore_predict_scores(model, &asked, 1, NULL));
+    say("scores", encore_predict_scores(model, &asked, 1, &text));
+    printf("scored: %s", text);
+    encore_free(text);
+  }
   encore_close(model);
   encore_close(NULL);
   encore_free(NULL);

@@ -2,8 +2,12 @@
 // from a checkpoint, and nothing where a file is not the run's own.
 #include "infer/engine.hpp"
 
+#include <cmath>
 #include <fstream>
 
+#include <encore/class_probabilities.hpp>
+
+#include "tasks/prediction_file.hpp"
 #include "unit/infer/engine_fixture.hpp"
 
 namespace encore {
@@ -131,6 +135,62 @@ TEST_F(EngineTest, ABatchInvariantTextHasTheSameBitsInAnyCompany) {
     const Vectors alone = engine.embed(std::span(texts).subspan(i, 1));
     ASSERT_EQ(alone.values.size(), width);
     for (std::size_t k = 0; k < width; ++k) ASSERT_EQ(alone.values[k], all.values[i * width + k]) << texts[i];
+  }
+}
+
+/// The least probable entity word by word: what the answers name is the softmax of the head's logits.
+TEST_F(EngineTest, ScoresOfALinearHeadAreTheSoftmaxOfItsLogits) {
+  train({"train.epochs=12"});
+  Engine engine = this->engine();
+  const std::vector<std::string> texts = {"in Paris slept"};
+  const Records records = engine.task().from_text(texts);
+  const EncodedSet set = engine.encode(records);
+  const Records answers = engine.answer(records, set, Scores::with).answers;
+  const std::vector<double> logits =
+      testing::to_host(device_, engine.model().evaluation_tensor("head.logits"));
+  ASSERT_EQ(answers.spans("entities").at(0).size(), 1U);
+  const TextSpan& entity = answers.spans("entities")[0][0];
+  const std::size_t classes = engine.task().labels().size(), row = 2;  // [CLS] in Paris
+  ASSERT_EQ(entity.text, "Paris");
+  double most = -1e9, sum = 0.0;
+  for (std::size_t k = 0; k < classes; ++k) most = std::max(most, logits[row * classes + k]);
+  for (std::size_t k = 0; k < classes; ++k) sum += std::exp(logits[row * classes + k] - most);
+  EXPECT_NEAR(entity.score.value(), 1.0 / sum, 1e-12) << "the class is the one with the largest logit";
+  EXPECT_EQ(entity.score, entity.least_score) << "of one word";
+}
+
+std::vector<std::string> answer_lines(Engine& engine, std::span<const std::string> texts, Scores scores) {
+  const Records records = engine.task().from_text(texts);
+  const Records answers = engine.answer(records, engine.encode(records), scores).answers;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < answers.size(); ++i) lines.push_back(answer_json(answers, i));
+  return lines;
+}
+
+TEST_F(EngineTest, ScoresAreAddedOnRequestAndChangeNoOtherBit) {
+  for (const std::string head : {"linear", "crf"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    train({"train.epochs=12", "model.head.type=" + head});
+    Engine asked = this->engine(), fresh = this->engine();
+    for (Engine* each : {&asked, &fresh}) each->make_batch_invariant();
+    const std::vector<std::string> texts = {"in Paris slept", "Mrs Jordan slept well",
+                                            "well well in Florence"};
+    const std::vector<std::string> plain = answer_lines(fresh, texts, Scores::without);
+    const std::vector<std::string> scored = answer_lines(asked, texts, Scores::with);
+    EXPECT_EQ(answer_lines(asked, texts, Scores::without), plain) << head;
+    EXPECT_EQ(answer_lines(fresh, texts, Scores::with), scored) << head;
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(plain[i].find("score"), std::string::npos) << plain[i];
+      found += scored[i].find("\"least_score\":") != std::string::npos ? 1 : 0;
+      const std::vector<std::string> alone =
+          answer_lines(asked, std::span(texts).subspan(i, 1), Scores::with);
+      EXPECT_EQ(alone.at(0), scored[i]) << head << ": whatever else is in the batch";
+    }
+    EXPECT_GT(found, 1U) << head;
+    const EncodedSet set = asked.encode(asked.task().from_text(texts));
+    EXPECT_THROW(asked.run(set).outputs.get(marginals_output), Error) << "computed on request only";
   }
 }
 

@@ -42,6 +42,24 @@ class Int8Test : public EngineTest {
   double rounded_loss_ = 0.0;
 };
 
+TEST_F(Int8Test, AnswersHaveScores) {
+  for (const std::string head : {"linear", "crf"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    train({"train.epochs=12", "model.head.type=" + head});
+    write({.tolerance = 10.0});
+    const auto score = [&](Weights weights) {
+      Engine engine = this->engine(weights);
+      const std::vector<std::string> texts = {"in Paris slept"};
+      const Records records = engine.task().from_text(texts);
+      const Records answers = engine.answer(records, engine.encode(records), Scores::with).answers;
+      return answers.spans("entities").at(0).at(0).score.value();
+    };
+    EXPECT_NEAR(score(Weights::int8), score(Weights::chosen), 0.1) << head;
+    EXPECT_NE(score(Weights::int8), score(Weights::chosen)) << head;
+  }
+}
+
 TEST_F(Int8Test, TheFileGivesTheModelThatWasMeasured) {
   for (const std::string precision : {"float32", "bfloat16"}) {
     fs::remove_all(run_);

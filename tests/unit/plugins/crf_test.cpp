@@ -271,6 +271,88 @@ TEST(CrfHead, KeepsToBioWhereTheLabelsAreBio) {
   EXPECT_GT(differing, 3) << "the constraint must have had something to forbid";
 }
 
+/// Of each row and class the share of the allowed paths that pass there, by enumeration; 0 on other rows.
+Values marginals_by_paths(World& world, const Case& each, const std::function<bool(const Path&)>& allowed) {
+  const auto classes = static_cast<std::size_t>(each.classes);
+  Values shares(each.targets.size() * classes, 0.0);
+  for (const std::vector<std::size_t>& rows : chains(each.lengths, each.targets)) {
+    if (rows.empty()) continue;
+    double sum = 0.0;
+    std::vector<std::pair<Path, double>> weights;
+    for (const Path& path : all_paths(rows.size(), world.classes))
+      if (allowed(path)) weights.emplace_back(path, std::exp(score(world, rows, path)));
+    for (const auto& [path, weight] : weights) sum += weight;
+    for (const auto& [path, weight] : weights)
+      for (std::size_t t = 0; t < rows.size(); ++t)
+        shares[rows[t] * classes + static_cast<std::size_t>(path[t])] += weight / sum;
+  }
+  return shares;
+}
+
+void expect_marginals(World& world, const Case& each, const std::function<bool(const Path&)>& allowed) {
+  world.memory.outputs()[1].fill(std::numeric_limits<double>::quiet_NaN());
+  world.decode();
+  const Values found = world.memory.outputs()[1].values(),
+               expected = marginals_by_paths(world, each, allowed);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-6) << "they are float32; value " << i;
+}
+
+TEST(CrfHead, MarginalsEqualTheSumOverAllPaths) {
+  for (const Case& each : cases)
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      World world(each.lengths, each.classes, each.targets);
+      world.states.set(normal_values(world.rows * each.classes, seed, 1.5));
+      expect_marginals(world, each, [](const Path&) { return true; });
+    }
+}
+
+TEST(CrfHead, MarginalsAreThoseOfThePathsThatBioAllows) {
+  const Case each{4, {5, 3}, {0, 0, none, 0, 0, 0, none, 0}};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    World bound(each.lengths, 4, each.targets, bio),
+        free(each.lengths, 4, each.targets, bio, {{"constrained", false}});
+    for (World* world : {&bound, &free}) world->states.set(normal_values(world->rows * 4, seed, 1.5));
+    expect_marginals(bound, each, follows_bio);
+    expect_marginals(free, each, [](const Path&) { return true; });
+  }
+}
+
+/// 512 labelled rows: each sums to 1, and float32 gives what float64 does.
+TEST(CrfHead, MarginalsOfLongSequencesSumToOne) {
+  constexpr std::int64_t length = 512;
+  Values of_type[2];
+  for (const DType type : {DType::float64, DType::float32}) {
+    World world({length}, 4, Values(length, 0.0), bio, {}, type);
+    world.states.set(normal_values(length * 4, 3, 4.0));
+    world.decode();
+    of_type[type == DType::float64 ? 0 : 1] = world.memory.outputs()[1].values();
+  }
+  for (const Values& shares : of_type)
+    for (std::size_t row = 0; row < static_cast<std::size_t>(length); ++row)
+      EXPECT_NEAR(std::accumulate(shares.begin() + static_cast<std::ptrdiff_t>(4 * row),
+                                  shares.begin() + static_cast<std::ptrdiff_t>(4 * row + 4), 0.0),
+                  1.0, 1e-6);
+  for (std::size_t i = 0; i < of_type[0].size(); ++i) EXPECT_NEAR(of_type[1][i], of_type[0][i], 2e-5) << i;
+}
+
+/// HeadStep::output is empty without a request.
+TEST(CrfHead, DecodesAlikeWithoutTheRequestForMarginals) {
+  const Case each = cases[1];
+  World world(each.lengths, each.classes, each.targets);
+  const Path with = world.decode();
+  world.owned.poison();
+  world.predictions.fill(-7);
+  const HeadStep step = world.memory.step(false, false);
+  world.head->score(step);
+  world.head->decode(world.memory.step_without_requested());
+  world.device.fence();
+  Path without;
+  for (const double value : world.predictions.values()) without.push_back(static_cast<std::int64_t>(value));
+  EXPECT_EQ(without, with);
+}
+
 TEST(CrfHead, LabelsOfWhichNoneMayBeFirstBindNothing) {
   World world({2}, 2, {0, 0}, {"I-X", "I-Y"});
   world.states.set({0, 5, 0, 5});
@@ -347,6 +429,7 @@ TEST(CrfHeadThreads, DISABLED_Child) {
   add(world.state_gradients.values());
   for (OwnedTensor& gradient : world.owned.gradients()) add(gradient.values());
   for (const std::int64_t prediction : world.decode()) bits += std::to_string(prediction) + ",";
+  add(world.memory.outputs()[1].values());
   testing::print_digest(bits);
 }
 

@@ -1,0 +1,78 @@
+// The probabilities of classes, from what a classifying head gives: logits, of which a softmax is taken, or
+// probabilities that the head has computed itself on request, such as the marginals of a conditional random
+// field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for any thread.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/outputs.hpp>
+
+namespace encore {
+
+// Outputs of classes by custom, (rows, K) numbers over the space of `classes_output`:
+inline constexpr const char* logits_output = "logits";        ///< before softmax
+inline constexpr const char* marginals_output = "marginals";  ///< probabilities
+
+/// softmax(logits) in double, with the largest logit taken off first. Where that is not finite, all classes
+/// are equally probable.
+inline std::vector<double> softmax(std::span<const float> logits) {
+  std::vector<double> shares(logits.size());
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+  for (const float logit : logits) largest = std::max(largest, static_cast<double>(logit));
+  for (std::size_t k = 0; k < logits.size(); ++k)
+    sum += shares[k] = std::exp(static_cast<double>(logits[k]) - largest);
+  for (double& share : shares)
+    share = std::isfinite(sum) ? share / sum : 1.0 / static_cast<double>(logits.size());
+  return shares;
+}
+
+/// The probabilities of K classes on the rows of a set.
+class ClassProbabilities {
+ public:
+  /// Where the head gives both, its own probabilities count. Throws Error where it gives neither.
+  explicit ClassProbabilities(const Outputs& outputs) : values_(nullptr) {
+    for (const char* name : {marginals_output, logits_output})
+      for (const Outputs::Values& values : outputs.all())
+        if (values_ == nullptr && values.rule.name == name) values_ = &values;
+    if (values_ == nullptr) throw Error(none());
+  }
+
+  /// Task::no_scores of a task that reads them over this space.
+  static std::string missing(std::span<const OutputRule> given, Space space, std::size_t classes) {
+    for (const OutputRule& rule : given)
+      if ((rule.name == logits_output || rule.name == marginals_output) && rule.space == space &&
+          rule.type == ColumnType::numbers && rule.width == static_cast<std::int64_t>(classes))
+        return {};
+    return none();
+  }
+
+  /// K of them, which sum to 1. row: counted within the sequence.
+  std::vector<double> of(const ExampleSet& set, std::size_t sequence, std::size_t row) const {
+    const auto classes = static_cast<std::size_t>(values_->rule.width);
+    const std::size_t first = set.rows(values_->rule.space, sequence).first + row;
+    const std::span<const float> numbers = std::span(values_->numbers).subspan(first * classes, classes);
+    if (values_->rule.name == logits_output) return softmax(numbers);
+    std::vector<double> shares(numbers.begin(), numbers.end());
+    double sum = 0.0;  // 1 but for the rounding of float32
+    for (const double share : shares) sum += share;
+    for (double& share : shares) share = sum > 0.0 ? share / sum : 1.0 / static_cast<double>(classes);
+    return shares;
+  }
+
+ private:
+  static std::string none() {
+    return std::string("the head gives neither \"") + logits_output + "\" nor \"" + marginals_output +
+           "\" of its classes";
+  }
+
+  const Outputs::Values* values_;
+};
+
+}  // namespace encore

@@ -1,0 +1,30 @@
+// Probabilities of labels as answers show them. Place in the flow: ClassProbabilities -> here -> the fields
+// `score`, `scores` and `shown` of Task::scored_answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace encore::tasks {
+
+/// Gives each label its number; there are as many of both.
+template <class Number>
+std::map<std::string, double> scores_by_label(const std::vector<std::string>& labels,
+                                              std::span<const Number> numbers) {
+  std::map<std::string, double> scores;
+  for (std::size_t k = 0; k < labels.size(); ++k) scores.emplace(labels[k], static_cast<double>(numbers[k]));
+  return scores;
+}
+
+/// Writes a score as people read it: "0.983".
+inline std::string score_text(double score) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%.3f", score);
+  return text;
+}
+
+}  // namespace encore::tasks
