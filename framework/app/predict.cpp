@@ -161,8 +161,7 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     if (is_data && request.scores)
       throw UsageError("a file in the format of the run's data (" + reader +
                        ") has no place for --scores; give --json for lines of text with scores");
-    if (is_data)
-      more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
+    if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     call.run = find_trained_run(store, row, request.model.backend);
   }
   if (request.scores) more.emplace_back("--scores");
