@@ -337,6 +337,18 @@ TEST(QuestionFilesOf, RowsThatCannotBeReadAreRefusedWhereARunSkipsThem) {
             "a.txt: article 1, paragraph 1, question 1 (1): no text \"question\"");
 }
 
+TEST(QuestionFilesOf, ANewColumnGoesInFrontOfWhiteSpaceAtTheEndOfARow) {
+  const auto reader = make<conll::ConllReader>();
+  const Records answers = one_field("tags", Records::TextLists{{"B-PER", "O"}});
+  for (const auto& [text, wanted] :
+       {std::pair{"Anna NNP O\t\nsees VBZ O \n", "Anna NNP O B-PER\t\nsees VBZ O O \n"},
+        {"Anna\t\nsees\n", "Anna\tB-PER\t\nsees\tO\n"},
+        {"Anna\tO\t\nsees\tO\n", "Anna\tO\tB-PER\t\nsees\tO\tO\n"}}) {
+    EXPECT_EQ(answered(*reader, text, answers), wanted);
+    EXPECT_TRUE(equal(questions_of(*reader, wanted), questions_of(*reader, text))) << text;
+  }
+}
+
 TEST(QuestionFilesOf, LabelsThatWouldBePartedAreRefused) {
   const Records answers = one_field("tags", Records::TextLists{{"proper noun"}});
   const auto reader = make<conll::ConllReader>({{"label_type", std::string("word")}});
