@@ -50,7 +50,7 @@ namespace {
 Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
                    RowProblems& problems) {
   Dataset set;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
 
   Sentence sentence;
   std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another

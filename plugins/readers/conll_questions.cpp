@@ -80,7 +80,7 @@ std::string problem_of_question(std::span<const std::string_view> columns, const
 }
 
 std::string_view without_mark(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
 }
 
@@ -123,10 +123,18 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
   return notes;
 }
 
-/// What parts a new column of this row from the one before it.
+/// A row up to the end of its last column. White space behind that is part of no column, unless a character
+/// of its own parts the columns: a new column goes in front of it.
+std::string_view columns_of(const AskedRow& row, const Format& format) {
+  if (format.delimiter != ' ') return row.line;
+  const std::string_view line = trimmed(row.line);
+  return row.line.substr(0, static_cast<std::size_t>(line.data() + line.size() - row.line.data()));
+}
+
+/// What parts a new column of a row from the one before it.
 char delimiter_of_row(const AskedRow& row, const Format& format) {
   if (format.delimiter != ' ') return format.delimiter;
-  return row.columns > 1 && row.line.find('\t') == std::string_view::npos ? ' ' : '\t';
+  return row.columns > 1 && columns_of(row, format).find('\t') == std::string_view::npos ? ' ' : '\t';
 }
 
 }  // namespace
@@ -161,7 +169,8 @@ std::string with_labels(const InputText& file, const Records::TextLists& labels,
           throw Error(file.name + ":" + std::to_string(row.number) + ": the label \"" + label +
                       "\" cannot be written in columns that are parted by \"" + std::string(1, delimiter) +
                       "\"; part the columns by tabs");
-        const auto end = static_cast<std::size_t>(row.line.data() + row.line.size() - text.data());
+        const std::string_view columns = columns_of(row, format);
+        const auto end = static_cast<std::size_t>(columns.data() + columns.size() - text.data());
         all.append(text.substr(done, end - done)).append(1, delimiter).append(label);
         done = end;
       },

@@ -48,7 +48,7 @@ class JsonlReader final : public Reader {
   std::string write(const Records& records, FilePart part) const override;
   /// Nowhere where lines are skipped: a part may hold nothing else.
   Cut cut() const override { return skips_ ? Cut::nowhere : Cut::lines; }
-  /// The texts alone: the key of the label may be missing, and its value is not looked at. The answer becomes
+  /// The text alone: the key of the label may be missing, and its value is not looked at. The answer becomes
   /// the last member of each object, with a key such as predicted_label. Lines that cannot be read are
   /// refused, also with bad_rows = "skip": every line gets an answer.
   std::optional<Records> read_questions(const InputText& file) const override;

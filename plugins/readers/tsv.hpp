@@ -47,7 +47,7 @@ class TsvReader final : public Reader {
   /// Where quotation marks mean nothing, delimiters and line breaks within a text become blanks. A record
   /// without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
-  /// The texts alone, of files with and without the column of the label, which may be empty. A column behind
+  /// The text alone, of files with and without the column of the label, which may be empty. A column behind
   /// the others becomes the answer, with a heading such as predicted_label. Rows that cannot be read are
   /// refused, also with bad_rows = "skip": every row gets an answer.
   std::optional<Records> read_questions(const InputText& file) const override;

@@ -275,6 +275,25 @@ TEST(QuestionFilesOf, AnsweredRowsGetANewNameEachTime) {
             "{\"text\":\"fine\",\"predicted_label\":1,\"predicted_label_2\":\"good\"}\n");
 }
 
+TEST(QuestionFilesOf, EachFieldOfATaskIsAColumnOrMember) {
+  Records answers = one_field("similarity", Records::Numbers{0.5});
+  answers.add("number", Records::Numbers{4.0});
+  const Settings pairs = {{"header", true},
+                          {"text_column", std::string("a")},
+                          {"text2_column", std::string("b")},
+                          {"label_column", std::string("c")}};
+  EXPECT_EQ(answered(*make<tsv::TsvReader>(pairs), "a\tb\nx\ty\n", answers),
+            "a\tb\tpredicted_similarity\tpredicted_number\nx\ty\t0.5\t4\n");
+  EXPECT_EQ(answered(*make<jsonl::JsonlReader>(), "{\"text\":\"x\"}", answers),
+            "{\"text\":\"x\",\"predicted_similarity\":0.5,\"predicted_number\":4.0}");
+  EXPECT_EQ(
+      message_of<Error>([&] {
+        answered(*make<tsv::TsvReader>(), "x\n", one_field("vector", Records::NumberLists{{1.0, 2.0}}));
+      }),
+      "the answers \"vector\" of the task are lists of numbers or parts of the text, which no column can "
+      "hold; use --format jsonl");
+}
+
 TEST(QuestionFilesOf, RepeatedHeadingsAreExtendedToo) {
   const auto reader = make<tsv::TsvReader>({{"header", true}, {"text_column", std::string("text")}});
   EXPECT_EQ(answered(*reader, "text\nfine\ntext\nbad\n", one_field("label", Records::Texts{"a", "b"})),
@@ -335,6 +354,18 @@ TEST(QuestionFilesOf, RowsThatCannotBeReadAreRefusedWhereARunSkipsThem) {
   EXPECT_EQ(refusal(*make<squad::SquadReader>({skip}),
                     R"({"data": [{"paragraphs": [{"context": "Lund", "qas": [{"id": "1"}]}]}]})"),
             "a.txt: article 1, paragraph 1, question 1 (1): no text \"question\"");
+}
+
+TEST(QuestionFilesOf, ANewColumnGoesInFrontOfWhiteSpaceAtTheEndOfARow) {
+  const auto reader = make<conll::ConllReader>();
+  const Records answers = one_field("tags", Records::TextLists{{"B-PER", "O"}});
+  for (const auto& [text, wanted] :
+       {std::pair{"Anna NNP O\t\nsees VBZ O \n", "Anna NNP O B-PER\t\nsees VBZ O O \n"},
+        {"Anna\t\nsees\n", "Anna\tB-PER\t\nsees\tO\n"},
+        {"Anna\tO\t\nsees\tO\n", "Anna\tO\tB-PER\t\nsees\tO\tO\n"}}) {
+    EXPECT_EQ(answered(*reader, text, answers), wanted);
+    EXPECT_TRUE(equal(questions_of(*reader, wanted), questions_of(*reader, text))) << text;
+  }
 }
 
 TEST(QuestionFilesOf, LabelsThatWouldBePartedAreRefused) {
