@@ -1,5 +1,5 @@
-// Tests which tables of bases have no effect: each rule by which a nearer file replaces a table, and its
-// limits.
+// Tests which tables of bases have no effect: each rule by which a nearer file replaces one, and the
+// exceptions.
 #include "config/unused_tables.hpp"
 
 #include <gtest/gtest.h>
