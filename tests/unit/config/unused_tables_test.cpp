@@ -1,4 +1,5 @@
-// What bases say in vain: each rule by which a nearer file replaces a table, and what is no replacement.
+// Tests which tables of bases have no effect: each rule by which a nearer file replaces one, and the
+// exceptions.
 #include "config/unused_tables.hpp"
 
 #include <gtest/gtest.h>

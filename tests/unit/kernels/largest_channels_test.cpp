@@ -1,5 +1,5 @@
-// The largest channels of rows against a sort: rows of odd lengths, of equal values, and of values that are
-// no numbers.
+// Compares the largest channels of rows with a sort: rows of odd lengths, of equal values, and of values that
+// are not numbers.
 #include <algorithm>
 #include <numeric>
 

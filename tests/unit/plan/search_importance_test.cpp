@@ -71,7 +71,7 @@ TEST(Tree, WithoutSpreadExplainsNothing) {
 
 // --- a search ---
 
-/// So many random trials of the space, each with its value.
+/// Returns `count` random trials of the space, each with its value.
 History trials_of(const std::vector<RandomVariable>& space, int count,
                   const std::function<double(const Point&)>& value) {
   History history;
@@ -115,7 +115,7 @@ TEST(Importance, FindsTheSharesOfASum) {
 }
 
 TEST(Importance, FindsWhatTwoVariablesExplainTogether) {
-  // Of a product of two: 3/7 each, 1/7 by both.
+  // Each variable of a product of two explains 3/7, and both together explain 1/7.
   const auto space = unit_space(3);
   const Importance found =
       importance_of(space, trials_of(space, 200, [](const Point& x) { return x[0] * x[1]; }));
@@ -127,7 +127,7 @@ TEST(Importance, FindsWhatTwoVariablesExplainTogether) {
 }
 
 TEST(Importance, KnowsLogarithmsWholeNumbersAndChoices) {
-  // On the axis of its law the rate goes from 0 to 1: variance 1/12; a third of the kinds is 1 higher: 2/9.
+  // On its logarithmic axis the rate goes from 0 to 1: variance 1/12; a third of the kinds is 1 higher: 2/9.
   const auto space = mixed_space();
   const Importance found = importance_of(space, trials_of(space, 300, [](const Point& x) {
                                            return (std::log10(x[0]) + 5.0) / 4.0 + (x[4] == 1.0 ? 1.0 : 0.0);

@@ -239,7 +239,7 @@ TEST(Confirm, FreshSeedsChangeNothingThatIsProposed) {
   confirming.play([&](std::size_t trial, std::int64_t epochs) { return value(trial, epochs); });
   for (Game* game : {&plain, &confirming}) {
     game->limits.trials = 30;
-    // Fresh seeds are no gain, and their time is not that of the search.
+    // Fresh seeds do not count as improvements, nor their time as time of the search.
     game->limits.patience = 20;
     game->limits.hours = 1.0;
     game->play(value);

@@ -1,4 +1,4 @@
-// Which texts of a database become paths below the store, and which are refused.
+// Tests which strings of a database become paths below the store, and which are refused.
 #include "record/run_paths.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Messages between exp serve and its workers: every field crosses, in any pieces, and damage is noticed.
+// Tests messages between exp serve and its workers: every field crosses, split anywhere, and damage is
+// noticed.
 #include "record/serve_messages.hpp"
 
 #include <gtest/gtest.h>

@@ -101,7 +101,7 @@ TEST(Spool, CutAtAnyByteLosesOnlyTheCutRecord) {
     const bool at_border =
         size == 0 || size == spool_head_bytes || (complete > 0 && ends[complete - 1] == size);
     EXPECT_EQ(end, at_border ? SpoolEnd::clean : SpoolEnd::torn) << size;
-    // A writer goes on behind the last complete record, and the file is whole again.
+    // A writer appends after the last complete record, and the file is whole again.
     {
       SpoolWriter spool(folder / "cut", 1);
       EXPECT_EQ(spool.sequence(), complete);

@@ -1,5 +1,5 @@
-// Facts of texts and the reference: what is written comes back, what is no such file is refused, and the bins
-// say what the header promises.
+// Tests the facts of inputs and their reference: what is written comes back, a file of another kind is
+// refused, and the bins contain what the header promises.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Which folders of submissions are removed, and that whoever is killed in the midst of it loses nothing.
+// Tests which folders of submissions are removed, and that a process killed during the removal loses nothing.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <gtest/gtest.h>

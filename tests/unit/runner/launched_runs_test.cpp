@@ -1,4 +1,4 @@
-// What a look in passing makes of a launched run that nobody follows.
+// Tests what an occasional check decides about a launched run that no process follows.
 #include "runner/launched_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class LaunchedRunsTest : public StoreTest {
                  {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
   }
 
-  /// The last look was so many seconds ago.
+  /// Makes the last check `seconds` seconds old.
   void shift_last_look(double seconds, const std::string& by = this_process().host) {
     nlohmann::json seen = store().read_note(lease_, "job");
     seen["time"] = seen.at("time").get<double>() - seconds;

@@ -22,7 +22,7 @@ class PrepareWorkTest : public StoreTest {
     folder_ = store().run_folder(lease_.run_id);
   }
 
-  /// As an earlier version has left the run.
+  /// Writes the run as an earlier version left it.
   void begin(Ties ties) {
     Specification before = task_.specification;
     before.ties = ties;

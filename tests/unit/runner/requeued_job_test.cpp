@@ -104,7 +104,7 @@ TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
   keep({file});
   keep({file});
   EXPECT_EQ(calls().size(), 1u) << "the second attempt has ended, with a signal";
-  // As if the keeper had died with its worker.
+  // The files look as if the keeper died with its worker.
   const Succession next = *read_succession(folder_.path() / "a", 1);
   write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
   keep({file});
@@ -120,7 +120,7 @@ TEST_F(RequeuedJobTest, AWorkerThatHearsOfTheEndFirstIsNoFailure) {
     while (!std::filesystem::exists(process)) std::this_thread::yield();
     pid_t id = 0;
     std::ifstream(process) >> id;
-    // The keeper has collected its child: it knows of the end, and was told nothing.
+    // The keeper has collected its child: it knows of the end, without a message from outside.
     while (::kill(id, 0) == 0) std::this_thread::yield();
     ++stop_;
   });

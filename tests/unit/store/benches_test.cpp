@@ -1,4 +1,5 @@
-// Measurements in the database: stored, listed, read again; a wrong name is told with the right one.
+// Tests measurements in the database: stored, listed, read again; a wrong name is reported with the right
+// one.
 #include "store/benches.hpp"
 
 #include <functional>

@@ -49,8 +49,8 @@ class Site {
   }
   std::int64_t number(const std::string& id) { return store().find_run(id, Sight::any).number; }
 
-  /// One attempt of `steps` steps. `value` tells trainings of one question apart: it is in points and
-  /// digests.
+  /// Trains one attempt of `steps` steps. `value` distinguishes trainings of one question: it is in points
+  /// and digests.
   void train(const std::string& id, RunState end, int steps, double value = 0.5) {
     const bool lost = end == RunState::lost;
     const Lease lease =
@@ -541,8 +541,8 @@ TEST_F(DatabaseMergeTest, ForgetsNoTable) {
                                            "verification"}));
 }
 
-/// Ten databases: the first is copied in several states, and its copies go on by themselves; the others ask
-/// some of the same questions afresh.
+/// Makes ten databases: the first is copied in several states, and each copy continues independently; the
+/// others ask some of the same questions again.
 std::vector<std::unique_ptr<Site>> ten_sites(const std::function<fs::path(int)>& file, std::mt19937& random) {
   const auto any = [&](int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); };
   std::vector<std::unique_ptr<Site>> sites;
@@ -636,7 +636,7 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
                 "SELECT group_concat(name || coalesce(' ' || origin, ''), ', ') FROM (SELECT name, "
                 "origin FROM run_status ORDER BY name)"),
             "own, theirs merge");
-  // A run that was planned here and went on there is recorded there.
+  // A run that was planned here and continued there is recorded there.
   Site c(folder_ / "c.db", a);
   const std::string planned = a.add('d', "planned");
   merge_database(c.store(), a.path(),

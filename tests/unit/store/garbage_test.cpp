@@ -13,7 +13,7 @@ using testing::StoreTest;
 
 class GarbageTest : public StoreTest {
  protected:
-  /// Writes a checkpoint of this step and tells of it in the spool.
+  /// Writes a checkpoint of this step and reports it in the spool.
   void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, CheckpointKind kind) {
     const float value = 0.0f;
     const SavedFile saved =

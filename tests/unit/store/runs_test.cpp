@@ -143,8 +143,8 @@ TEST_F(StoreTest, ListsAreFiltered) {
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
 }
 
-/// Starts so many processes that all do `race` at once; returns how many of them won. All live until the last
-/// one has tried.
+/// Starts `processes` processes that all do `race` at once; returns how many of them won. All live until the
+/// last one has tried.
 int winners(int processes, const std::function<bool()>& race) {
   int gate[2], tried[2];
   if (::pipe(gate) != 0 || ::pipe(tried) != 0) return -1;

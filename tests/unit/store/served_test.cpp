@@ -1,5 +1,5 @@
-// What servers keep, from their spools to the rows: merging again and in parts, closed spools and those at
-// work, damage, texts that expire, and what is forgotten.
+// Tests what servers keep, from their spools to the rows: repeated and partial merges, closed spools and
+// those in use, damage, inputs that expire, and what is forgotten.
 #include "store/served.hpp"
 
 #include <atomic>

@@ -212,9 +212,9 @@ void append(Values& to, const Values& more) {
 
 class Decoding : public ::testing::TestWithParam<Precision> {
  protected:
-  /// Rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] .., over a
-  /// cache of all keys so far, and where `room` is not 0 with NaN behind them, up to so many rows. Sequences
-  /// that are complete have keys and no queries.
+  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] ..,
+  /// over a cache of all keys so far. If `room` is not 0, NaN fills the cache after them up to `room` rows. A
+  /// complete sequence has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
                       const kernels::AttentionOptions& options, const OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;

@@ -8,7 +8,7 @@
 namespace encore::test {
 namespace {
 
-/// Forward and backward by teams of so many threads; false where there are no tiles for it.
+/// Runs forward and backward by teams of `threads` threads; false if there are no tiles for it.
 bool run(TiledCase& tiled, int threads) {
   tiled.forget_results();
   bool launched = false;

@@ -55,7 +55,7 @@ struct Libraries {
 
 class Epilogue : public ::testing::TestWithParam<Precision> {};
 
-/// Zeros of both signs, numbers that are none, and a subnormal one among ordinary values.
+/// Puts zeros of both signs, values that are not numbers, and a subnormal one among ordinary values.
 Values with_special_values(Values values) {
   const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
   for (std::size_t i = 0; i < values.size(); i += 5) values[i] = special[i / 5 % std::size(special)];
