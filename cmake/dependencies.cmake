@@ -51,8 +51,8 @@ else()
                  "Debian's package is libdnnl-dev.")
 endif()
 
-# SentencePiece cuts the texts of the tokenizer "unigram"; its header knows nothing of protocol buffers. Its package file names both
-# libraries, and a folder of headers only where that is not the system's.
+# SentencePiece splits text for the tokenizer "unigram"; its header does not depend on protocol buffers. Its
+# package file names both libraries, and names a folder of headers only if that is not the system's.
 pkg_check_modules(sentencepiece QUIET IMPORTED_TARGET sentencepiece)
 option(ENCORE_SENTENCEPIECE "Build the tokenizer unigram if SentencePiece is there" ON)
 if(ENCORE_SENTENCEPIECE AND TARGET PkgConfig::sentencepiece)

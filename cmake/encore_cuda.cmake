@@ -6,7 +6,7 @@ if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
-# CMake 3.25 does not know that nvcc can do C++20; it is told here what later versions know.
+# CMake 3.25 does not know that nvcc supports C++20. These lines add what later versions know.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")

@@ -71,7 +71,7 @@ function(encore_compute_fingerprint RESULT SDK)
   set(${RESULT} "${fingerprint}" PARENT_SCOPE)
 endfunction()
 
-# What whoever includes the SDK is compiled with: the fingerprint as a string of C++.
+# Gives every target that includes the SDK the fingerprint it is compiled with, as a string of C++.
 function(encore_set_fingerprint TARGET FINGERPRINT)
   string(REPLACE ";" "\\;" escaped "${FINGERPRINT}")
   set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
@@ -95,12 +95,14 @@ function(encore_map_paths TARGET)
         "$<$<COMPILE_LANGUAGE:CXX>:${map}>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${map}>")
     endforeach()
   endforeach()
-  # nvcc writes the name of its temporary file into the object, with the number of its process unless it is told to name it otherwise.
+  # nvcc writes the name of its temporary file into the object, with the number of its process, unless an
+  # option sets another name.
   target_compile_options(${TARGET} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--objdir-as-tempdir>)
 endfunction()
 
-# Warnings, sanitizers, paths and the compiler of the backend. What follows VISIBILITY are those of the target's sources that include Kokkos:
-# they go to nvcc on CUDA, where each takes half a minute; HIP has one compiler, which is told that the others are plain C++.
+# Sets warnings, sanitizers, paths and the compiler of the backend. The options after VISIBILITY are for the
+# sources of the target that include Kokkos: these go to nvcc on CUDA, where each takes half a minute. HIP has
+# one compiler, and an option declares the other sources as plain C++.
 function(encore_apply_common TARGET VISIBILITY)
   target_link_libraries(${TARGET} PRIVATE encore::compile_options)
   encore_map_paths(${TARGET})

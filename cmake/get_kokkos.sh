@@ -133,7 +133,8 @@ adapt_to_cuda_13() {
   fi
 }
 
-# Kokkos hands its own flags on to whoever uses it, so the kernels and every plugin are compiled for the same processor.
+# Kokkos passes its own flags to every target that uses it, so the kernels and all plugins are compiled for
+# the same processor.
 compile_for_cpu() {
   local file=$sources/kokkos/cmake/kokkos_arch.cmake
   if [ "$cpu" = native ]; then return; fi
@@ -162,7 +163,7 @@ case $backend in
   cuda) adapt_to_cuda_13 ;;
 esac
 
-# No folder in __FILE__ either. These flags name folders, so they are no part of the prefix's name.
+# __FILE__ contains no folder either. These flags name folders, so the prefix's name does not include them.
 export CXXFLAGS="${CXXFLAGS:-} '-ffile-prefix-map=$work=.' '-ffile-prefix-map=$prefix=.'"
 if [ "$backend" = cuda ]; then
   kokkos_options+=("-DCMAKE_CUDA_FLAGS=-std=c++20 --objdir-as-tempdir '-Xcompiler=-ffile-prefix-map=$work=.,-ffile-prefix-map=$prefix=.'")

@@ -1,9 +1,10 @@
 # Finds Kokkos, and for HIP Kokkos Kernels: those of the site, or our own. Included by dependencies.cmake.
 #
-# A site's Kokkos stays where it is; programs and plugins then name its folder in RUNPATH, and messages call it the site's. Our own is
-# built once by get_kokkos.sh in a cache of the user, and copied into this build: the libraries to lib/, beside libencore_kernels.so, the
-# rest to lib/encore/kokkos, which is a prefix of its own for CMake. install.cmake installs both, so that an installation needs no
-# folder of whoever has built it.
+# A site's Kokkos stays where it is; programs and plugins then name its folder in RUNPATH, and messages call
+# it the site's. Our own is built once by get_kokkos.sh in a cache of the user, and copied into this build:
+# the libraries to lib/, beside libencore_kernels.so, the rest to lib/encore/kokkos, which is a prefix of its
+# own for CMake. install.cmake installs both, so an installation does not need any folder of the person who
+# built it.
 
 set(kokkos_oldest 4.7)
 

@@ -1,6 +1,7 @@
-# The record of the source that the programs are made from: share/encore/source.json (docs/concepts/identity.md). Target
-# encore_source asks git in each build; what it finds is written anew, and the record with it, only when it has changed
-# or a program was linked again. Included when all targets are known.
+# Writes the record of the source that the programs are made from: share/encore/source.json
+# (docs/concepts/identity.md). Target encore_source asks git in each build. It rewrites its result, and the
+# record with it, only if the result has changed or a program was linked again. Included when all targets are
+# known.
 set(record_source ${CMAKE_COMMAND} -DSTATE=${CMAKE_BINARY_DIR}/source_state)
 set(source_script ${CMAKE_CURRENT_LIST_DIR}/source_record.cmake)
 

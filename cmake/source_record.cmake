@@ -26,8 +26,8 @@ macro(git)
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 endmacro()
 
-# `commit` of ROOT where it is the top of a work tree (a clone, a submodule, a work tree of another clone); else empty. A copy
-# of Encore inside somebody's repository is none.
+# Sets `commit` of ROOT if ROOT is the top of a work tree (a clone, a submodule, a work tree of another
+# clone); else it is empty. A copy of Encore inside another repository is not such a top.
 function(read_commit)
   git(rev-parse --show-prefix)
   if(status EQUAL 0 AND output STREQUAL "")

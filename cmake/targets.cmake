@@ -29,9 +29,10 @@ function(encore_export TARGET EXPORT_NAME)
   endif()
 endfunction()
 
-# A library of the framework: static and position independent, or SHARED (build/lib). Includes are written from framework/ and
-# framework/sdk/; both are visible to whoever links the library. LIBRARIES are linked PUBLIC. Without SOURCES it is an interface library.
-# SDK: plugins link it, as encore::NAME without "encore_"; it is installed and shows them the SDK's headers only.
+# Adds a library of the framework: static and position independent, or SHARED (build/lib). Includes are
+# written from framework/ and framework/sdk/; both are visible to every target that links the library.
+# LIBRARIES are linked PUBLIC. Without SOURCES it is an interface library. SDK: plugins link it, as
+# encore::NAME without "encore_"; it is installed and shows them the SDK's headers only.
 function(encore_add_library NAME)
   cmake_parse_arguments(arg "SHARED;SDK" "" "SOURCES;KERNELS;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)

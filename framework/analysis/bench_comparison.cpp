@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Kernels that take less of a step are not listed.
+/// Kernels with a smaller share of a step are not listed.
 constexpr double least_share = 0.01;
 
 std::span<const double> samples_of(const BenchCase& one, const std::string& quantity) {
@@ -29,8 +29,8 @@ Change change_of(const Interval& interval, double threshold) {
   return Change::unclear;
 }
 
-/// Why seconds of the one say nothing about the other: fields of the machine and of the work. Versions of
-/// compiler and libraries may differ: what they change is what is asked.
+/// Returns why the seconds of one cannot be compared with those of the other: fields of the machine and of
+/// the work. Versions of compiler and libraries may differ, because their effect is what is asked.
 std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCase& now) {
   std::vector<std::string> reasons;
   const auto compare = [&](const char* field, const json& a, const json& b) {
@@ -48,7 +48,7 @@ std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCa
   return reasons;
 }
 
-/// What else is not as it was: no reason against comparing, but the first thing to ask about.
+/// Returns what else has changed: not a reason against comparing, but the first thing to check.
 std::vector<std::string> what_changed(const BenchCase& before, const BenchCase& now) {
   std::vector<std::string> changes;
   const auto compare = [&](const char* name, const json& a, const json& b, const char* key) {

@@ -1,6 +1,6 @@
-// What has become slower or faster between two measurements of `exp bench`. Cases meet by their settings;
-// only the step decides. A regression must show twice: in the seconds of a step, and in those seconds over
-// the calibration of the same round, so that a machine that runs slower today is not taken for one.
+// Finds what is slower or faster between two measurements of `exp bench`. Cases are paired by their settings;
+// only the step decides. A regression must show in the seconds of a step and in those over the calibration of
+// the same round, so that a machine that is slower today raises no alarm.
 #pragma once
 
 #include <string>
@@ -39,12 +39,12 @@ struct BenchComparison {
   bool regression() const;
 };
 
-/// The verdict on one quantity; threshold as a fraction, 0.05. Old and new: seconds round by round, and the
-/// calibration of the same rounds.
+/// Returns the verdict on one quantity; threshold as a fraction, 0.05. Old and new: seconds round by round,
+/// and the calibration of the same rounds.
 BenchChange judge(std::span<const double> before, std::span<const double> before_calibration,
                   std::span<const double> now, std::span<const double> now_calibration, double threshold);
 
-/// Throws Error where no case of one is a case of the other, or a measurement lacks samples of some rounds.
+/// Throws Error if no case of one is a case of the other, or a measurement lacks samples of some rounds.
 BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold);
 
 }  // namespace encore

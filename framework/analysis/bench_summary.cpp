@@ -1,4 +1,4 @@
-// Samples of a measurement to medians, rates and shares.
+// Turns samples of a measurement into medians, rates and shares.
 #include "analysis/bench_summary.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A spread beyond this is said; so are shares of steal and of other processes.
+/// A larger spread is reported; so are shares of steal and of other processes.
 constexpr double noticeable_spread = 0.03;
 constexpr double noticeable_share = 0.02;
 constexpr std::string_view kernel_prefix = "kernel ";
@@ -30,18 +30,18 @@ double number(const json& object, const char* key) {
                                                                                : 0.0;
 }
 
-/// null where there is none.
+/// Returns null if there is none.
 json part(const json& object, const std::string& key) {
   return object.is_object() ? object.value(key, json()) : json();
 }
 
-/// Empty where there is none.
+/// Returns an empty string if there is none.
 std::string text(const json& object, const char* key) {
   const json value = part(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-/// amount / seconds, round by round.
+/// Computes amount / seconds, round by round.
 Measured rate(double amount, const std::vector<double>& seconds) {
   std::vector<double> rates;
   for (const double second : seconds) rates.push_back(amount / second);
@@ -114,7 +114,7 @@ KernelSummary summarize_kernel(const std::string& label, const std::vector<doubl
   return kernel;
 }
 
-/// Sums of several quantities, round by round.
+/// Returns sums of several quantities, round by round.
 std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>& quantities) {
   std::vector<double> sums;
   for (const std::string& quantity : quantities) {
@@ -136,7 +136,7 @@ void add_prices(const BenchCase& one, StepSummary& step) {
     if (const std::string fixed = text(reduction, "fixed"); quantities.empty())
       quantities = {fixed.empty() ? "gemm" : fixed};
     const std::vector<double> fixed = sum_of(one, quantities);
-    // Not in this step, or not asked for; or a measurement that lacks some of its rounds.
+    // It is not in this step, or was not requested; or the measurement lacks some of its rounds.
     if (free.empty() || fixed.size() != free.size() || fixed.size() != seconds.size()) continue;
     std::vector<double> prices;
     for (std::size_t round = 0; round < fixed.size(); ++round) {

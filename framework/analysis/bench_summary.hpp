@@ -1,5 +1,5 @@
-// What the samples of a measurement say: medians with intervals, rates, shares, distances from the machine's
-// limits. Place in the flow: the table, the JSON and the roofline of `exp bench` all read this one summary.
+// Summarises the samples of a measurement: medians with intervals, rates, shares, distances from the
+// machine's limits. The table, the JSON and the roofline of `exp bench` all read this one summary.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct MachineSummary {
     double size = 0.0;  ///< of the square matrices
     Measured flops;     ///< per second
   };
-  /// What the cores reach from registers, whatever library computes; empty where that was not measured.
+  /// What the cores reach from registers, whatever the library; empty if it was not measured.
   struct Peak {
     std::string precision, instructions;
     Measured flops;  ///< per second
@@ -36,12 +36,12 @@ struct MachineSummary {
   std::map<std::string, double> peaks;  ///< operations per second, by precision: the best of the products
   Measured copy, triad;                 ///< bytes per second
   Measured launch, launch_and_wait;     ///< seconds
-  /// Interquartile range of the calibration over its median: how unsteady the machine was.
+  /// The interquartile range of the calibration over its median: how unsteady the machine was.
   double calibration_spread = 0.0;
   double bandwidth() const;
   const Peak* core_peak(const std::string& precision) const;  ///< null where there is none
-  /// The least seconds in which the machine could do that, from the closest level of memory that holds what
-  /// one call moves. Nothing where its peaks were not measured.
+  /// Returns the least seconds in which the machine could do that, from the closest level of memory that
+  /// holds what one call moves. Returns nothing if its peaks were not measured.
   std::optional<double> least_seconds(const std::string& precision, double flops, double bytes,
                                       double calls) const;
 };
@@ -89,16 +89,16 @@ struct BenchSummary {
 /// The result outlives the summary.
 BenchSummary summarize(const BenchResult& result);
 
-/// What a reader must know before believing any of it: spread, steal, load, other processes. Empty: quiet.
+/// Returns what a reader must know first: spread, steal, load, other processes. Empty: quiet.
 std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary);
 
-/// How much less time a step takes with more threads, against what its matrix products alone gain.
+/// How much less time a step takes with more threads, compared with the gain of its matrix products alone.
 struct ThreadGain {
   std::string name;             ///< of the case with more threads
   double from = 1.0, to = 1.0;  ///< threads
   double step = 1.0, matmul = 1.0;
 };
-/// Cases that differ in their threads only, each against the one with the fewest.
+/// Compares cases that differ only in their threads, each with the one with the fewest.
 std::vector<ThreadGain> thread_gains(const BenchSummary& summary);
 
 }  // namespace encore

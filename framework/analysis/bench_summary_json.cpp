@@ -1,4 +1,4 @@
-// A BenchSummary as the JSON of `exp bench --json`.
+// Writes a BenchSummary as the JSON of `exp bench --json`.
 #include <cmath>
 
 #include "analysis/bench_summary.hpp"

@@ -17,13 +17,13 @@ namespace encore {
 
 namespace {
 
-/// Empty, or the number of a repeat: "-2".
+/// Returns true for an empty text, or the number of a repeat: "-2".
 bool is_repeat(std::string_view text) {
   return text.empty() || (text.size() > 1 && text.front() == '-' &&
                           text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-/// "wnut17-layers=4-s1" without its seed. Runs stored by earlier versions are called
+/// Returns "wnut17-layers=4-s1" without its seed. Runs of earlier versions are called
 /// "wnut17-layers=4-seed=1".
 std::string name_without_seed(const RunRow& run) {
   for (const char* mark : {"-s", "-seed="}) {
@@ -35,8 +35,8 @@ std::string name_without_seed(const RunRow& run) {
   return run.name;
 }
 
-/// The value of a completed run: of its result, which is that of the best checkpoint, else the last that was
-/// measured.
+/// Returns the value of a completed run: that of its result, which is that of the best checkpoint, else the
+/// last measured one.
 Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
   Replicate replicate{.run = run, .missing = "", .environments = environments_of(store, run)};
   if (run.state != RunState::completed) {
@@ -54,14 +54,14 @@ Replicate replicate_of(Store& store, const RunRow& run, const std::string& metri
     replicate.missing = "has no " + metric;
     return replicate;
   }
-  // JSON holds what is not finite as null.
+  // JSON holds a number that is not finite as null.
   if (replicate.value && std::isfinite(*replicate.value)) return replicate;
   replicate.value.reset();
   replicate.missing = "its " + metric + " is not finite";
   return replicate;
 }
 
-/// Every numeric environment of its runs that have a value, each once.
+/// Returns every numeric environment of its runs that have a value, each once.
 std::vector<nlohmann::json> environments_of(const Candidate& candidate) {
   std::vector<nlohmann::json> environments;
   for (const Replicate& replicate : candidate.runs) {
@@ -79,7 +79,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Candidates of one question that only their environments keep apart get these into their names.
+/// Candidates of one question that differ only in their environments get these into their names.
 void name_environments(std::vector<Candidate>& candidates, std::vector<std::string>& notices) {
   std::map<std::string, std::vector<Candidate*>> questions;
   for (Candidate& candidate : candidates)
@@ -105,7 +105,7 @@ void name_environments(std::vector<Candidate>& candidates, std::vector<std::stri
   }
 }
 
-/// Two candidates of one name are told apart by backend, then by group.
+/// The backend, then the group, distinguishes two candidates of one name.
 void make_names_unique(std::vector<Candidate>& candidates) {
   const auto shared = [&](const Candidate& candidate) {
     return std::count_if(candidates.begin(), candidates.end(),
@@ -121,7 +121,7 @@ void make_names_unique(std::vector<Candidate>& candidates) {
   extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
 }
 
-/// The value of a seed by which a search chose its setting is lucky; where there are fresh seeds they alone
+/// The value of a seed by which a search chose its setting is too good; if there are fresh seeds, only they
 /// count.
 void leave_out_chosen(const std::map<std::int64_t, std::string>& choosers, std::vector<Candidate>& candidates,
                       std::vector<std::string>& notices) {
@@ -160,7 +160,7 @@ void require_metric(Store& store, const std::vector<RunRow>& runs, const std::st
     for (const MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
     if (names.count(metric) > 0) return;
   }
-  // Runs that measured nothing yet are shown as such.
+  // Runs without any measurement are shown as such.
   if (names.empty()) return;
   const std::vector<std::string> list(names.begin(), names.end());
   throw Error("none of these runs has a metric \"" + metric + "\"" +
@@ -191,7 +191,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
       replicates.push_back(std::move(all[i]));
       continue;
     }
-    // A repeat is not another draw from the seeds: the newest complete one stands for its question.
+    // A repeat is not another draw of the seed: the newest complete one stands for its question.
     Replicate& other = all[i];
     notices.push_back(run.name + " and " + repeat->run.name +
                       " are repeats of one run (same seed, same question); only one of them counts");
@@ -224,7 +224,7 @@ void note_environments(const std::vector<Candidate>& candidates, std::vector<std
       notices.push_back(candidate.name + " pools " + std::to_string(own.size()) +
                         " numeric environments: " + joined(environment_differences(own[0], own[1])));
   }
-  // Each candidate against the first: two that differ from it alike say so alike.
+  // Each candidate is compared with the first: two that differ from it in the same way get the same notice.
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (environments[0].empty() || environments[i].empty()) continue;
     const auto found = environment_differences(environments[0][0], environments[i][0]);

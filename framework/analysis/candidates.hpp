@@ -1,6 +1,6 @@
-// Candidates: runs of one question on one backend, replicates that differ in the seed; what is known of each,
-// and where their numbers were computed. pooling.hpp says which runs make one candidate. Place in the flow:
-// comparison.hpp says what follows of them.
+// A candidate is the runs of one question on one backend, replicates that differ in the seed, with their
+// values and the environments of these. pooling.hpp says which runs make one candidate. Read next:
+// comparison.hpp, which compares candidates.
 #pragma once
 
 #include <optional>
@@ -41,17 +41,17 @@ struct Candidate {
 /// Throws Error when no run has the metric, with the nearest name.
 void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
 
-/// In the order of the runs. Of the repeats of one run one counts; `notices` names them, and the candidates
-/// that are apart for their plugin files or numeric environments only. Where a search has trained fresh seeds
-/// of a setting, the seeds by whose scores it chose the setting do not count: their mean would be too good.
+/// Returns the candidates in the order of the runs. Of the repeats of one run one counts; `notices` names
+/// them, and candidates that are apart only for their plugin files or numeric environments. Where a search
+/// trained fresh seeds of a setting, the seeds whose scores chose it do not count: their mean is too good.
 std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 
-/// Says which candidates have runs from several numeric environments, and which were computed in another one
+/// Notes which candidates have runs from several numeric environments, and which were computed in another one
 /// than the first.
 void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices);
 
-/// Of all complete runs of a candidate that count and have the measure, as "test/f1".
+/// Returns the values of all complete runs of a candidate that count and have the measure, such as "test/f1".
 std::vector<double> values_of(const Candidate& candidate, const std::string& measure);
 
 }  // namespace encore

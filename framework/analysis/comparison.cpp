@@ -15,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// The content hash of the file of that split; empty where the run reads none.
+/// Returns the content hash of the file of that split; empty if the run reads none.
 std::string set_of(Store& store, const RunRow& run, const std::string& split) {
   for (const DatasetRow& file : store.read_datasets(run.number))
     if (file.role == split) return file.sha256;
@@ -56,8 +56,8 @@ std::vector<const Replicate*> with_value(const Candidate& candidate) {
   return found;
 }
 
-/// Paired where at least two seeds, and half of those of the smaller side, have a value on both; else
-/// Welch's.
+/// Tests pairs if at least two seeds, and half of those of the smaller side, have a value on both; else by
+/// Welch's test.
 void test_seeds(const Candidate& a, const Candidate& b, const SharedSeeds& shared, double level, Pair& pair) {
   pair.shared = shared.a.size();
   const std::size_t smaller = std::min(a.values.size(), b.values.size());
@@ -98,7 +98,7 @@ std::string p_text(double p) {
   return text;
 }
 
-/// Why nothing can be tested.
+/// Returns why nothing can be tested.
 std::string refusal(const Candidate& a, const Candidate& b, const Pair& pair) {
   for (const Candidate* candidate : {&a, &b})
     if (candidate->values.empty()) return candidate->name + " has no complete run";
@@ -133,7 +133,7 @@ std::string too_few(const Pair& pair, const CompareOptions& options, std::size_t
          " would show a difference of " + difference + " (" + at + ")";
 }
 
-/// Holm's correction over all tests that could be made; Bonferroni's, which is never smaller, where the
+/// Applies Holm's correction over all tests that could be made; Bonferroni's, which is never smaller, if the
 /// family holds pairs that were not tested.
 void correct(Comparison& comparison) {
   std::vector<double> seeds, examples;
@@ -185,8 +185,8 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
     return pair.verdict == Verdict::higher || pair.verdict == Verdict::lower;
   });
   if (!all || comparison.pairs.empty()) return {};
-  // By the number of candidates each is higher than: paired differences on other seeds may order three in a
-  // circle.
+  // The order is by the number of candidates that each is higher than: paired differences on other seeds may
+  // order three in a circle.
   std::vector<std::size_t> wins(comparison.candidates.size()), order(comparison.candidates.size());
   for (const Pair& pair : comparison.pairs) ++wins[pair.verdict == Verdict::higher ? pair.a : pair.b];
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -278,15 +278,15 @@ Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const Com
 
 std::string metric_text(const Metric& metric, double value) {
   if (std::isnan(value)) return "-";
+  if (metric.is_fraction()) return fixed_text(100.0 * value, 2);
   char text[48];
-  std::snprintf(text, sizeof text, metric.is_fraction() ? "%.2f" : "%.4g",
-                metric.is_fraction() ? 100.0 * value : value);
+  std::snprintf(text, sizeof text, "%.4g", value);
   return text;
 }
 
 namespace {
 
-/// Decimals with which a number has so many digits from its first one on; nothing for 0 and NaN.
+/// Returns the decimals with which a number has `digits` digits from its first one on; nothing for 0 and NaN.
 std::optional<int> decimals_of(double value, int digits) {
   if (!std::isfinite(value) || value == 0.0) return std::nullopt;
   return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));

@@ -1,6 +1,6 @@
-// Comparison: what can be said of each pair of candidates (candidates.hpp). It refuses more than it says:
-// without enough seeds nothing is ranked. Place in the flow: `exp compare` selects runs
-// (store/selection.hpp), asks here, prints; the formulas are in statistics.hpp.
+// Comparison says what can be concluded about each pair of candidates (candidates.hpp). It refuses more than
+// it says: without enough seeds nothing is ranked. `exp compare` selects runs (store/selection.hpp), asks
+// here, prints; the formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct CompareOptions {
   Metric metric = {};
   bool by_run = false;  ///< each run is a candidate of its own
   bool pool = false;    ///< runs from different plugin files and numeric environments are one candidate too
-  /// The difference that matters, in the metric's own unit; else the one seen.
+  /// The difference that matters, in the metric's own unit; else the observed one.
   std::optional<double> detect = {};
   double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
@@ -34,7 +34,7 @@ enum class Verdict {
   undecided,  ///< too few seeds for the spread
   refused,    ///< no test is possible
 };
-/// "higher", "lower", "undecided", "refused"
+/// Returns "higher", "lower", "undecided", "refused".
 const char* name_of(Verdict verdict);
 
 struct Pair {
@@ -59,36 +59,36 @@ struct Comparison {
   std::vector<Candidate> candidates;
   std::vector<Pair> pairs = {};
   std::size_t family = 0;  ///< pairs by whose number p is corrected: at least those above
-  /// What must be known to read the numbers: environments, data, repeats.
+  /// Facts needed to read the numbers: environments, data, repeats.
   std::vector<std::string> notices = {};
-  /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
+  /// Candidates from the highest mean to the lowest; empty unless every pair is distinguished.
   std::vector<std::size_t> ranking = {};
 };
 
-/// The candidates, and what must be known of them; no pair is tested.
+/// Collects the candidates and their notices; tests no pair.
 Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
-/// The candidates from the best mean to the worst, those without a value last: the order in which every table
-/// shows them and gives them letters.
+/// Returns the candidates from the best mean to the worst, those without a value last: the order in which
+/// every table shows them and gives them letters.
 std::vector<std::size_t> best_first(const Comparison& comparison);
 
-/// Fills `pairs` with the tests of these candidates. Where more pairs were possible than are tested, `family`
-/// is their number: choosing which to test after seeing the scores is a choice among all of them.
+/// Fills `pairs` with the tests of these candidates. If more pairs were possible than are tested, `family` is
+/// their number: choosing which to test after seeing the scores is a choice among all of them.
 void test_pairs(Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
 
-/// All pairs of all candidates, the better one of a pair first. Throws Error as require_metric does.
+/// Tests all pairs of all candidates, the better one of a pair first. Throws Error like require_metric().
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
-/// The value as people read it: percent points of a fraction, else four digits.
+/// Returns the value for users: percent points of a fraction, else four digits.
 std::string metric_text(const Metric& metric, double value);
 
-/// With how many digits a mean, its standard deviation and the ends of its interval are written: all with the
-/// same decimals, enough for four digits of the mean and two of the deviation; those of a fraction have two
-/// decimals in percent, as everywhere. A deviation therefore never has more decimals than its mean.
+/// Chooses the digits of a mean, its standard deviation and the ends of its interval: all have the same
+/// decimals, enough for four digits of the mean and two of the deviation; a fraction has two decimals in
+/// percent, as everywhere. A deviation therefore never has more decimals than its mean.
 class MeanDigits {
  public:
-  /// `deviation`: NaN where there is none.
+  /// `deviation`: NaN if there is none.
   MeanDigits(const Metric& metric, double mean, double deviation);
   std::string text(double value) const;
 

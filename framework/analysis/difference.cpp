@@ -66,7 +66,7 @@ void add_settings(Facts& facts, const Specification& specification, const json& 
   }
 }
 
-/// The plain members of a JSON object. The backend is told once, with the question.
+/// Adds the plain members of a JSON object. The backend is left out, because it is with the question.
 void add_members(Facts& facts, const std::string& section, const json& object) {
   if (!object.is_object()) return;
   for (const auto& [name, value] : object.items())
@@ -74,7 +74,7 @@ void add_members(Facts& facts, const std::string& section, const json& object) {
       facts.push_back({section, name, value, ""});
 }
 
-/// The fields of `key=value;` text, each on its own.
+/// Adds the fields of `key=value;` text, each on its own.
 void add_fingerprint(Facts& facts, std::string_view text) {
   while (!text.empty()) {
     const std::string_view field = text.substr(0, text.find(';'));

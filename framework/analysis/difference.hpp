@@ -1,5 +1,5 @@
-// Facts about a run, field by field, and where two runs differ. Place in the flow: `exp diff` compares all
-// facts, `exp explain` those that make the question, nearest_run.hpp counts how many of them differ.
+// Collects facts about a run, field by field, and finds where two runs differ. `exp diff` compares all facts,
+// `exp explain` those that make the question, nearest_run.hpp counts how many of them differ.
 #pragma once
 
 #include <string>
@@ -20,21 +20,21 @@ struct Field {
   std::string origin;  ///< place or source of a setting, path of a file; else empty
 };
 
-/// By section in the order above, in a section by key.
+/// The facts by section in the order above, in a section by key.
 using Facts = std::vector<Field>;
 
-/// What the question of a run consists of: settings, seed and backend, and the content of the files it reads.
-/// Where a file lies is no part of it, so settings that are paths are left out.
+/// Returns the question of a run: settings, seed and backend, and the content of the files it reads. The
+/// place of a file does not count, so settings that are paths are left out.
 Facts question_facts(Store& store, const RunRow& run);
-/// The same of a run that is only planned.
+/// Returns the same for a run that is only planned.
 Facts question_facts(const Specification& specification);
 
 struct RunFacts {
   Facts fields;
-  bool told = false;  ///< whether an attempt has told where it runs: environment, build, host, plugins, code
+  bool told = false;  ///< whether an attempt has reported its environment, build, host, plugins, code
 };
 
-/// Everything: the question, and what the last attempt that told anything told of itself.
+/// Returns all facts: the question, and what the last attempt that reported anything said of itself.
 RunFacts all_facts(Store& store, const RunRow& run);
 
 struct Difference {
@@ -43,11 +43,11 @@ struct Difference {
   std::string origin_a, origin_b;
 };
 
-/// What differs, in the order of Facts.
+/// Returns what differs, in the order of Facts.
 std::vector<Difference> differences(const Facts& a, const Facts& b);
 
-/// What differs between two numeric environments (JSON): `device is "A" and "B"`; of plugins only those that
-/// both have, for another layer is a difference of the question. Empty where they are equal.
+/// Returns what differs between two numeric environments (JSON): `device is "A" and "B"`; of plugins only
+/// those that both have, because another layer is a difference of the question. Empty if they are equal.
 std::vector<std::string> environment_differences(const nlohmann::json& a, const nlohmann::json& b);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Sums are kept sparse: most examples add to few cells, and ten thousand deals visit each of them.
+// Keeps sums sparse: most examples add to few cells, and ten thousand shuffles visit each of them.
 #include "analysis/example_scores.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// What all runs add, example by example, `weight` times; no cell twice in an example.
+/// Returns what all runs add, example by example, `weight` times; no cell twice in an example.
 ExampleSums summed(std::span<const ExampleSums> runs, std::size_t weight, std::size_t cells) {
   ExampleSums sums;
   std::vector<double> total(cells, 0.0);
@@ -47,7 +47,7 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
                                  const MeasureCells& cells, std::size_t shuffles, std::uint64_t seed) {
   ENCORE_REQUIRE(!a.empty() && !b.empty() && a.front().examples() == b.front().examples(),
                  "both sides have runs, and all of them the same examples");
-  // As many predictions on either side, however many runs.
+  // Both sides get equally many predictions, however many runs they have.
   const std::size_t count = cells.size();
   const ExampleSums left = summed(a, b.size(), count), right = summed(b, a.size(), count);
   const std::vector<double> sum_left = total_of(left, count);
@@ -60,7 +60,7 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
   };
   PermutationTest test{
       .difference = difference_of(sum_left), .p = 1.0, .examples = left.examples(), .shuffles = shuffles};
-  // Nothing is as large as what is no number, so that p would be as small as can be.
+  // No difference is as large as NaN, so p would wrongly be the smallest possible.
   if (!std::isfinite(test.difference))
     throw Error("the statistics of the predictions give a difference that is not finite");
   std::size_t as_large = 0;

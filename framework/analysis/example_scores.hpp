@@ -1,7 +1,7 @@
-// The test on examples: would the difference between two models be as large if each example's predictions had
-// been dealt to the two at random? It works for any measure that follows from sums over examples
-// (base/measures.hpp). Place in the flow: predictions.hpp reads what each example adds, example_tests.cpp
-// asks here.
+// Tests on examples whether the difference between two models would be as large if each example's
+// predictions had been dealt to the two at random. It works for any measure that follows from sums over
+// examples (base/measures.hpp). predictions.hpp reads what each example adds, example_tests.cpp calls
+// it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct PermutationTest {
   std::size_t shuffles = 0;
 };
 
-/// Each side: at least one run, each run's sums for the same examples, all made by `cells`. The runs of a
+/// Each side has at least one run, each run's sums for the same examples, all made by `cells`. The runs of a
 /// side are taken together: the measure is that of all their predictions, and an example's predictions of all
 /// runs change sides at once, so that seeds do not count as examples.
 PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const ExampleSums> b,

@@ -1,4 +1,4 @@
-// Sums from the files of predictions, and why there are none.
+// Reads sums from the files of predictions, and says why there are none.
 #include "analysis/example_tests.hpp"
 
 #include "analysis/predictions.hpp"

@@ -1,5 +1,5 @@
-// ExampleTests: the tests on stored predictions of pairs of candidates. Place in the flow: comparison.cpp
-// asks once for each pair; the test itself is in example_scores.hpp.
+// ExampleTests runs the tests on stored predictions of pairs of candidates. comparison.cpp asks once for each
+// pair; the test itself is in example_scores.hpp.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class ExampleTests {
   PermutationTest tested(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b,
                          bool same_set);
   std::vector<ExampleSums> read(const std::vector<const Replicate*>& replicates);
-  /// Why nothing can be tested, and what can be instead.
+  /// Returns why nothing can be tested, and what can be tested instead.
   std::string refusal(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b) const;
 
   Store& store_;

@@ -12,12 +12,12 @@ namespace encore {
 
 namespace {
 
-/// The values of one setting, one per run, as text to compare and as what they are.
+/// The values of one setting, one per run, as text for comparison and in their own type.
 struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
   bool swept = false;   ///< varied by a sweep or a search
-  bool chosen = false;  ///< so, or on the command line: by itself, and not because another setting changed
+  bool chosen = false;  ///< set by a sweep, a search or the command line, not because another setting changed
 };
 
 bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
@@ -52,7 +52,7 @@ std::map<std::string, KeyValues> values_by_key(const std::vector<RunRow>& runs,
   return keys;
 }
 
-/// Which runs have the same value: equal for settings that always change together.
+/// Returns which runs have the same value: equal for settings that always change together.
 std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::size_t> partition;
@@ -61,7 +61,7 @@ std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   return partition;
 }
 
-/// Of settings that change together the one that people wrote: swept, a type, short.
+/// Chooses, among settings that change together, the one that the user wrote: swept, a type, short.
 bool names_better(const std::string& a, bool a_swept, const std::string& b, bool b_swept) {
   if (a_swept != b_swept) return a_swept;
   if (a.ends_with(".type") != b.ends_with(".type")) return a.ends_with(".type");
@@ -69,7 +69,7 @@ bool names_better(const std::string& a, bool a_swept, const std::string& b, bool
   return a < b;
 }
 
-/// How many parts two keys have in common at their beginning: those of "optimizer.type" and "optimizer.beta1"
+/// Returns how many parts two keys share at their beginning: "optimizer.type" and "optimizer.beta1" share
 /// one.
 std::size_t common_parts(const std::string& a, const std::string& b) {
   std::size_t parts = 0;
@@ -77,9 +77,9 @@ std::size_t common_parts(const std::string& a, const std::string& b) {
   return parts;
 }
 
-/// Settings that change together, as those of which each gets a factor, with what goes with it. What was
-/// chosen by itself stands for itself: two drawn numbers are distinct in every run and say nothing of each
-/// other. Anything else follows from a type or a table, most likely from the nearest one.
+/// Splits settings that change together into factors, each with the settings that go with it. A setting that
+/// was chosen by itself is a factor: two drawn numbers are distinct in every run but independent. Anything
+/// else follows from a type or a table, most likely from the nearest one.
 std::map<std::string, std::vector<std::string>> split_by_choice(
     const std::vector<std::string>& names, const std::map<std::string, KeyValues>& keys) {
   const auto better = [&](const std::string& a, const std::string& b) {
@@ -102,7 +102,7 @@ std::map<std::string, std::vector<std::string>> split_by_choice(
   return split;
 }
 
-/// The last `count` parts of a key, without a ".type" at its end: that of "attention" is the attention.
+/// Returns the last `count` parts of a key, without a ".type" at its end: "attention" stands for its type.
 std::string last_parts(const std::string& key, std::size_t count) {
   const std::string type = ".type";
   const std::string path = key.ends_with(type) ? key.substr(0, key.size() - type.size()) : key;

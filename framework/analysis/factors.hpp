@@ -1,6 +1,6 @@
-// Factors: the settings that are not the same in all of some runs; what changes only because another setting
-// does, such as the options of a type, is one with that. Place in the flow: a report asks once
-// (report/report_data.cpp), `exp compare` for its key (report/candidate_key.hpp).
+// Factors are the settings that differ between some runs. A setting that changes only because another one
+// does, such as an option of a type, belongs to that factor. A report asks once (report/report_data.cpp),
+// `exp compare` for its key (report/candidate_key.hpp).
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace encore {
 
-/// A setting that is not the same in all runs, with others that always change together with it. Two that were
-/// varied by a sweep, a search or the command line are two factors, whatever their values.
+/// A setting that differs between runs, with others that always change together with it. Two that a sweep, a
+/// search or the command line has varied are two factors, whatever their values.
 struct Factor {
   std::string name;                    ///< of the setting that names it best: "model.layers"
   std::string label;                   ///< the shortest end of it that no other factor has: "layers"
@@ -23,10 +23,10 @@ struct Factor {
   bool numeric = false;                ///< all levels are numbers
 };
 
-/// Without the seed, and without what only describes a run. By name.
+/// Returns the factors by name, without the seed and without what only describes a run.
 std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params);
 
-/// A level as people read it: "absent" for null.
+/// Returns a level for users: "absent" for null.
 std::string level_text(const nlohmann::json& level);
 
 }  // namespace encore

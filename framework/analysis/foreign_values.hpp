@@ -1,5 +1,5 @@
-// JSON in a database may have another shape than Encore writes: somebody may have changed it, or made the
-// whole file. Place in the flow: around what reads the values of many runs, report/report.cpp and
+// Guards against JSON of another shape than Encore writes: another program may have changed it, or made
+// the whole database. It wraps what reads the values of many runs: report/report.cpp and
 // comparison.cpp.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// What `action` returns. Throws Error that names the database where it finds a value of another shape.
+/// Returns the result of `action`. Throws Error that names the database if a value has another shape.
 template <class Action>
 auto reading_values_of(const Store& store, Action action) {
   try {

@@ -1,5 +1,5 @@
 // The policy of all of Boost.Math here: double arithmetic throughout. Its default computes in long double,
-// gains digits that nobody reads, and throws while the program starts where long double is no wider than
+// whose further digits are not used, and throws while the program starts if long double is not wider than
 // double (valgrind, some emulators): Boost warms its tables up before main.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace encore {
 namespace {
 
-/// Probability that fewer than k of n fair coins show heads.
+/// Returns the probability that fewer than k of n fair coins show heads.
 double below(std::size_t k, std::size_t n) {
   double term = std::pow(0.5, static_cast<double>(n)), sum = 0.0;
   for (std::size_t i = 0; i < k; ++i) {
@@ -21,7 +21,7 @@ double below(std::size_t k, std::size_t n) {
   return sum;
 }
 
-/// Those that are no number stand last: quotients of two samples of 0 seconds, which `<` alone does not
+/// Numbers that are NaN stand last: quotients of two samples of 0 seconds, which `<` alone does not
 /// order.
 void sort(std::vector<double>& values) {
   std::sort(values.begin(), values.end(),
@@ -33,7 +33,8 @@ double median_of_sorted(std::span<const double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
 }
 
-/// The median of as many values drawn with replacement; `number` counts the words taken from the stream.
+/// Returns the median of as many values drawn with replacement; `number` counts the words taken from the
+/// stream.
 double redrawn_median(std::span<const double> values, std::uint64_t seed, std::uint64_t& number,
                       std::vector<double>& drawn) {
   drawn.clear();

@@ -1,5 +1,5 @@
-// Medians of timings with intervals that assume no distribution: timings are skewed, with rare large values.
-// Place in the flow: bench_summary.hpp and bench_comparison.hpp ask. Pure functions of the samples.
+// Computes medians of timings with intervals that assume no distribution: timings are skewed, with rare large
+// values. These are pure functions of the samples. bench_summary.hpp and bench_comparison.hpp call them.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ struct Measured {
   double median = 0.0;
   Interval interval;
   std::size_t count = 0;
-  /// What the interval covers: 0.95 or more, but from fewer than six samples less.
+  /// The probability that the interval covers: 0.95 or more, but less from fewer than six samples.
   double coverage = 0.0;
 };
 
-/// NaN without values; between the two in the middle where their number is even.
+/// Returns NaN without values; the mean of the two in the middle if their number is even.
 double median_of(std::span<const double> values);
 
-/// The interval is that between two order statistics, the innermost pair that covers the true median with at
+/// Returns the interval between two order statistics, the innermost pair that covers the true median with at
 /// least `level`, from the binomial distribution (Thompson 1936); with fewer than six values from the
-/// smallest to the largest, which covers less (`coverage` says how much).
+/// smallest to the largest, which covers less (see `coverage`).
 Measured measured(std::span<const double> values, double level = 0.95);
 
 /// median(a) / median(b) of independent samples, with a percentile bootstrap interval: both are drawn again
@@ -38,7 +38,7 @@ std::optional<Ratio> ratio_of_medians(std::span<const double> a, std::span<const
                                       double level = 0.95, std::size_t resamples = 10000,
                                       std::uint64_t seed = 1);
 
-/// a[i] / b[i], of equal lengths: for samples of the same round.
+/// Returns a[i] / b[i], of equal lengths: for samples of the same round.
 std::vector<double> quotients(std::span<const double> a, std::span<const double> b);
 
 }  // namespace encore

@@ -10,7 +10,7 @@ namespace {
 
 using Numbered = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-/// Fields that one lacks or that have another value.
+/// Counts fields that one lacks or that have another value.
 std::size_t distance(const Numbered& a, const Numbered& b) {
   std::size_t count = 0;
   auto left = a.begin();
@@ -44,7 +44,8 @@ NearestRun::NearestRun(Store& store) {
 }
 
 std::optional<std::int64_t> NearestRun::find(const Facts& facts, const std::set<std::int64_t>& except) const {
-  // What no stored run has equals nothing: keys get numbers of their own, one value stands for all of them.
+  // A key or value that no stored run has equals none: keys get numbers of their own, one value stands for
+  // all.
   constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
   Question question;
   std::uint32_t next = static_cast<std::uint32_t>(numbers_.size());

@@ -1,5 +1,5 @@
-// NearestRun: of all runs of a database the one that asks most nearly the same. Place in the flow: `exp
-// explain` says field by field what makes a run one of its own.
+// NearestRun finds the run of a database with the most similar question. `exp explain` shows field by field
+// what makes a run one of its own.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class NearestRun {
   /// Reads the questions of all runs.
   explicit NearestRun(Store& store);
 
-  /// The number of the run that differs in the fewest fields, the newest among equals; `except` are passed
-  /// over.
+  /// Returns the number of the run that differs in the fewest fields, the newest among equals; skips those in
+  /// `except`.
   std::optional<std::int64_t> find(const Facts& question, const std::set<std::int64_t>& except = {}) const;
 
  private:
-  /// Field and value as numbers, sorted: comparing them is comparing the texts, only faster.
+  /// Field and value as numbers, sorted: comparing them equals comparing the strings, only faster.
   using Question = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
   static std::string key_of(const Field& field) { return field.section + '/' + field.key; }

@@ -19,7 +19,7 @@ std::string text_of(const std::vector<json>& environments) {
   return text;
 }
 
-/// `device` -> `cpu one`, `plugin mine` -> `0123456789ab`; several values of a candidate side by side.
+/// Maps `device` -> `cpu one`, `plugin mine` -> `0123456789ab`; several values of a candidate are joined.
 std::map<std::string, std::string> fields_of(const std::vector<json>& environments) {
   std::map<std::string, std::set<std::string>> values;
   for (const json& environment : environments)

@@ -1,6 +1,6 @@
-// Pooling: which runs of one question make one candidate. Their seeds are draws from one distribution only
-// where plugin files and numeric environments are equal, so runs from different ones are kept apart unless
-// that is asked for. Place in the flow: candidates.cpp asks here, for `exp compare` and for reports.
+// Pooling decides which runs of one question make one candidate. Their seeds are draws from one distribution
+// only if plugin files and numeric environments are equal, so runs from different ones are kept apart unless
+// the user asks otherwise. candidates.cpp calls it, for `exp compare` and for reports.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct RunSource {
   std::vector<nlohmann::json> environments;
 };
 
-/// Each environment once; none where no attempt has started.
+/// Returns each environment once; none if no attempt has started.
 std::vector<nlohmann::json> environments_of(Store& store, const RunRow& run);
 
-/// One key for each run; runs of one candidate have the same. A run that has no environment yet belongs to
-/// the first candidate of its question.
+/// Returns one key for each run; runs of one candidate have the same. A run that has no environment yet
+/// belongs to the first candidate of its question.
 std::vector<std::string> candidate_keys(const std::vector<RunSource>& runs, bool pool);
 
-/// What tells candidates of one question apart, one text for each: `plugin mine 0123456789ab` where they
-/// differ in one field, else `environment 1`, `environment 2`.
+/// Returns what distinguishes candidates of one question, one text for each: `plugin mine 0123456789ab` if
+/// they differ in one field, else `environment 1`, `environment 2`.
 std::vector<std::string> environment_names(const std::vector<std::vector<nlohmann::json>>& environments);
 
 }  // namespace encore

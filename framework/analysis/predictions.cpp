@@ -1,4 +1,4 @@
-// Lines of JSON as statistics, and as examples to be shown.
+// Reads lines of JSON as statistics, and as examples for display.
 #include "analysis/predictions.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ nlohmann::ordered_json object_in(const std::string& line) {
   return object;
 }
 
-/// Calls `take` with the object of each line; what it throws gets the file and the line in front.
+/// Calls `take` with the object of each line; an exception gets the file and the line in front.
 template <class Take>
 void for_each_example(const std::filesystem::path& file, const Take& take) {
   std::istringstream in(read_file(file));
@@ -57,7 +57,7 @@ std::optional<Words> words_in(const nlohmann::ordered_json& example, const char*
   return words;
 }
 
-/// The text of a part of a text, with its label where it has one; nothing for any other value.
+/// Returns the text of a part of an input, with its label if it has one; nothing for any other value.
 std::optional<std::string> span_text(const nlohmann::ordered_json& value) {
   if (!value.is_object() || !value.contains("text") || !value["text"].is_string()) return std::nullopt;
   std::string text = value["text"].get<std::string>();
@@ -75,7 +75,7 @@ std::string plain_text(const nlohmann::ordered_json& value) {
   return text;
 }
 
-/// Parts without a label are alternatives, such as the answers that several people gave: the one that was
+/// Parts without a label are alternatives, such as the answers of several people. Returns the one that was
 /// predicted, or all that differ.
 std::string true_text(const nlohmann::ordered_json& truth, const std::string& predicted) {
   if (!truth.is_array() || truth.size() < 2) return plain_text(truth);
@@ -91,7 +91,7 @@ std::string true_text(const nlohmann::ordered_json& truth, const std::string& pr
   return all;
 }
 
-/// Of a line without statistics.
+/// Adds a line without statistics.
 void add_old_example(Statistics& statistics, const nlohmann::ordered_json& example) {
   const std::optional<Words> truth = words_in(example, "truth"), predicted = words_in(example, "predicted");
   if (!truth || !predicted)

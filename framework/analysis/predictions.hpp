@@ -1,6 +1,6 @@
-// Stored predictions: which file is the one that was recorded, and what stands in it. Place in the flow: the
-// worker writes predictions/<split>.jsonl, an object per example; comparison.cpp tests on the statistics,
-// report/classes.cpp counts what was taken for what, report/examples.cpp shows examples.
+// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, an object per example;
+// comparison.cpp tests on the statistics, report/classes.cpp counts confusions, report/examples.cpp shows
+// examples.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace encore {
 
-/// The file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its content
-/// is not what was recorded.
+/// Returns the file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its
+/// content is not the recorded one.
 std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name);
-/// "predictions/test.jsonl"
+/// Returns "predictions/test.jsonl".
 std::string predictions_name(const std::string& split);
 
 /// What each example of a file adds to the measures. Files from before schema 5 have no statistics: they are
@@ -29,19 +29,19 @@ struct PredictedStatistics {
 /// Throws Error that names the file and the line.
 PredictedStatistics read_statistics(const std::filesystem::path& predictions);
 
-/// One example, to be shown.
+/// One example for display.
 struct PredictedExample {
   std::vector<std::pair<std::string, std::string>> input = {};  ///< fields of the record, as text
   std::string truth = {}, predicted = {};                       ///< as text
-  /// Where truth and prediction are one label per word: the prediction may have fewer labels, its last words
-  /// were cut.
+  /// Set if truth and prediction are one label per word. The prediction may have fewer labels, because its
+  /// last words were cut.
   std::vector<std::string> words = {}, true_labels = {}, predicted_labels = {};
 
   bool has_labels() const { return !words.empty(); }
 };
-/// Of one line of a file of predictions. Throws Error that says what is wrong with it.
+/// Reads one line of a file of predictions. Throws Error that says what is wrong with it.
 PredictedExample read_prediction(const std::string& line);
-/// The predictions of a run on "dev" or "test". Throws Error as above.
+/// Returns the predictions of a run on "dev" or "test". Throws Error as above.
 std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Names to the gains that they mean.
+// Maps the names of a rule to the gains that they mean.
 #include "analysis/promotion_rule.hpp"
 
 #include <algorithm>

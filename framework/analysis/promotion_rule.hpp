@@ -11,19 +11,19 @@
 
 namespace encore {
 
-/// What stands for a rule where none is given.
+/// The rule that holds if none is given.
 inline constexpr const char* default_promotion_rule = "old >= -0.5 && new > 0";
 
 class PromotionRule {
  public:
-  /// `and` and `or` stand for && and ||. Throws Error where it cannot be read, names something that there is
-  /// not, or names nothing at all.
+  /// `and` and `or` stand for && and ||. Throws Error if it cannot be read, uses an unknown name, or names
+  /// nothing at all.
   explicit PromotionRule(const std::string& text);
 
   const std::string& text() const { return text_; }
-  /// Throws Error where it asks for an interval, and such a measure has none.
+  /// Throws Error if it asks for an interval, and such a measure has none.
   void require_answered_by(const Metric& measure) const;
-  /// The measure is one by which it can be answered.
+  /// Returns whether it holds; the measure must be one that can answer it.
   bool holds(const Retraining& retraining) const;
 
  private:

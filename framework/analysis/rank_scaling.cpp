@@ -20,7 +20,7 @@ std::int64_t threads_of(const StepSummary& step) {
   return whole_at(step.measured->settings, "threads", 1);
 }
 
-/// The settings of one process with 1 / `parts` of the batch; null where that is no whole number.
+/// Returns the settings of one process with 1 / `parts` of the batch; null if that is not a whole number.
 nlohmann::json settings_of_one(nlohmann::json settings, std::int64_t parts) {
   settings.erase("ranks");
   settings.erase("threads");

@@ -1,6 +1,6 @@
-// RankScaling: how a training step scales over ranks, from the cases of one measurement: strong (the same
-// batch, divided) and weak (as many times the batch). Place in the flow: the table and the JSON of `exp
-// bench --ranks`.
+// RankScaling says how a training step scales over ranks, from the cases of one measurement: strong (the
+// same batch, divided) and weak (as many times the batch). The table and the JSON of `exp bench --ranks`
+// show it.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct RankScaling {
   Measured exchange = {};  ///< share of the step in which rank 0 waited for others or moved bytes
 };
 
-/// Each case of several ranks against those of one process, with as many threads if there is such a one, else
-/// with the most. Empty where nothing was measured with ranks and without.
+/// Compares each case of several ranks with those of one process, with as many threads if there is such a
+/// one, else with the most. Empty if nothing was measured with ranks and without.
 std::vector<RankScaling> rank_scaling(const BenchSummary& summary);
 nlohmann::json to_json(const RankScaling& scaling);
 

@@ -1,4 +1,4 @@
-// Differences as gains, to JSON and back, and as sentences.
+// Computes differences as gains, converts them to JSON and back, and words them.
 #include "analysis/retraining.hpp"
 
 #include <cmath>
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr double level = 0.95;
 
-/// What a difference is multiplied by.
+/// Returns the factor on a difference.
 double factor_of(const Metric& measure) {
   return (measure.is_fraction() ? 100.0 : 1.0) * (measure.lower_is_better() ? -1.0 : 1.0);
 }

@@ -1,6 +1,6 @@
-// Retraining: a run and the one that it is to replace, compared on an old and on a new set, each over the
-// same examples. Place in the flow: `exp retrain` fills it and records it with the run (store/lineage.hpp);
-// `exp show` and reports print it.
+// Retraining compares a run with the one that it replaces on an old and on a new set, each over the same
+// examples. `exp retrain` fills it and records it with the run (store/lineage.hpp); `exp show` and reports
+// print it.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace encore {
 
-/// How much better a run is than its parent on one set. Gains are positive where the run is better:
-/// percentage points of a measure that is a fraction, else in the unit of the measure.
+/// How much better a run is than its parent on one set. Gains are positive if the run is better: percentage
+/// points of a measure that is a fraction, else in the unit of the measure.
 struct ComparedSet {
   std::string what;  ///< "test set", "20 % of new.conll"
   std::size_t examples = 0;
   double parent = 0.0, run = 0.0;  ///< values of the measure
   double gain = 0.0;
-  /// Of the gain, at 95 %: the paired bootstrap over the examples (base/example_bootstrap.hpp). None where
-  /// the measure does not follow from examples.
+  /// The interval of the gain at 95 %: the paired bootstrap over the examples (base/example_bootstrap.hpp).
+  /// Empty if the measure does not follow from examples.
   std::optional<double> low = {}, high = {};
 };
 
@@ -38,21 +38,21 @@ struct Retraining {
 };
 
 nlohmann::json json_of(const Retraining& retraining);
-/// Throws Error where it is none.
+/// Throws Error if the JSON is invalid.
 Retraining retraining_in(const nlohmann::json& json);
 
-/// From the statistics of the same examples. Throws Error where their numbers differ.
+/// Compares by the statistics of the same examples. Throws Error if their numbers differ.
 ComparedSet compared(const Metric& measure, const std::string& what, const Statistics& parent,
                      const Statistics& run);
-/// From values alone.
+/// Compares by values alone.
 ComparedSet compared(const Metric& measure, const std::string& what, std::size_t examples, double parent,
                      double run);
-/// Whether the measure follows from the statistics of examples.
+/// Returns whether the measure follows from the statistics of examples.
 bool follows_from_examples(const Metric& measure);
 
-/// "+0.35 points (95 % interval -0.10 to +0.80)"
+/// Returns "+0.35 points (95 % interval -0.10 to +0.80)".
 std::string gain_text(const Metric& measure, const ComparedSet& set);
-/// A sentence about each set, and one about the rule.
+/// Returns a sentence about each set, and one about the rule.
 std::vector<std::string> sentences(const Retraining& retraining);
 
 }  // namespace encore

@@ -49,7 +49,7 @@ std::vector<std::string> SearchView::labels() const {
 
 namespace {
 
-/// What the run means by the name; unknown where it knows none.
+/// Returns what the run means by the name; unknown if it has no such metric.
 Metric meaning_of(Store& store, const RunRow& run, const std::string& name) {
   const auto meanings = read_meanings(store.database(), {run}, name);
   return meanings.empty() ? Metric{.name = name} : meanings.begin()->second;

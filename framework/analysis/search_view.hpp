@@ -1,6 +1,6 @@
-// SearchView: a stored search with what is said about it: how its trials stand, what fresh seeds say of the
-// best ones, and what its budget has bought. Place in the flow: `exp show SEARCH` and report/searches.cpp, a
-// section of reports, are written from it.
+// SearchView is a stored search with its analysis: the state of its trials, what fresh seeds say of the best
+// ones, and what its budget has achieved. `exp show SEARCH` and report/searches.cpp, a section of reports,
+// are written from it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct SearchView {
   SearchView& operator=(const SearchView&) = delete;
 
   const search::History& history() const { return record.history; }
-  /// Names of the variables, as short as they are still apart: "layers".
+  /// Returns the names of the variables, as short as they are still unique: "layers".
   std::vector<std::string> labels() const;
 
   SearchRow row;
@@ -43,24 +43,24 @@ struct ConfirmedTrial {
 
   double mean() const { return mean_of(fresh); }
 };
-/// By one objective: the best mean over fresh seeds first.
+/// Returns them for one objective: the best mean over fresh seeds first.
 std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective);
 
-/// Names the trials of which an objective has no value: they stand behind all others. Empty where all have
+/// Names the trials of which an objective has no value: they stand behind all others. Empty if all have
 /// one.
 std::vector<std::string> undefined_notices(const SearchView& view);
 
-/// The best score so far, against what was spent.
+/// The best score so far, over the spent budget.
 struct BudgetPoint {
   double trainings = 0.0;  ///< epochs of all trials so far over the epochs of one whole trial
   double seconds = 0.0;
   double best = 0.0;  ///< of the complete trials
 };
-/// One point for each complete trial with a finite score. Of a search with one objective.
+/// Returns one point for each complete trial with a finite score. The search must have one objective.
 std::vector<BudgetPoint> best_so_far(const SearchView& view);
 
-/// Trials that were independent draws from the space: all of method random, and those before tpe had scores
-/// to learn from.
+/// Returns the trials that were independent draws from the space: all of method random, and those before tpe
+/// had scores to learn from.
 std::vector<std::size_t> random_trials(const SearchView& view);
 
 }  // namespace encore

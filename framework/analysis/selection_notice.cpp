@@ -1,4 +1,4 @@
-// The values come from the stored points each time, so old runs have these notices too.
+// Derives the notices from the stored points each time, so old runs have them too.
 #include "analysis/selection_notice.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool breaks_ties_by_loss(const RunRow& run) {
          run.result.value("ties", nlohmann::json()) == nlohmann::json(name_of(Ties::loss));
 }
 
-/// "dev/bleu is 0.00 at all 28 evaluations"; empty where it moved, or had no chance to.
+/// Returns "dev/bleu is 0.00 at all 28 evaluations"; empty if it moved, or could not.
 std::string still_text(const RunRow& run, const Metric& metric, const SelectionSpread& spread) {
   const auto all = static_cast<std::size_t>(spread.evaluations);
   if (run.result.is_object() && run.result.value("undefined", nlohmann::json()) == true)
@@ -34,7 +34,7 @@ std::string still_text(const RunRow& run, const Metric& metric, const SelectionS
          " and undefined at the others";
 }
 
-/// "the run keeps step 56, that of the lowest dev/loss"
+/// Returns "the run keeps step 56, that of the lowest dev/loss".
 std::string kept_text(const RunRow& run) {
   if (!run.result.is_object() || !run.result.contains("best_step")) return "";
   const std::string kept = "; the run keeps step " + run.result["best_step"].dump();

@@ -1,6 +1,6 @@
-// What must be known of a run whose metric chose nothing: it had one value at every evaluation, or none.
-// Place in the flow: the stored points (store/run_score.hpp) -> here -> the end of a run, show, compare and
-// reports.
+// Words a notice for a run whose metric could not choose a checkpoint: it had one value at every evaluation,
+// or none. The flow is: the stored points (store/run_score.hpp) -> here -> the end of a run, show, compare
+// and reports.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace encore {
 
-/// By run, a clause without its final stop: `dev/bleu is 0.00 at all 28 evaluations, so it cannot choose a
-/// checkpoint: ...`. Runs whose metric moved, and those with a single defined value, have no notice.
+/// Returns a clause without a full stop for each run: `dev/bleu is 0.00 at all 28 evaluations, so it cannot
+/// choose a checkpoint: ...`. A run whose metric moved or has a single defined value has no notice.
 std::map<std::int64_t, std::string> selection_notices(Store& store, const std::vector<RunRow>& runs);
 
-/// One notice for each candidate that has such runs, with its name in front.
+/// Adds one notice for each candidate with such runs, with its name in front.
 void note_selection(Store& store, const std::vector<Candidate>& candidates,
                     std::vector<std::string>& notices);
 
-/// How a run's checkpoint was chosen among equal scores: "the earliest", or by the loss where all of them say
-/// so.
+/// Returns how a run's checkpoint was chosen among equal scores: "the earliest", or by the loss if all runs
+/// record that.
 std::string ties_text(const std::vector<RunRow>& runs);
 
 }  // namespace encore

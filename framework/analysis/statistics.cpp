@@ -114,6 +114,13 @@ std::optional<std::size_t> smallest(const std::function<bool(std::size_t)>& reac
   return high;
 }
 
+/// The part of the interval that a value of the metric can have.
+std::optional<Interval> within_range(const Metric& metric, std::optional<Interval> interval) {
+  if (interval && metric.is_fraction())
+    interval = Interval{std::clamp(interval->low, 0.0, 1.0), std::clamp(interval->high, 0.0, 1.0)};
+  return interval;
+}
+
 }  // namespace
 
 std::uint64_t random_word(std::uint64_t seed, std::uint64_t number) {
@@ -155,10 +162,16 @@ std::optional<Interval> t_interval(std::span<const double> values, double level)
 }
 
 std::optional<Interval> mean_interval(const Metric& metric, std::span<const double> values, double level) {
-  std::optional<Interval> interval = t_interval(values, level);
-  if (interval && metric.is_fraction())
-    interval = Interval{std::clamp(interval->low, 0.0, 1.0), std::clamp(interval->high, 0.0, 1.0)};
-  return interval;
+  return within_range(metric, t_interval(values, level));
+}
+
+std::optional<Interval> prediction_interval(const Metric& metric, std::span<const double> values,
+                                            double level) {
+  const std::optional<Interval> of_mean = t_interval(values, level);
+  if (!of_mean) return std::nullopt;
+  const double mean = mean_of(values);
+  const double half = (of_mean->high - mean) * std::sqrt(static_cast<double>(values.size()) + 1.0);
+  return within_range(metric, Interval{mean - half, mean + half});
 }
 
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level,

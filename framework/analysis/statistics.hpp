@@ -45,6 +45,10 @@ std::optional<Interval> t_interval(std::span<const double> values, double level 
 /// part of its interval is returned; the interval covers the mean as often as before.
 std::optional<Interval> mean_interval(const Metric& metric, std::span<const double> values,
                                       double level = 0.95);
+/// Where one more value of the same kind lies: mean ± t(n - 1) * deviation * sqrt(1 + 1/n), for normal values
+/// (Hahn and Meeker 1991, section 4.7). That of a fraction ends at 0 and 1. Nothing as above.
+std::optional<Interval> prediction_interval(const Metric& metric, std::span<const double> values,
+                                            double level = 0.95);
 /// Of the mean, bias-corrected and accelerated (BCa; Efron 1987), from `resamples` draws with replacement.
 /// Nothing with fewer than two values or without spread. With fewer than about ten values it is too narrow.
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,

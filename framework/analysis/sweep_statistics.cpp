@@ -1,4 +1,4 @@
-// The main effect of one parameter, and the expected best of n draws with its interval.
+// Computes the main effect of one parameter, and the expected best of n draws with its interval.
 #include "analysis/sweep_statistics.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::optional<MainEffect> main_effect(std::span<const double> values, std::span<
 
 namespace {
 
-/// Of the values from the worst to the best: the probability that the best of n draws is the i-th.
+/// Returns, for the values from the worst to the best, the probability that the best of n draws is the i-th.
 std::vector<std::vector<double>> best_weights(std::size_t count, std::size_t most) {
   std::vector<std::vector<double>> weights(most);
   for (std::size_t n = 1; n <= most; ++n) {

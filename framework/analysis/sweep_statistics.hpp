@@ -1,6 +1,6 @@
-// Statistics over the trials of a sweep: how much of a score's variance one parameter explains, and how good
-// the best of n trials is to be expected. Pure functions. Place in the flow: plan/search/importance.cpp and
-// report/trials.cpp ask; tests/unit/analysis/make_statistics.py holds the same formulas in numpy and scipy.
+// Computes statistics over the trials of a sweep: how much of a score's variance one parameter explains, and
+// the expected best of n trials. Pure functions. plan/search/importance.cpp and report/trials.cpp call them;
+// tests/unit/analysis/make_statistics.py has the same formulas in numpy and scipy.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace encore {
 
-/// What one parameter alone explains of the variance of a score: its main effect, as the one-way analysis of
-/// variance has it, which on a balanced grid is its first-order term of a functional analysis of variance
+/// What one parameter alone explains of the variance of a score: its main effect, from the one-way analysis
+/// of variance, which on a balanced grid is its first-order term of a functional analysis of variance
 /// (Hutter, Hoos and Leyton-Brown 2014).
 struct MainEffect {
   std::size_t values = 0, levels = 0;
@@ -23,16 +23,16 @@ struct MainEffect {
                         p = {};  ///< F test; nothing where no level has a second value, or no spread is left
 };
 
-/// `level[i]` is that of `values[i]`, from 0. Nothing with fewer than two levels, fewer than three values, or
-/// without spread.
+/// `level[i]` is that of `values[i]`, from 0. Returns nothing with fewer than two levels, fewer than three
+/// values, or without spread.
 std::optional<MainEffect> main_effect(std::span<const double> values, std::span<const std::size_t> level);
 
-/// The expected best of n trials drawn with replacement from those that were run, for n = 1 ... `most` (Dodge
-/// et al. 2019): the sum over the sorted values of v(i) ((i / N)^n - ((i - 1) / N)^n).
+/// Returns the expected best of n trials drawn with replacement from those that were run, for n = 1 ...
+/// `most` (Dodge et al. 2019): the sum over the sorted values of v(i) ((i / N)^n - ((i - 1) / N)^n).
 std::vector<double> expected_best(std::span<const double> values, bool maximize, std::size_t most);
 
-/// 95 % of the expected best of n over `resamples` draws with replacement of as many trials as there are (the
-/// percentile bootstrap): how far it is known from these trials. By n, from 1.
+/// Returns 95 % intervals of the expected best of n over `resamples` draws with replacement of as many trials
+/// as there are (the percentile bootstrap): how well these trials determine it. By n, from 1.
 std::vector<Interval> expected_best_intervals(std::span<const double> values, bool maximize, std::size_t most,
                                               std::size_t resamples = 1000);
 

@@ -37,8 +37,10 @@ Form<EvaluateRequest> evaluate_form() {
             "keep the numbers of this file's texts as what exp monitor compares requests with, for a run "
             "that has none from its training")
       .flag("json", &R::json, "as JSON, with what was taken for what; a list where several runs are meant")
+      .flag("csv", &R::csv, "as CSV: a line for each run, measure and label")
       .include(&R::model, weights_options())
       .include(&R::selection, run_arguments())
+      .exclude("json", "csv")
       .least("beam", 0, "--beam is negative; 1 is greedy, more follows so many texts")
       .refuse([](const R& request) -> std::string {
         const std::vector<std::string>& words = request.selection.runs;

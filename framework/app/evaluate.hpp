@@ -16,6 +16,7 @@ struct EvaluateRequest {
   int beam = 0;
   bool reference = false;
   bool json = false;
+  bool csv = false;
   ModelRequest model;
   SelectionRequest selection;  ///< the last word is the file
 };

@@ -39,14 +39,11 @@ std::string with_value(std::string message, double value) {
 }  // namespace
 
 FormField& FormFields::add(const std::string& names, const std::string& value, const std::string& help,
-                           std::function<FieldSlot(void*)> slot) {
+                           FieldPlace place) {
   const std::size_t comma = std::min(names.find(','), names.size());
   const std::string letter = comma < names.size() ? names.substr(comma + 1) : "";
-  fields_.push_back({.name = names.substr(0, comma),
-                     .letter = letter,
-                     .value = value,
-                     .help = help,
-                     .slot = std::move(slot)});
+  fields_.push_back(
+      {.name = names.substr(0, comma), .letter = letter, .value = value, .help = help, .place = place});
   return fields_.back();
 }
 
@@ -56,15 +53,15 @@ void FormFields::add(Rule rule) {
   rules_.push_back(std::move(rule));
 }
 
-void FormFields::include(const FormFields& part, const std::function<void*(void*)>& member) {
+void FormFields::include(const FormFields& part, std::size_t offset) {
   for (FormField included : part.fields_) {
-    included.slot = [slot = included.slot, member](void* request) { return slot(member(request)); };
+    if (included.place) included.place->offset += offset;
     fields_.push_back(std::move(included));
   }
   for (Rule rule : part.rules_) {
     if (rule.refuse)
-      rule.refuse = [refuse = rule.refuse, member](const void* request) {
-        return refuse(member(const_cast<void*>(request)));
+      rule.refuse = [refuse = rule.refuse, offset](const void* request) {
+        return refuse(static_cast<const char*>(request) + offset);
       };
     rules_.push_back(std::move(rule));
   }
@@ -78,7 +75,7 @@ const FormField& FormFields::field(const std::string& name) const {
 }
 
 bool FormFields::repeats(const FormField& field) const {
-  if (!field.slot) return false;
+  if (!field.place) return false;
   const FieldSlot slot = usual(field);
   return std::holds_alternative<std::vector<std::string>*>(slot) ||
          std::holds_alternative<std::vector<std::int64_t>*>(slot);
@@ -88,13 +85,14 @@ bool FormFields::is_given(const std::string& name, const void* request) const {
   const FormField& one = field(name);
   const FieldSlot other = usual(one);
   return std::visit([&](auto* value) { return *value != *std::get<decltype(value)>(other); },
-                    one.slot(const_cast<void*>(request)));
+                    one.place.value().in(const_cast<void*>(request)));
 }
 
 std::string FormFields::refusal(const Rule& rule, const void* request) const {
   switch (rule.kind) {
     case Rule::Kind::range: {
-      const std::optional<double> value = number_in(field(rule.one).slot(const_cast<void*>(request)));
+      const std::optional<double> value =
+          number_in(field(rule.one).place.value().in(const_cast<void*>(request)));
       const bool fits = !value || (*value >= rule.smallest && *value <= rule.largest);
       return fits ? "" : with_value(rule.message, *value);
     }

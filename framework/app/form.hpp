@@ -31,6 +31,20 @@ using FieldSlot =
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*,
                  std::vector<std::string>*, std::vector<std::int64_t>*>;
 
+/// Where a member lies within its request, and of which type it is.
+struct FieldPlace {
+  FieldSlot type;  ///< a null pointer
+  std::size_t offset = 0;
+
+  /// The member of that request.
+  FieldSlot in(void* request) const {
+    char* const member = static_cast<char*>(request) + offset;
+    return std::visit(
+        [&](auto* null) -> FieldSlot { return static_cast<decltype(null)>(static_cast<void*>(member)); },
+        type);
+  }
+};
+
 struct FormField {
   std::string name;    ///< "jobs", written --jobs; of an argument "run"
   std::string letter;  ///< "j", written -j, or empty
@@ -41,7 +55,8 @@ struct FormField {
   std::string required = {};  ///< of an argument that must be there: what it is, "an experiment file"
   bool several = false;       ///< one option takes several words, up to the next one
   bool is_argument = false;   ///< written without a dash, in the order of declaration
-  std::function<FieldSlot(void*)> slot = {};  ///< the member, of the whole request
+  /// Of the whole request; empty for --help and --db, which belong to none.
+  std::optional<FieldPlace> place = {};
 };
 
 struct FormExample {
@@ -69,7 +84,7 @@ class FormFields {
   const FormHelp& help() const { return help_; }
   const std::vector<FormField>& fields() const { return fields_; }
   /// The member of a request to which nothing was written.
-  FieldSlot usual(const FormField& field) const { return field.slot(defaults_.get()); }
+  FieldSlot usual(const FormField& field) const { return field.place.value().in(defaults_.get()); }
   /// Whether the field is a list, which may be written several times.
   bool repeats(const FormField& field) const;
 
@@ -85,9 +100,10 @@ class FormFields {
   FormFields(std::string verb, FormHelp help, std::shared_ptr<void> defaults)
       : verb_(std::move(verb)), help_(std::move(help)), defaults_(std::move(defaults)) {}
   FormField& add(const std::string& names, const std::string& value, const std::string& help,
-                 std::function<FieldSlot(void*)> slot);
+                 FieldPlace place);
   void add(Rule rule);
-  void include(const FormFields& part, const std::function<void*(void*)>& member);
+  /// The request of the part is the member at this offset.
+  void include(const FormFields& part, std::size_t offset);
   std::string refusal(const Rule& rule, const void* request) const;
   const FormField& field(const std::string& name) const;
 
@@ -110,19 +126,19 @@ class Form : public FormFields {
   template <class Member>
   Form& option(const std::string& names, Member R::*member, const std::string& value,
                const std::string& help) {
-    add(names, value, help, slot_of(member));
+    add(names, value, help, place_of(member));
     return *this;
   }
   /// --name, of a bool that is false where it is not written.
   Form& flag(const std::string& names, bool R::*member, const std::string& help) {
-    add(names, "", help, slot_of(member));
+    add(names, "", help, place_of(member));
     return *this;
   }
   /// A word without a dash, or all remaining ones where the member is a list. `required` says what is missing
   /// where there is none.
   template <class Member>
   Form& argument(const std::string& name, Member R::*member, const std::string& required = {}) {
-    FormField& field = add(name, "", "", slot_of(member));
+    FormField& field = add(name, "", "", place_of(member));
     field.is_argument = true;
     field.required = required;
     return *this;
@@ -130,8 +146,7 @@ class Form : public FormFields {
   /// All fields and rules of a part that several requests share, and its paragraph of help.
   template <class Part>
   Form& include(Part R::*member, const Form<Part>& part) {
-    FormFields::include(part,
-                        [member](void* request) -> void* { return &(static_cast<R*>(request)->*member); });
+    FormFields::include(part, offset_of(member));
     return *this;
   }
   /// The default that the help of the field declared last shows.
@@ -181,8 +196,14 @@ class Form : public FormFields {
 
  private:
   template <class Member>
-  static std::function<FieldSlot(void*)> slot_of(Member R::*member) {
-    return [member](void* request) -> FieldSlot { return &(static_cast<R*>(request)->*member); };
+  std::size_t offset_of(Member R::*member) const {
+    R* const request = static_cast<R*>(defaults_.get());
+    return static_cast<std::size_t>(reinterpret_cast<char*>(&(request->*member)) -
+                                    reinterpret_cast<char*>(request));
+  }
+  template <class Member>
+  FieldPlace place_of(Member R::*member) const {
+    return {static_cast<Member*>(nullptr), offset_of(member)};
   }
 };
 

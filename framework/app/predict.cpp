@@ -7,15 +7,23 @@ namespace encore {
 
 namespace {
 
-/// text, jsonl, or the format of the data that the run was trained with.
-void require_format(const std::string& format, Store& store, const RunRow& run) {
-  if (format == "text" || format == "jsonl") return;
-  std::string of_data;
+std::string reader_of(Store& store, const RunRow& run) {
   for (const ParamRow& param : store.read_params(run.number))
-    if (param.key == "data.type" && param.value.is_string()) of_data = param.value.get<std::string>();
-  if (format != of_data || of_data.empty())
-    throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + of_data +
-                     ", the format of the data of " + run.name);
+    if (param.key == "data.type" && param.value.is_string()) return param.value.get<std::string>();
+  return "";
+}
+
+/// text, jsonl, or the format of the data that the run was trained with.
+void require_format(const std::string& format, const std::string& reader, const RunRow& run) {
+  if (format == "text" || format == "jsonl" || (format == reader && !reader.empty())) return;
+  throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
+                   ", the format of the data of " + run.name);
+}
+
+/// Whether --file is in the format of the run's data, with its columns or members, and so are the answers.
+/// With --json it is lines of text, also where that format is jsonl.
+bool file_is_data(const PredictRequest& request, const std::string& reader) {
+  return !request.file.empty() && !request.json && request.format == reader && request.format != "text";
 }
 
 DecodingWishes wishes_of(const GenerateTextRequest& request) {
@@ -57,18 +65,26 @@ Form<PredictRequest> predict_form() {
   return Form<R>("predict",
                  {"predict RUN [TEXT...] [options]",
                   "Asks the best model of a run about each TEXT, each line of a file, or each line of the "
-                  "standard input. The first argument is the run; where an option chooses it, write all.",
+                  "standard input. With the format of the run's data (conll, tsv, ...) a file is read as the "
+                  "run's data are, without labels or with labels that are ignored, and comes back with the "
+                  "model's. The first argument is the run; where an option chooses it, write all.",
                   {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
                    {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
                     "with the best model there is; a sweep's name in place of all: with the best one of the "
                     "sweep"},
                    {"exp predict quickstart --file notes.txt --format jsonl",
-                    "each line of a file, as JSON lines"}}})
-      .option("file", &R::file, "FILE", "read the lines of this file; - for the standard input")
+                    "each line of a file, as JSON lines"},
+                   {"exp predict quickstart --file words.conll --format conll",
+                    "a file of tokens, one per line, with the model's labels as a new column"}}})
+      .option("file", &R::file, "FILE",
+              "read this file; - for the standard input: lines of text, or with the format of the run's data "
+              "a file in that format")
       .option("format", &R::format, "FORMAT",
               "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of "
-              "the run's data, its data.type, labelled by the model")
-      .flag("json", &R::json, "short for --format jsonl")
+              "the run's data, its data.type: FILE with an added column or member (squad: ID to answer), "
+              "lines of text as a new file")
+      .flag("json", &R::json,
+            "short for --format jsonl, and FILE is lines of text also where the run's data are jsonl")
       .flag("scores", &R::scores, "with probabilities: of each answer (score), and of every label (scores)")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
@@ -134,15 +150,22 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
   const std::string format = request.json ? "jsonl" : request.format;
   const RunSelection selection = selection_from(request.selection, {request.run});
   ModelCall call{.run = {}, .arguments = {}, .best_of = selection.best};
+  std::vector<std::string> more = {"--format", format, "--threads", threads_of(request.model)};
   {
     Store store(app.database, OpenMode::read);
     const RunRow row = selected_run(app, store, selection);
-    require_format(format, store, row);
+    const std::string reader = reader_of(store, row);
+    require_format(format, reader, row);
+    if (format == reader && format != "text" && format != "jsonl") call.reader = reader;
+    const bool is_data = file_is_data(request, reader);
+    if (is_data && request.scores)
+      throw UsageError("a file in the format of the run's data (" + reader +
+                       ") has no place for --scores; give --json for lines of text with scores");
+    if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     call.run = find_trained_run(store, row, request.model.backend);
   }
-  std::vector<std::string> options = {"--format", format, "--threads", threads_of(request.model)};
-  if (request.scores) options.emplace_back("--scores");
-  call.arguments = worker_arguments(app, request.model, call.run, "predict", options);
+  if (request.scores) more.emplace_back("--scores");
+  call.arguments = worker_arguments(app, request.model, call.run, "predict", more);
   return call;
 }
 

@@ -49,6 +49,7 @@ struct ModelCall {
   TrainedRun run;
   std::vector<std::string> arguments;
   std::string best_of = {};  ///< the measure by which the run was chosen; empty: it was named
+  std::string reader = {};   ///< the format in which answers are written, where it is that of the run's data
 };
 ModelCall predict_call(const PredictRequest& request, const App& app);
 ModelCall generate_call(const GenerateTextRequest& request, const App& app);

@@ -36,8 +36,10 @@ Form<QuantizeRequest> quantize_form() {
       .flag("json", &R::json,
             "what was decided, matrix by matrix, and the scores, as JSON; a list where several runs are "
             "meant")
+      .flag("csv", &R::csv, "the scores before and after, as CSV")
       .include(&R::model, model_options())
       .include(&R::selection, run_arguments())
+      .exclude("json", "csv")
       .range("tolerance", 0, 10, "--tolerance must be from 0 to 10: 0.01 lets the loss grow by a hundredth")
       .least("examples", 1, "--examples must be at least 1")
       .refuse([](const R& request) -> std::string {

@@ -18,6 +18,7 @@ struct QuantizeRequest {
   std::string texts;
   std::vector<std::string> keep;
   bool json = false;
+  bool csv = false;
   ModelRequest model;
   SelectionRequest selection;
 };

@@ -70,6 +70,7 @@ Form<RunRequest> run_form() {
 }
 
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events) {
+  if (const std::string wrong = wrong_jobs_of_slurm(request.session); !wrong.empty()) throw UsageError(wrong);
   SessionFile session(runs_folder_of(app.database), "exp run " + request.plan.file);
   RunResult result{.planned = read_plan(request.plan, app)};
   PlannedRuns& planned = result.planned;

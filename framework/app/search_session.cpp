@@ -475,6 +475,14 @@ std::string SearchSession::length(std::int64_t epochs) const {
 
 SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, bool accept_plugin_change,
                         const App& app, SessionEvents& events) {
+  if (request.detach)
+    throw UsageError(
+        "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in tmux, "
+        "say), and when it is stopped or killed the same command continues");
+  if (request.ranks.ranks > 1)
+    throw UsageError(
+        "--ranks is for runs of an experiment file, and this one has [search]: its trials run beside each "
+        "other (-j)");
   SessionFile session(runs_folder_of(app.database), "exp run " + plan.file);
   SearchResult result{.planned = read_search_plan(plan, app)};
   PlannedSearch& planned = *result.planned;

@@ -101,7 +101,9 @@ Form<MonitorRequest> monitor_form() {
       .option("forget", &R::forget, "REQUEST",
               "remove what is kept of this request (X-Request-Id), and do nothing else")
       .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "the table as CSV")
       .include(&R::selection, run_arguments())
+      .exclude("json", "csv")
       .refuse([](const R& request) -> std::string {
         return request.alpha > 0.0 && request.alpha < 1.0
                    ? ""

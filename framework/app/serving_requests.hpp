@@ -35,6 +35,7 @@ struct MonitorRequest {
   int alert_timeout = 60;
   std::optional<std::string> forget;
   bool json = false;
+  bool csv = false;
   SelectionRequest selection;
 };
 

@@ -185,6 +185,32 @@ Form<VerifyRequest> verify_form() {
       .needs("with-diff", "build", "--with-diff goes with --build");
 }
 
+namespace {
+
+/// Adds to each final score of a verdict where a run with one more seed would lie, by the complete runs that
+/// differ from this one in the seed alone.
+void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verification) {
+  if (!verification.details.contains("final_scores")) return;
+  std::vector<RunRow> seeds;
+  for (RunRow& other : store.list_runs())
+    if (other.group == run.group && other.backend == run.backend && other.state == RunState::completed)
+      seeds.push_back(std::move(other));
+  const Metrics metrics = read_metrics(store.database(), seeds);
+  for (nlohmann::json& score : verification.details["final_scores"]) {
+    const Metric metric = metrics.of(score.at("metric").get<std::string>());
+    std::vector<double> values;
+    for (const RunRow& other : seeds)
+      if (const std::optional<double> value = result_measure(other, metric.name)) values.push_back(*value);
+    score["seeds"] = values.size();
+    const std::optional<Interval> interval = prediction_interval(metric, values);
+    if (!interval) continue;
+    score["low"] = interval->low;
+    score["high"] = interval->high;
+  }
+}
+
+}  // namespace
+
 VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
                             const std::vector<RunRow>& runs, const PlaceFiles& place) {
   // What is wrong with one of them is said before the first is trained.
@@ -198,7 +224,8 @@ VerificationEnd verify_runs(const VerifyRequest& request, const App& app, Verify
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
     for (std::size_t i = 0; i < verifiers.size(); ++i) {
-      const VerificationOutcome outcome = verifiers[i]->run(events.verifies(runs[i], *verifiers[i]));
+      VerificationOutcome outcome = verifiers[i]->run(events.verifies(runs[i], *verifiers[i]));
+      add_seed_intervals(store, runs[i], outcome.verification);
       events.judged(runs[i], outcome);
       if (outcome.interrupted) return VerificationEnd::interrupted;
       store.add_verification(runs[i].number, outcome.verification);

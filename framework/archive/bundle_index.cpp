@@ -1,4 +1,4 @@
-// From JSON-LD to a checked list of files; see bundle_index.hpp.
+// Turns JSON-LD into a checked list of files. Read bundle_index.hpp first.
 #include "archive/bundle_index.hpp"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// The first part of a path, with its slash.
+/// Returns the first part of a path, with its slash.
 std::string first_part(const std::string& path) {
   const std::size_t slash = path.find('/');
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// Whether a bundle has a file there.
+/// Returns whether a bundle may have a file there.
 bool is_in_place(const std::string& path) {
   const std::string top = first_part(path), rest = path.substr(top.size());
   if (top.empty()) return path == bundle_database || path == bundle_report;
@@ -44,7 +44,7 @@ bool is_in_place(const std::string& path) {
          top == bundle_sources;
 }
 
-/// What is kept of an entity of the metadata; a member that is missing or no text is empty.
+/// The kept members of an entity of the metadata. A member that is missing or not a string is empty.
 struct Entity {
   std::string name, version, schema_version, licence, author, size, sha256;  ///< licence, author: an @id
   std::optional<std::vector<std::string>> parts = {};                        ///< the @id of each of hasPart
@@ -54,8 +54,8 @@ struct Entity {
   throw Error(where + " " + problem);
 }
 
-/// Takes the entities out of the metadata as the parser comes to them. A tree of all its values would take
-/// thirty times its bytes.
+/// Takes the entities out of the metadata while it is parsed. A tree of all its values would take thirty
+/// times its bytes.
 class EntityReader final : public nlohmann::json_sax<json> {
  public:
   explicit EntityReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -93,7 +93,7 @@ class EntityReader final : public nlohmann::json_sax<json> {
     bool is_list;
     std::string member = {};  ///< of an object: the one that is being read
   };
-  /// Where values stand: the document, the list @graph in it, an entity, and what an entity consists of.
+  /// The depths of values: the document, the list @graph in it, an entity, and the parts of an entity.
   static constexpr std::size_t in_graph = 2, in_entity = 3, in_member = 4, in_part = 5;
 
   bool is_in_graph() const {
@@ -236,7 +236,7 @@ class IndexReader {
 }  // namespace
 
 std::uint64_t BundleIndex::bytes() const {
-  std::uint64_t sum = 0;  // 100,000 sizes of 15 digits may be more than it holds
+  std::uint64_t sum = 0;  // 100,000 sizes of 15 digits may exceed it
   for (const BundleFile& file : files)
     sum += std::min(file.bytes, std::numeric_limits<std::uint64_t>::max() - sum);
   return sum;

@@ -1,6 +1,6 @@
-// What a bundle says it holds: the files with their sizes and SHA-256, read from its RO-Crate metadata, which
-// is the first file of the archive. A bundle has no second list, so there is nothing the two could differ in.
-// Place in the flow: bundle/ro_crate.cpp writes it, unpack_bundle.cpp holds every file against it.
+// The list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata, which is the
+// first file of the archive. A bundle has no second list, so no two can differ. bundle/ro_crate.cpp writes
+// it, unpack_bundle.cpp compares every file with it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// The folder of an archive under which all of it lies.
+/// The folder that holds all files of an archive.
 inline const std::string bundle_root = "encore-bundle/";
 /// The names of files below it.
 inline constexpr const char* bundle_metadata = "ro-crate-metadata.json";
@@ -20,7 +20,7 @@ inline const std::string bundle_runs = "encore.db.runs/";
 inline const std::string bundle_data = "data/";        ///< data/<SHA-256>/<name>
 inline const std::string bundle_sources = "sources/";  ///< of plugins
 
-/// Of the layout that stands here.
+/// The version of this layout.
 inline constexpr const char* bundle_version = "encore-bundle-1";
 
 struct BundleFile {
@@ -39,8 +39,8 @@ struct BundleIndex {
   std::uint64_t bytes() const;
 };
 
-/// Throws Error that says what is wrong; `origin` begins the message. Each path has a sound name (tar.hpp)
-/// and lies where a bundle has such files; none is there twice.
+/// Throws Error that says what is wrong; `origin` begins the message. Each path has a valid name (tar.hpp)
+/// and lies where a bundle has such files; none occurs twice.
 BundleIndex read_bundle_index(const std::string& metadata, const std::string& origin);
 
 }  // namespace encore

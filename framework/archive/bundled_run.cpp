@@ -1,4 +1,4 @@
-// Which run is meant is read from the list of the bundle alone, before anything is unpacked.
+// Finds the wanted run in the list of the bundle alone, before anything is unpacked.
 #include "archive/bundled_run.hpp"
 
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ids of the runs whose parameters are in the bundle.
+/// Returns the ids of the runs whose parameters are in the bundle.
 std::set<std::string> runs_with_parameters(const BundleIndex& index) {
   std::set<std::string> ids;
   for (const BundleFile& file : index.files) {
@@ -22,7 +22,7 @@ std::set<std::string> runs_with_parameters(const BundleIndex& index) {
   return ids;
 }
 
-/// The folder of the run that is meant, with a slash at its end.
+/// Returns the folder of the wanted run, with a slash at its end.
 std::string chosen_folder(const fs::path& archive, const std::string& wanted, const std::string& choice) {
   const std::set<std::string> runs = runs_with_parameters(list_bundle(archive));
   const std::string where = archive.string();

@@ -1,5 +1,5 @@
-// BundledRun: a run out of a bundle, for encore_open and exp serve: its folder aside for as long as this
-// object lives, which need not be longer than a model takes to load. Nothing else of the bundle is written to
+// BundledRun unpacks one run of a bundle, for encore_open and exp serve, into a temporary folder that exists
+// while this object lives; it is needed only while a model loads. Nothing else of the bundle is written to
 // the disk.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace encore {
 
 class BundledRun {
  public:
-  /// `wanted`: the id of a run or its beginning; empty: the only run that has parameters. `choice`: how a
-  /// user says it, for the message. Throws Error that names the archive: as UnpackedBundle does, and where no
-  /// run or more than one is meant.
+  /// `wanted` is the id of a run or its beginning; empty: the only run that has parameters. `choice` says how
+  /// a user chooses a run, for the message. Throws Error that names the archive: as UnpackedBundle does, and
+  /// if no run or more than one matches.
   BundledRun(const std::filesystem::path& archive, const std::string& wanted, const std::string& choice,
              const UnpackedBundle::Progress& progress = {});
 
   std::filesystem::path folder() const { return unpacked_.folder() / below_; }
-  /// What is said about a file in the folder, with the archive's name in place of a folder that is gone soon.
+  /// Replaces the folder, which is soon gone, by the archive's name in a message about a file.
   std::string named(std::string message) const;
 
  private:

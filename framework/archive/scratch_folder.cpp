@@ -1,8 +1,8 @@
-// A folder has a file, its mark, on which its process holds a lock; the kernel lets go of it however the
-// process ends. So a folder whose mark can be locked belongs to nobody. Neither an age nor a process id would
-// show that: a server lives for months, and another container has ids of its own. A folder without a mark is
-// not touched: it was kept, or its file system has no locks. Locks may not reach other machines, so the mark
-// names its own.
+// A folder has a file, its mark, which its process locks; the kernel releases the lock however the process
+// ends. So a folder whose mark can be locked is abandoned. Neither an age nor a process id would show that: a
+// server lives for months, and another container has ids of its own. A folder without a mark is left alone:
+// it was kept, or its file system has no locks. Locks may not reach other machines, so the mark names its
+// own.
 #include "archive/scratch_folder.hpp"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ bool lock(const FileDescriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-/// The mark gets its name when it is locked already: nobody ever sees one that could be taken for abandoned.
+/// The mark gets its name after it is locked, so that no process takes it for abandoned.
 FileDescriptor mark_in_use(const fs::path& folder) {
   const fs::path draft = folder / (std::string(mark_name) + ".new");
   std::error_code failure;
@@ -46,7 +46,7 @@ FileDescriptor mark_in_use(const fs::path& folder) {
       if (!failure) return mark;
     }
   } catch (const Error&) {
-    // A full disk: what is to be written here says so.
+    // If the disk is full, the next write reports it.
   }
   fs::remove(draft, failure);
   return {};
@@ -63,7 +63,7 @@ bool is_own_folder(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
-/// Nothing where the folder cannot be read.
+/// Returns nothing if the folder cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failure;
@@ -72,7 +72,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// The mark goes last: while something is left, another process can go on.
+/// The mark is removed last, so that another process can continue an interrupted removal.
 void remove_marked(const fs::path& folder) {
   std::error_code ignored;
   for (const fs::path& entry : entries_of(folder))

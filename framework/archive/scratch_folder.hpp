@@ -1,5 +1,5 @@
-// ScratchFolder: a folder of one's own under $TMPDIR, which nobody else can look into and which goes with the
-// object. Bundles are made and unpacked in one. What a killed process leaves there the next one removes.
+// ScratchFolder is a private folder under $TMPDIR, which other users cannot read and which is removed with
+// the object. Bundles are made and unpacked in one. The next process removes what a killed one leaves.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@ namespace encore {
 
 class ScratchFolder {
  public:
-  /// Before it makes its own, it removes those of this user whose process is gone. Throws Error where no
-  /// folder can be made.
+  /// First removes folders of this user whose process is gone. Throws Error if no folder can be
+  /// made.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// It stays, also when other processes look for folders to remove.
+  /// Keeps the folder, also when other processes look for folders to remove.
   void keep();
 
  private:

@@ -1,4 +1,5 @@
-// Blocks of 512 bytes; see tar.hpp. The places of the fields are those of the manual page tar(5).
+// Reads and writes blocks of 512 bytes. Read tar.hpp first. The places of the fields are those of the manual
+// page tar(5).
 #include "archive/tar.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_name = 240;
 constexpr std::ptrdiff_t most_parts = 8;
-/// Eleven octal digits. A larger size is written in binary, as GNU tar does.
+/// The largest number of eleven octal digits. A larger size is written in binary, as GNU tar does.
 constexpr std::uint64_t largest_octal = (std::uint64_t{1} << 33) - 1;
 
 struct Field {
@@ -39,7 +40,7 @@ std::string octal(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-/// The sum of all bytes, its own field as blanks.
+/// Returns the sum of all bytes, with its own field as blanks.
 std::uint64_t sum_of(const std::string& block) {
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < block.size(); ++at) {
@@ -49,7 +50,7 @@ std::uint64_t sum_of(const std::string& block) {
   return sum;
 }
 
-/// Octal digits, ended by a NUL or a blank or the end of the field.
+/// Reads octal digits up to a NUL, a blank or the end of the field.
 std::optional<std::uint64_t> read_octal(std::string_view text) {
   const std::size_t end = std::min(text.find_first_not_of("01234567"), text.size());
   if (end == 0 || text.find_first_not_of(std::string_view("\0 ", 2), end) != std::string_view::npos)
@@ -69,7 +70,7 @@ std::optional<std::uint64_t> read_size(std::string_view text) {
   return number;
 }
 
-/// Up to its first NUL; nothing where something stands behind that.
+/// Returns the text up to its first NUL, or nothing if anything follows that.
 std::optional<std::string> read_text(std::string_view text) {
   const std::size_t end = std::min(text.find('\0'), text.size());
   if (text.find_first_not_of('\0', end) != std::string_view::npos) return {};

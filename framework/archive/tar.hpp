@@ -1,6 +1,6 @@
 // The archive inside a bundle: plain files in the ustar form of POSIX.1-1988, which every tar reads. The
-// reader takes this form and nothing else: there are no links, devices, folders or extended headers in it, so
-// none can be abused. Place in the flow: between pack_bundle or unpack_bundle and zstd_file.hpp.
+// reader accepts only this form: there are no links, devices, folders or extended headers in it, so none can
+// be abused. It stands between pack_bundle or unpack_bundle and zstd_file.hpp.
 #pragma once
 
 #include <cstdint>
@@ -19,33 +19,33 @@ struct TarEntry {
 
 inline constexpr std::size_t tar_block = 512;
 
-/// What is wrong with the name of a file in a bundle, or "": it consists of at most eight parts between
-/// slashes, each of letters, digits, '.', '_', '+' and '-' and none of them "." or "..", at most 240 bytes
-/// in all.
+/// Returns what is wrong with the name of a file in a bundle, or "". A name has at most eight parts between
+/// slashes, each of letters, digits, '.', '_', '+' and '-' and none of them "." or "..", and at most 240
+/// bytes in all.
 std::string name_problem(std::string_view name);
 
-/// For a message: in quotes, with escapes for what is no printable ASCII, cut where it is long.
+/// Returns a name for a message: quoted, with escapes for what is not printable ASCII, cut if it is long.
 std::string shown_name(const std::string& name);
 
-/// The block in front of the content. Always of the same time, owner and rights. Throws Error for a name that
-/// cannot be written.
+/// Returns the block before the content. Time, owner and rights are always the same. Throws Error for a name
+/// that cannot be written.
 std::string tar_head(const TarEntry& entry);
-/// Zeros that fill up the last block of a content.
+/// Returns zeros that fill the last block of a content.
 std::string tar_padding(std::uint64_t bytes);
-/// The end of an archive.
+/// Returns the end of an archive.
 std::string tar_end();
 
 class TarReader {
  public:
-  /// `source` fills what it is given, unless its content ends before, and returns how many bytes it had;
-  /// `origin` begins each message.
+  /// `source` fills the given bytes unless its content ends before, and returns how many it had; `origin`
+  /// begins each message.
   TarReader(std::function<std::size_t(std::span<char>)> source, std::string origin);
 
-  /// The next entry; nothing at the end of the archive. What was not read of the last one is passed over.
-  /// Throws Error for whatever is not a plain file with a sound name, and for an archive that is damaged or
-  /// cut off.
+  /// Returns the next entry, or nothing at the end of the archive. Skips what was not read of the last one.
+  /// Throws Error for everything that is not a plain file with a valid name, and for an archive that is
+  /// damaged or cut off.
   std::optional<TarEntry> next();
-  /// The next bytes of the entry's content; 0 at its end.
+  /// Reads the next bytes of the entry's content. Returns 0 at its end.
   std::size_t read(std::span<char> to);
 
  private:

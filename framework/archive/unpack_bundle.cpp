@@ -1,4 +1,4 @@
-// The metadata, then each file in its order; what is not wanted is held against the list all the same.
+// Reads the metadata, then each file in its order. Files that are not wanted are compared with the list too.
 #include "archive/unpack_bundle.hpp"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ class Unpacking {
     return read_bundle_index(metadata_, origin_);
   }
 
-  /// Before the first file: where they go.
+  /// Call it before the first file: it sets where files go.
   void begin(const fs::path& folder, const BundleIndex& index, const std::string& below) {
     folder_ = folder;
     std::uint64_t wanted = 0;
@@ -81,7 +81,7 @@ class Unpacking {
   }
 
  private:
-  /// `wanted`: of all bytes those that are written.
+  /// `wanted` is the number of bytes that are written.
   void require_room(std::uint64_t bytes, std::uint64_t wanted) const {
     const std::uint64_t packed = compressed_.compressed_bytes();
     if (bytes > bundle_budget.unpacked_always && bytes / bundle_budget.unpacked_ratio > packed)

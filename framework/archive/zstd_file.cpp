@@ -1,4 +1,4 @@
-// Streams through libzstd; see zstd_file.hpp.
+// Compresses and decompresses streams with libzstd. Read zstd_file.hpp first.
 #include "archive/zstd_file.hpp"
 
 #include <zstd.h>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// Weights hardly get smaller at any level; tables and texts do, and 9 is the last level that is quick.
+/// Weights hardly shrink at any level; tables and text do, and 9 is the last quick level.
 constexpr int compression_level = 9;
 
 /// A frame may ask its reader for a window of up to 2 GiB. What Encore writes needs 2^23 bytes.

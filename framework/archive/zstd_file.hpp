@@ -1,4 +1,4 @@
-// A file that zstd compresses on its way to the disk, or back. Place in the flow: bundle/pack_bundle.cpp
+// Compresses a file with zstd while writing it, and decompresses it while reading. bundle/pack_bundle.cpp
 // writes a tar archive through it, unpack_bundle.cpp reads one.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ZSTD_DCtx_s;
 
 namespace encore {
 
-/// The file is there when `finish` has returned, and not before.
+/// The file exists only after `finish` has returned.
 class ZstdWriter {
  public:
   explicit ZstdWriter(const std::filesystem::path& path);
@@ -36,25 +36,25 @@ class ZstdWriter {
   std::vector<char> piece_;
 };
 
-/// Reads one frame. Takes a fixed amount of memory, whatever the frame asks for.
+/// Reads one frame. It takes a fixed amount of memory, whatever the frame asks for.
 class ZstdReader {
  public:
-  /// Throws UnreadableFile, and Error where the file does not begin as zstd does.
+  /// Throws UnreadableFile, and Error if the file does not begin like a zstd file.
   explicit ZstdReader(const std::filesystem::path& path);
   ~ZstdReader();
   ZstdReader(const ZstdReader&) = delete;
   ZstdReader& operator=(const ZstdReader&) = delete;
 
-  /// Fills `to` unless the frame ends before; returns how many bytes it got. Throws Error for damaged content
-  /// and for a file that ends within the frame.
+  /// Fills `to` unless the frame ends before, and returns how many bytes it got. Throws Error for damaged
+  /// content and for a file that ends within the frame.
   std::size_t read(std::span<char> to);
-  /// Throws Error unless the frame is read to its end and nothing stands behind it in the file.
+  /// Throws Error unless the frame is read to its end and is the last part of the file.
   void require_end();
-  /// Of the file.
+  /// Returns the size of the file.
   std::uint64_t compressed_bytes() const { return file_.size(); }
 
  private:
-  /// False at the end of the file.
+  /// Returns false at the end of the file.
   bool fill();
 
   std::filesystem::path path_;

@@ -84,6 +84,7 @@ bool is_defined_on(std::span<const Measure> measures, std::string_view name, con
       return has_sum(named, statistics, [](std::size_t place) { return place == 2; });
     case Reducer::rank_correlation:
     case Reducer::correlation:
+    case Reducer::quadratic_kappa:
       return has_spread(named, statistics, false);
     case Reducer::matthews:
       return has_spread(named, statistics, true);

@@ -53,6 +53,7 @@ CellKind kind_of(Reducer reducer) {
     case Reducer::macro_area_under_ranks:
     case Reducer::rank_correlation:
     case Reducer::correlation:
+    case Reducer::quadratic_kappa:
       return CellKind::number_pairs;
     case Reducer::matthews:
       return CellKind::name_pairs;
@@ -220,6 +221,8 @@ double MeasureCells::value(std::span<const double> cells) const {
       return numbers_.rank_correlation(cells);
     case Reducer::correlation:
       return numbers_.correlation(cells);
+    case Reducer::quadratic_kappa:
+      return numbers_.quadratic_kappa(cells);
     case Reducer::matthews:
       return names_.matthews(cells);
     default:

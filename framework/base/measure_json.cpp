@@ -28,6 +28,7 @@ constexpr ReducerName reducer_names[] = {
     {Reducer::macro_area_under_ranks, "macro_area_under_ranks"},
     {Reducer::rank_correlation, "rank_correlation"},
     {Reducer::correlation, "correlation"},
+    {Reducer::quadratic_kappa, "quadratic_kappa"},
     {Reducer::matthews, "matthews"},
     {Reducer::ngram_precision, "ngram_precision"},
     {Reducer::ngram_f_score, "ngram_f_score"},

@@ -21,6 +21,7 @@ std::optional<std::size_t> fixed_column_count(Reducer reducer) {
     case Reducer::macro_area_under_ranks:
     case Reducer::rank_correlation:
     case Reducer::correlation:
+    case Reducer::quadratic_kappa:
       return 2;
     case Reducer::harmonic_mean:
     case Reducer::macro_harmonic_mean:

@@ -91,6 +91,27 @@ double NumberPairs::correlation(std::span<const double> counts) const {
   return correlation(x, y, counts);
 }
 
+double NumberPairs::quadratic_kappa(std::span<const double> counts) const {
+  if (is_nan(counts)) return no_number;
+  double count = 0.0, sum_x = 0.0, sum_y = 0.0, seen = 0.0;
+  for (const std::uint32_t cell : by_first_) {
+    const Pair& pair = pairs_[cell];
+    count += counts[cell];
+    sum_x += counts[cell] * pair.first;
+    sum_y += counts[cell] * pair.second;
+    seen += counts[cell] * (pair.first - pair.second) * (pair.first - pair.second);
+  }
+  if (count == 0.0) return 0.0;
+  // E = variance of x + variance of y + (difference of the means)^2, both variances around their own mean.
+  const double mean_x = sum_x / count, mean_y = sum_y / count;
+  double by_chance = count * (mean_x - mean_y) * (mean_x - mean_y);
+  for (const std::uint32_t cell : by_first_) {
+    const double dx = pairs_[cell].first - mean_x, dy = pairs_[cell].second - mean_y;
+    by_chance += counts[cell] * (dx * dx + dy * dy);
+  }
+  return by_chance > 0.0 ? 1.0 - seen / by_chance : 0.0;
+}
+
 double NumberPairs::rank_correlation(std::span<const double> counts) const {
   return correlation(ranks(by_first_, &Pair::first, counts), ranks(by_second_, &Pair::second, counts),
                      counts);

@@ -1,7 +1,7 @@
-// Measures that follow from pairs instead of sums of columns: the area under the ROC curve, correlations, and
-// Matthews' coefficient. Equal pairs share a cell that counts them, so that a selection of examples is a
-// vector of counts, as for the other reducers. Place in the flow: MeasureCells (measure_cells.hpp) owns one
-// object of each class.
+// Measures that follow from pairs instead of sums of columns: the area under the ROC curve, correlations,
+// Cohen's kappa, and Matthews' coefficient. Equal pairs share a cell that counts them, so that a selection of
+// examples is a vector of counts, as for the other reducers. Place in the flow: MeasureCells
+// (measure_cells.hpp) owns one object of each class.
 #pragma once
 
 #include <bit>
@@ -37,6 +37,9 @@ class NumberPairs {
   std::vector<double> areas(std::span<const double> counts) const;
   /// Returns Pearson's r of all pairs of all keys; 0 if one side is constant.
   double correlation(std::span<const double> counts) const;
+  /// Returns Cohen's kappa with quadratic weights: 1 - D / E, where D is the mean of (first - second)^2 and E
+  /// the same over all combinations of a `first` with a `second` (Cohen 1968); 0 if E is 0.
+  double quadratic_kappa(std::span<const double> counts) const;
   /// Returns Spearman's rho: Pearson's r of the ranks. Equal numbers share the mean of their ranks.
   double rank_correlation(std::span<const double> counts) const;
 

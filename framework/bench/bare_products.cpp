@@ -11,13 +11,13 @@
 namespace encore {
 namespace {
 
-/// Operands are used again, in turn, where all of them would be more than this: far more than caches hold.
+/// Operands are used again, in turn, if all of them would exceed this: far more than caches hold.
 constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr int directions = 3;  // Y, dX, dW
 
-/// Channels of the buffers in which a forward pass leaves rows of the stack that the layer reads. A layer
-/// says that it reads these rows, but not by which of its matrices (out, C) it multiplies them: the products
-/// lie there.
+/// Returns the channels of the buffers in which a forward pass leaves rows of the stack that the layer reads.
+/// A layer says that it reads these rows, but not by which of its matrices (out, C) it multiplies them; the
+/// products show it.
 std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
   std::vector<std::int64_t> channels;
   for (const BufferSpec& buffer : plan.buffers())

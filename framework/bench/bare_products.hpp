@@ -1,8 +1,8 @@
-// BareProducts: the matrix products of a step alone, every one with operands of its own in memory: the
-// denominator of "step time over matrix products". Of each weight (out, in) of a block, in the encoder and in
-// the decoder, and the N rows that it multiplies: Y (N, out) = X W^T, dX (N, in) = dY W and dW (out, in) =
-// dY^T X; weight gradients are of the type of sums. Attention, head, embedding and optimizer are not in it:
-// they are part of what a step costs above 1.
+// BareProducts runs the matrix products of a step alone, each with operands of its own in memory: the
+// denominator of "step time over matrix products". For each weight (out, in) of a block, in the encoder and
+// in the decoder, and the N rows that it multiplies: Y (N, out) = X W^T, dX (N, in) = dY W and dW (out, in) =
+// dY^T X; weight gradients are of the type of sums. Attention, head, embedding and optimizer are left out:
+// they are the part of a step's cost above 1.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class Network;
 
 class BareProducts {
  public:
-  /// For batches up to `largest`; `type` is that of activations.
+  /// Prepares batches up to `largest`; `type` is that of activations.
   BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest);
 
-  /// Once through all of them with the rows of such a batch. Waits for the device.
+  /// Runs all of them once with the rows of such a batch. Waits for the device.
   void run(GemmLibrary& library, const BatchSize& batch) const;
-  /// Operations of one run.
+  /// Returns the operations of one run.
   double flops(const BatchSize& batch) const;
 
  private:

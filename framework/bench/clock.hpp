@@ -1,4 +1,4 @@
-// Seconds of something on the device, waited for.
+// Measures the seconds of work on the device, including the wait for its end.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// KernelWatch: how long each kernel of a step takes, by its label, through the callbacks of Kokkos Tools; a
-// matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). Place in the flow:
-// StepCase runs a step a second time under a watch; the seconds of the step itself are taken without one. On
-// a GPU every kernel is waited for while a watch is on, so that it is the kernel that is timed.
+// KernelWatch measures how long each kernel of a step takes, by its label, through the callbacks of Kokkos
+// Tools. A matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). StepCase runs
+// a step a second time under a watch; the seconds of the step itself are taken without one. On a GPU a watch
+// waits for every kernel, so that the kernel itself is timed.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ struct KernelTime {
 
 class KernelWatch {
  public:
-  /// Watches from here to its end; tools that listened before (a connector of $KOKKOS_TOOLS_LIBS) do not hear
-  /// what happens meanwhile, and listen again afterwards. One at a time.
+  /// Watches from its construction to its end. Tools that listened before (a connector of $KOKKOS_TOOLS_LIBS)
+  /// receive nothing meanwhile, and listen again afterwards. Only one may exist at a time.
   explicit KernelWatch(const Device& device);
   ~KernelWatch();
   KernelWatch(const KernelWatch&) = delete;
   KernelWatch& operator=(const KernelWatch&) = delete;
 
-  /// By label. Products are there under their shapes ("encore::gemm 896x384x768 nn float32 float32"), and
-  /// what they are made of is not.
+  /// Returns the times by label. Products have their shapes ("encore::gemm 896x384x768 nn float32 float32"),
+  /// and the kernels of which they are made are left out.
   const std::map<std::string, KernelTime>& kernels() const { return kernels_; }
-  /// Kernels within products, by label: "encore::gemm", "encore::gemm_pack".
+  /// Returns kernels within products, by label: "encore::gemm", "encore::gemm_pack".
   const std::map<std::string, KernelTime>& within_products() const { return within_products_; }
   std::int64_t allocations() const { return allocations_; }
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
-  // For the callbacks, which are plain functions.
+  // These are for the callbacks, which are plain functions.
   void begin(const char* label);
   void end();
   void push(const char* label);
@@ -46,9 +46,9 @@ class KernelWatch {
  private:
   struct Saved;  // Kokkos' set of callbacks
 
-  /// What is running: a kernel, or a region around some.
+  /// A running kernel, or a region around some.
   struct Open {
-    KernelTime* time = nullptr;  ///< null: a region that is no product
+    KernelTime* time = nullptr;  ///< null: a region that is not a product
     std::int64_t began = 0;      ///< nanoseconds
   };
   Open open(KernelTime* time) const;

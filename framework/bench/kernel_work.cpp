@@ -1,4 +1,5 @@
-// The table of formulas, by label of the kernel.
+// Has the table of formulas, by label of the kernel. A new kernel gets a row in it. Read kernel_work.hpp
+// first.
 #include "bench/kernel_work.hpp"
 
 #include <algorithm>
@@ -11,13 +12,13 @@
 namespace encore {
 namespace {
 
-/// A formula gets the shape and how often the kernel ran.
+/// A formula receives the shape and how often the kernel ran.
 using Formula = KernelWork (*)(const StepShape& s, double calls);
 
 double rows(const StepShape& s) {
   return static_cast<double>(s.batch.tokens);
 }
-/// N C
+/// Returns N C.
 double states(const StepShape& s) {
   return rows(s) * static_cast<double>(s.width);
 }
@@ -30,12 +31,12 @@ double a(const StepShape& s) {
 double parameters(const StepShape& s) {
   return static_cast<double>(s.parameters);
 }
-/// H D times the sum of T squared: one product of scores.
+/// Returns H D times the sum of T squared: one product of scores.
 double scores(const StepShape& s) {
   return static_cast<double>(s.attention_width) * static_cast<double>(s.batch.squares);
 }
 
-/// `flops` and `elements` read or written for each of the N C states, once per call.
+/// Counts `flops` and `elements` read or written for each of the N C states, once per call.
 template <int flops, int elements>
 KernelWork of_states(const StepShape& s, double calls) {
   return {calls * flops * states(s), calls * elements * states(s) * e(s)};
@@ -45,7 +46,7 @@ KernelWork of_logits(const StepShape& s, double calls) {
   const double logits = rows(s) * static_cast<double>(s.classes);
   return {calls * flops * logits, calls * elements * logits * e(s)};
 }
-/// All feed-forward layers together, whatever their F.
+/// Counts all feed-forward layers together, whatever their F.
 template <int flops, int elements>
 KernelWork of_hidden(const StepShape& s, double) {
   const double hidden = rows(s) * static_cast<double>(s.hidden_rows);
@@ -56,13 +57,13 @@ KernelWork of_gated(const StepShape& s, double) {
   const double gated = rows(s) * static_cast<double>(s.gated_rows);
   return {flops * gated, elements * gated * e(s)};
 }
-/// `blocks`: how often the block of all parameters is read or written.
+/// `blocks` is how often the block of all parameters is read or written.
 template <int flops, int blocks>
 KernelWork of_parameters(const StepShape& s, double) {
   return {flops * parameters(s), blocks * parameters(s) * a(s)};
 }
 
-/// Operations and blocks read or written for each element of a chunk of one kind.
+/// The operations and blocks read or written for each element of a chunk of one kind.
 struct PerElement {
   double flops = 0.0, blocks = 0.0;
 };
@@ -75,7 +76,7 @@ KernelWork of_gradients(const StepShape& s, PerElement present, PerElement absen
                    n = of(s.gradients.never, never);
   return {p.flops + z.flops + n.flops, p.bytes + z.bytes + n.bytes};
 }
-/// What had a gradient, and so little of the others that it does not count.
+/// Counts chunks with a gradient; the others cost so little that they are left out.
 template <int flops>
 KernelWork of_present(const StepShape& s, double) {
   return of_gradients(s, {flops, 1}, {}, {});
@@ -95,15 +96,15 @@ KernelWork lamb_moments(const StepShape& s, double) {
 KernelWork lamb_update(const StepShape& s, double) {
   return of_gradients(s, {9, 4}, {9, 4}, s.penalty ? PerElement{9, 2} : PerElement{});
 }
-/// A byte for each chunk of rows, read and written.
+/// Counts a byte for each chunk of rows, read and written.
 KernelWork forget_gradients(const StepShape& s, double) {
   return {0.0, 2.0 * static_cast<double>(s.gradients.row_chunks)};
 }
-/// The token of each row and of the one before it in order.
+/// Counts the token of each row and of the previous one in order.
 KernelWork mark_rows(const StepShape& s, double) {
   return {0.0, 8.0 * rows(s)};
 }
-/// Each state of the rows without a gradient.
+/// Counts each state of the rows without a gradient.
 KernelWork find_zero_states(const StepShape& s, double) {
   const auto resting = static_cast<double>(s.gradients.never + s.gradients.absent);
   return {0.0, static_cast<double>(s.state_blocks) * resting * a(s)};
@@ -121,7 +122,7 @@ KernelWork attention_query_backward(const StepShape& s, double calls) {  // q k^
 KernelWork attention_key_backward(const StepShape& s, double calls) {  // q k^T again, dp, dk, dv
   return {calls * 8.0 * scores(s), calls * 6.0 * states(s) * e(s)};
 }
-/// N E: the rows of an embedding.
+/// Returns N E: the rows of an embedding.
 double embedded(const StepShape& s) {
   return rows(s) * static_cast<double>(s.table_width);
 }
@@ -133,7 +134,7 @@ KernelWork embedding_backward(const StepShape& s, double) {
   const double table = static_cast<double>(s.distinct * s.table_width);
   return {2.0 * embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
 }
-/// Parts of 64 rows each, where a GPU finds the rows of a token in many.
+/// Counts parts of 64 rows each, because a GPU finds the rows of a token in many of them.
 KernelWork embedding_backward_of_blocks(const StepShape& s, double) {
   const double values = embedded(s) / 64.0;
   return {values, values * a(s)};
@@ -142,20 +143,20 @@ KernelWork positions_backward(const StepShape& s, double) {
   const double table = static_cast<double>(s.batch.longest * s.table_width);
   return {embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
 }
-/// Partial sums of 64 rows each, a few segments.
+/// Counts partial sums of 64 rows each, for a few segments.
 KernelWork segments_backward_of_blocks(const StepShape& s, double) {
   return {embedded(s), embedded(s) * e(s) + embedded(s) / 64.0 * a(s)};
 }
 KernelWork segments_backward(const StepShape& s, double) {
   return {embedded(s) / 64.0, embedded(s) / 64.0 * a(s)};
 }
-/// Of sequences that are pooled: their first rows.
+/// Counts the first rows of sequences, which are pooled.
 template <int flops, int tensors>
 KernelWork of_pooled(const StepShape& s, double calls) {
   const double values = calls * static_cast<double>(s.batch.sequences * s.width);
   return {flops * values, tensors * values * e(s)};
 }
-/// Of the hidden channels where feed-forward layers use it, else of a pooler.
+/// Counts the hidden channels if feed-forward layers use it, else those of a pooler.
 template <int flops, int tensors>
 KernelWork of_tanh(const StepShape& s, double calls) {
   return s.hidden_tanh ? of_hidden<flops, tensors>(s, calls) : of_pooled<flops, tensors>(s, calls);
@@ -172,19 +173,19 @@ KernelWork round_bias(const StepShape& s, double) {
   const auto values = static_cast<double>(s.bias_rows);
   return {values, values * (e(s) + a(s))};
 }
-/// Partial sums of 16 rows each: gain and bias, or the gain alone.
+/// Counts partial sums of 16 rows each: gain and bias, or the gain alone.
 template <int vectors>
 KernelWork norm_parameters(const StepShape& s, double calls) {
   const double values = calls * vectors * states(s) / 16.0;
   return {values, values * a(s)};
 }
 
-/// The weights of products, from the type of sums to that of activations.
+/// Counts the weights of products, from the type of sums to that of activations.
 KernelWork refresh_copies(const StepShape& s, double) {
   const double copied = static_cast<double>(s.copied);
   return {0.0, copied * (a(s) + e(s))};
 }
-/// Sums in double: of the chunks of the parameters, and of 8192 tokens' losses each.
+/// Counts sums in double: of the chunks of the parameters, and of 8192 tokens' losses each.
 KernelWork sum_of_chunks(const StepShape& s, double) {
   const double chunks = static_cast<double>(s.gradients.chunks) + rows(s) / 8192.0 + 2.0;
   return {chunks, 8.0 * chunks};
@@ -192,27 +193,28 @@ KernelWork sum_of_chunks(const StepShape& s, double) {
 KernelWork sum_of_losses(const StepShape& s, double) {
   return {rows(s), rows(s) * a(s)};
 }
-/// A few numbers, however large the step.
+/// Counts a few numbers, however large the step.
 template <int flops, int bytes>
 KernelWork of_scalars(const StepShape&, double calls) {
   return {calls * flops, calls * bytes};
 }
-/// Both squared norms of the chunks.
+/// Counts both squared norms of the chunks.
 KernelWork lamb_ratios(const StepShape& s, double) {
   const auto chunks = static_cast<double>(s.gradients.chunks);
   return {2.0 * chunks, 16.0 * chunks};
 }
-/// Sine and cosine of an angle for each position and pair of channels, once for each call.
+/// Counts sine and cosine of an angle for each position and pair of channels, once for each call.
 KernelWork rotary_angles(const StepShape& s, double calls) {
   const double angles = calls * static_cast<double>(s.batch.longest * s.head_size) / 2.0;
   return {3.0 * angles, 2.0 * angles * a(s)};
 }
-/// For each token K sums over K exponentials of two summands: the chain's logarithms are kept for backward.
+/// Counts for each token K sums over K exponentials of two summands: the chain's logarithms are kept for
+/// backward.
 KernelWork crf_loss(const StepShape& s, double) {
   const double logits = rows(s) * static_cast<double>(s.classes);
   return {logits * 4.0 * static_cast<double>(s.classes), logits * (e(s) + a(s))};
 }
-/// The same chain from its end, and a marginal for each pair of classes.
+/// Counts the same chain from its end, and a marginal for each pair of classes.
 KernelWork crf_backward(const StepShape& s, double) {
   const double logits = rows(s) * static_cast<double>(s.classes);
   return {logits * 8.0 * static_cast<double>(s.classes), logits * 2.0 * (e(s) + a(s))};

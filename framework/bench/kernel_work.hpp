@@ -1,13 +1,13 @@
-// How much each kernel has to do in a step: the one place where operations and bytes are declared, by label.
-// Place in the flow: StepCase asks once for each kernel that a watched step has launched; exp bench divides
-// by its seconds. Products are not here: their shape is their label (kernels/products/product_label.hpp). On
-// a host they also do what column_sums, relu_backward and gelu_backward are on a GPU, which is then no work
-// of its own.
+// Declares how much each kernel has to do in a step: the one place with operations and bytes, by label.
+// StepCase asks once for each kernel that a watched step has launched; exp bench divides by its seconds.
+// Products are not here: their shape is their label (kernels/products/product_label.hpp). On a host they
+// also do what column_sums, relu_backward and gelu_backward do on a GPU, which then have no work of their
+// own.
 //
 // Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
-// Bytes count every operand once, however often the kernel reads it: what memory must at least carry when
-// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so; in a model with
-// a decoder each that works on rows, for one label has rows of both texts.
+// Bytes count every operand once, however often the kernel reads it: what memory must at least carry if
+// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so; so is each
+// kernel on rows in a model with a decoder, because one label then covers rows of source and target.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct KernelWork {
   double bytes = 0.0;
 };
 
-/// What the formulas are made of. Letters as in encore/shape.hpp.
+/// The numbers of which the formulas are made. Letters are those of encore/shape.hpp.
 struct StepShape {
   BatchSize batch;                   ///< N, B, the sum of T squared
   std::int64_t distinct = 0;         ///< tokens that differ
@@ -47,14 +47,14 @@ struct StepShape {
   std::size_t sum = 4;               ///< bytes of a statistic, a bias, a gradient of a parameter
 };
 
-/// How many blocks use a parameter: more than one where blocks share theirs (model.groups).
+/// Returns how many blocks use a parameter: more than one if blocks share theirs (model.groups).
 std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model);
 
-/// `type` is that of activations. To be asked after the step: which rows have a gradient is what it has left.
+/// `type` is that of activations. Call it after the step, which has left the rows that have a gradient.
 StepShape shape_of_step(const Model& model, const Experiment& experiment, DType type,
                         const PackedBatch& batch);
 
-/// Of one step, in which the kernel was launched `calls` times; nothing where it is not known.
+/// Returns the work of one step, in which the kernel was launched `calls` times; nothing if it is unknown.
 std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape& shape, std::int64_t calls);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// See machine.hpp. Bandwidth is counted as in STREAM (McCalpin 1995): copy moves two arrays, triad three;
-// what a cache fetches before it writes is not counted.
+// Measures the machine. Read machine.hpp first. Bandwidth is counted as in STREAM (McCalpin 1995): copy moves
+// two arrays, triad three; what a cache fetches before it writes is not counted.
 #include "bench/machine.hpp"
 
 #include <unistd.h>
@@ -52,8 +52,8 @@ void launch_nothing(const Device& device) {
                        KOKKOS_LAMBDA(int){});
 }
 
-/// A chain of products and sums that stays in registers, the same for every build of one compiler: how fast
-/// the cores are at this moment.
+/// Runs a chain of products and sums that stays in registers, the same for every build of one compiler: it
+/// shows how fast the cores are at this moment.
 void calibrate(const Device& device, double* results) {
   Kokkos::parallel_for(
       "encore::bench_calibration",
@@ -71,7 +71,7 @@ void calibrate(const Device& device, double* results) {
       });
 }
 
-/// Large enough for no cache; a quarter of the memory at most.
+/// Returns a size too large for any cache; at most a quarter of the memory.
 std::size_t bytes_of_arrays() {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   return std::size_t{512} << 20;
@@ -168,7 +168,7 @@ double MachineBench::square_product(const SquareProduct& product) {
     return Tensor(matrices_.data() + i * bytes, product.type, {n, n});
   };
   for (std::size_t i : {0, 1}) fill_varied(device_, product.type, matrix(i).data, n * n);
-  // Small products are repeated, so that the clock's grain does not count.
+  // Small products are repeated, so that the resolution of the clock does not matter.
   const int repetitions = static_cast<int>(std::max<std::int64_t>(1, 200'000'000 / (2 * n * n * n)));
   const auto multiply = [&] {
     kernels::gemm(device_, matrix(0), kernels::Transpose::no, matrix(1), kernels::Transpose::no, matrix(2));

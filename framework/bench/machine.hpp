@@ -1,7 +1,7 @@
-// MachineBench: what the machine can do, apart from any model: matrix products by shape and precision through
-// our own gemm interface, memory bandwidth, what launching a kernel costs, and a calibration that no change
-// of Encore's kernels can move. Place in the flow: `encore-worker bench` calls measure() once a round, so
-// that every sample of a step has samples of its machine from the same seconds.
+// MachineBench measures what the machine can do, apart from any model: matrix products by shape and precision
+// through our own gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that no
+// change of Encore's kernels can move. `encore-worker bench` calls measure() once a round, so that every
+// sample of a step has samples of its machine from the same seconds.
 #pragma once
 
 #include <string>
@@ -17,21 +17,21 @@
 
 namespace encore {
 
-/// What one round has measured: seconds by quantity.
+/// Measures rounds: seconds by quantity.
 class MachineBench {
  public:
-  /// `precisions`: "float32", "bfloat16" or "float64"; of those the products are measured. `sizes`: of square
+  /// `precisions`: "float32", "bfloat16" or "float64" of the measured products. `sizes`: those of square
   /// matrices.
   MachineBench(const Device& device, const std::vector<std::string>& precisions,
                const std::vector<std::int64_t>& sizes);
 
-  /// Quantities: "copy", "triad" (seconds of one pass over arrays that no cache holds), "launch" (seconds of
-  /// an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024 float32" ...; of a
-  /// host also "peak float32" ... and "read L1" ... (peaks.hpp).
+  /// Returns the quantities "copy", "triad" (seconds of one pass over arrays that no cache holds), "launch"
+  /// (seconds of an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024
+  /// float32" ...; for a host also "peak float32" ... and "read L1" ... (peaks.hpp).
   Samples measure();
-  /// What the quantities are: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ..., "precision":
-  /// ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1": {"bytes": ...,
-  /// "holds": ...}}; a level `holds` so many bytes of all threads together, none for memory.
+  /// Returns the meaning of each quantity: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ...,
+  /// "precision": ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1":
+  /// {"bytes": ..., "holds": ...}}; `holds` is what a level holds for all threads, none for memory.
   nlohmann::json facts() const;
 
  private:
@@ -53,7 +53,7 @@ class MachineBench {
   DeviceBuffer matrices_;  ///< three of the largest size
 };
 
-/// "float32" ... to the type. Throws Error that lists the three for any other.
+/// Returns the type for "float32" ... Throws Error that lists the three for any other.
 DType type_of_precision(const std::string& precision);
 
 /// Sets `count` elements of any floating-point type to small varied values: untouched pages of a host would

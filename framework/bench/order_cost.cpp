@@ -1,4 +1,5 @@
-// See order_cost.hpp. The free versions do the same reading and adding as ours, with other cuts.
+// Runs free versions of our reductions: they read and add the same, with other cuts. Read order_cost.hpp
+// first.
 #include "bench/order_cost.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ std::int64_t parts_of(const Device& device, std::int64_t rows) {
   return std::min<std::int64_t>(rows, device.space().concurrency());
 }
 
-/// result (columns) += partial (parts, columns).
+/// Computes result (columns) += partial (parts, columns).
 template <class S>
 void add_parts(const Device& device, const S* partial, std::int64_t parts, std::int64_t columns, S* result) {
   Kokkos::parallel_for(
@@ -50,13 +51,13 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
 
 #else
 
-/// Parts of 64 rows.
+/// A part has 64 rows.
 std::int64_t parts_of(const Device&, std::int64_t rows) {
   return (rows + 63) / 64;
 }
 
-/// result (columns) += values (rows, columns). A thread for each column of a block of rows, so that
-/// neighbours read neighbours; the sums of the blocks meet by atomic additions.
+/// Computes result (columns) += values (rows, columns). There is a thread for each column of a block of rows,
+/// so that neighbours read neighbours; atomic additions join the sums of the blocks.
 template <class T>
 void free_column_sums(const Device& device, const T* values, std::int64_t rows, std::int64_t columns,
                       Sum<T>* result) {
@@ -74,7 +75,7 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
       });
 }
 
-/// result (columns) += partial (parts, columns).
+/// Computes result (columns) += partial (parts, columns).
 template <class S>
 void add_parts(const Device& device, const S* partial, std::int64_t parts, std::int64_t columns, S* result) {
   free_column_sums<S>(device, partial, parts, columns, result);
@@ -82,7 +83,7 @@ void add_parts(const Device& device, const S* partial, std::int64_t parts, std::
 
 #endif
 
-/// A thread for each row on a host, for each element on a GPU, whose neighbours then read neighbours.
+/// Uses a thread for each row on a host, for each element on a GPU, whose neighbours then read neighbours.
 template <class T>
 void free_embedding_backward(const Device& device, const RowSet& batch, const T* dy, std::int64_t width,
                              Sum<T>* table) {
@@ -111,7 +112,7 @@ double free_sum_of_squares(const Device& device, const S* values, std::int64_t c
   return sum;
 }
 
-/// Whether the matrix at `path` ("encoder.0.feed_forward.up.weight") has a bias beside it.
+/// Returns whether the matrix at `path` ("encoder.0.feed_forward.up.weight") has a bias beside it.
 bool has_bias(const Model& model, const std::string& path) {
   const std::string_view weight = "weight";
   if (!path.ends_with(weight)) return false;
@@ -131,9 +132,10 @@ constexpr const char* free_length = "free length of the gradient";
 const std::vector<Reduction>& reductions() {
   static const std::vector<Reduction> list = {
       {"matrix products", {}, "gemm", "matmul"},
-      // Made within the products that give the gradients of weights, which are therefore on both sides.
+      // These are made within the products that give the gradients of weights, which are therefore on both
+      // sides.
       {"gradients of biases", {}, fixed_biases, free_biases},
-      // Only where the parts are brought together: within a part both do the same.
+      // This measures only the joining of the parts: within a part both do the same.
       {"gradients of norms",
        {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
        {},

@@ -1,7 +1,7 @@
-// OrderCost: what the reductions of a step would cost without a fixed order. Every reduction adds in an order
-// that no number of threads can change; here the same sums are made as a library without that promise would
-// make them: cut by the number of threads on a host, with atomic additions on a GPU. The price of the fixed
-// order is the difference, over the seconds of a step. Place in the flow: StepCase::measure, on request.
+// OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction adds in
+// an order that no number of threads can change; here the same sums are made as a library without that
+// promise would make them: cut by the number of threads on a host, with atomic additions on a GPU. The price
+// of the fixed order is the difference, over the seconds of a step. StepCase::measure calls it on request.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// A reduction: what does it in a fixed order, and the quantity that says what a free one takes.
+/// A reduction: its kernels in a fixed order, and the quantity of the free version's seconds.
 struct Reduction {
   std::string name;                  ///< "gradients of norms"
   std::vector<std::string> kernels;  ///< labels; none where no kernel does it alone
@@ -26,8 +26,8 @@ class OrderCost {
   OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
-  /// Seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones that no
-  /// kernel does alone.
+  /// Returns the seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones
+  /// that no kernel does alone.
   Samples measure(const RowSet& batch) const;
 
  private:

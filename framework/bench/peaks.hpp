@@ -1,6 +1,6 @@
-// Peaks: what the cores of a host can do at most, whatever library is asked: products and sums in registers
-// by the widest instructions that the CPU has, and reads from each level of memory. Place in the flow:
-// machine.hpp measures them once a round; every kernel's share of the machine's limit is a share of these.
+// Peaks measures what the cores of a host can do at most, whatever the library: products and sums in
+// registers by the widest instructions of the CPU, and reads from each level of memory. machine.hpp measures
+// them once a round; every kernel's share of the machine's limit is a share of these.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct RegisterLoop {
   void (*run)(std::int64_t turns, float* sink) = nullptr;  ///< `sink`: one float, so that nothing is left out
 };
 
-/// The fastest loop of each precision that this CPU has an instruction for. Empty on a GPU, and on a host
-/// that is not x86-64.
+/// Returns the fastest loop of each precision for which this CPU has an instruction. Empty on a GPU, and on a
+/// host that is not x86-64.
 std::vector<RegisterLoop> register_loops();
 
 /// A level of the memory hierarchy of a host.
@@ -30,14 +30,14 @@ struct MemoryLevel {
   std::size_t bytes = 0;  ///< what one thread reads again and again: half of what the level holds for it
 };
 
-/// Those that the system tells the sizes of. Empty on a GPU.
+/// Returns the levels whose sizes the system reports. Empty on a GPU.
 std::vector<MemoryLevel> memory_levels(int threads);
 
-/// Seconds of `turns` in every thread of the device at once.
+/// Returns the seconds of `turns` in every thread of the device at once.
 double seconds_of_loop(const Device& device, const RegisterLoop& loop, std::int64_t turns);
 
-/// Seconds in which every thread reads `passes` times through `bytes` of its own, a multiple of 512; `data`,
-/// aligned to 64 bytes, has room for all of them.
+/// Returns the seconds in which every thread reads `passes` times through `bytes` of its own, a multiple of
+/// 512; `data`, aligned to 64 bytes, has room for all of them.
 double seconds_of_reads(const Device& device, const double* data, std::size_t bytes, std::int64_t passes);
 
 }  // namespace encore

@@ -12,8 +12,8 @@
 namespace encore {
 namespace {
 
-/// Sequences of exactly `length` tokens, cut from those of a set one behind the other; what belongs to whole
-/// sequences is that of the one in which it begins.
+/// Returns sequences of exactly `length` tokens, cut from those of a set one behind the other. Values of
+/// whole sequences are those of the sequence in which it begins.
 ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_t count) {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;
@@ -55,8 +55,8 @@ ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_
   return {std::move(spans), arrays};
 }
 
-/// "encore::gemm N x 1152 x 384 nt": batches have different numbers of tokens, and the product is the same
-/// one.
+/// Returns "encore::gemm N x 1152 x 384 nt": batches have different numbers of tokens, but the product is the
+/// same.
 std::string general_label(const std::string& label) {
   const std::optional<ProductShape> product = parse_product_label(label);
   if (!product) return label;
@@ -93,7 +93,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
-  // Before the states: with several ranks each has those of its own range.
+  // The ranks come before the states: with several ranks each has those of its own range.
   update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
                                            ranks_, shards);
   model_->plan(largest_, {});
@@ -128,8 +128,8 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
   } else {
     plan = plan_epoch(example_lengths(units), options, 0);
   }
-  // A batch that is not full would be measured as if it were one; of batches by tokens each is as full as it
-  // can be but the one that the order of the epoch ends with.
+  // A partial batch would be measured as if it were full. Batches by tokens are as full as possible, except
+  // the last one of the epoch's order.
   if (options.batch_tokens == 0)
     std::erase_if(plan, [&](const auto& members) { return std::ssize(members) < options.batch_size; });
   if (plan.empty())
@@ -177,7 +177,7 @@ void StepCase::step(std::size_t batch) {
     ahead_ = (batch + 1) % batches_.size();
     update_->upload(batches_[*ahead_], *next_);
   });
-  // So small a rate that no number of rounds leads anywhere: the last one computes what the first did.
+  // The rate is so small that the parameters do not change: the last round computes what the first did.
   update_->update(1e-12, steps_);
 }
 

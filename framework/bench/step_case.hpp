@@ -1,6 +1,6 @@
-// StepCase: one configuration of a training step (precision, batch size, length), with a model of its own and
-// some batches that are the same in every round. Place in the flow: the worker's bench makes one for each
-// case of the request and asks all of them in turn, round after round.
+// StepCase is one configuration of a training step (precision, batch size, length), with a model of its own
+// and some batches that are the same in every round. The worker's bench makes one for each case of the
+// request and asks all of them in turn, round after round.
 #pragma once
 
 #include <filesystem>
@@ -29,24 +29,24 @@ struct BenchData {
   std::unique_ptr<TaskSets> sets;
   std::size_t vocabulary_size = 0;
 };
-/// `folder`: of the measurement; a vocabulary in it would be taken.
+/// `folder` is that of the measurement; a vocabulary in it would be used.
 BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder);
 
 class StepCase {
  public:
-  /// `batches`: how many. Several `ranks` make, measure and ask for facts alike. Throws Error when the
+  /// `batches` is their number. Several `ranks` make, measure and ask for facts alike. Throws Error when the
   /// training set has no such batches.
   StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
            std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks);
 
-  /// Seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its matrix
-  /// products alone, as the library likes best), "gemm" (the same through our interface), "watched_step" and
-  /// "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp). With several ranks
-  /// all of it as this one sees it, its share of the tokens in the products, and "exchange": what it waited
-  /// for others and moved bytes in "step".
+  /// Returns seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its
+  /// matrix products alone, in the library's best way), "gemm" (the same through our interface),
+  /// "watched_step" and "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
+  /// With several ranks all of it is as this one sees it, with its share of the tokens in the products, and
+  /// "exchange" is the time in "step" in which it waited for others and moved bytes.
   Samples measure(GemmLibrary& free_gemm);
-  /// What is known without a clock: batch sizes, tokens, parameters, memory, and for each kernel calls,
-  /// operations and bytes; known after the first measure().
+  /// Returns what is known without a clock: batch sizes, tokens, parameters, memory, and for each kernel
+  /// calls, operations and bytes. It is complete after the first measure().
   nlohmann::json facts() const;
 
   const Experiment& experiment() const { return loaded_.experiment; }
@@ -55,12 +55,12 @@ class StepCase {
 
  private:
   void take_batches(const BenchData& data, std::int64_t length, std::int64_t count);
-  /// As after an epoch: each row of the training set's tokens has had a gradient. The few batches of a
-  /// measurement would leave most of them untouched, which costs an update less than it does in a run.
+  /// Sets the state after an epoch: each row of the training set's tokens has had a gradient. The few batches
+  /// of a measurement would leave most of them untouched, which costs an update less than it does in a run.
   void mark_all_tokens(const BenchData& data);
-  /// As the trainer does it: on a GPU the next batch is uploaded while the device computes.
+  /// Works like the trainer: on a GPU the next batch is uploaded while the device computes.
   void step(std::size_t batch);
-  /// Rows of a batch, of which this rank has a share.
+  /// Returns the rows of a batch, of which this rank has a share.
   BatchSize own_rows(const PackedBatch& batch) const;
   /// Runs a step of each batch under a watch.
   void watch(Samples& samples);

@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 
 /// The default that the help shows.
 std::string usual_text(const FormField& field, const FormFields& form) {
-  if (!field.usual.empty() || !field.slot) return field.usual;
+  if (!field.usual.empty() || !field.place) return field.usual;
   const FieldSlot usual = form.usual(field);
   if (const auto* text = std::get_if<std::string*>(&usual)) return **text;
   if (const auto* number = std::get_if<int*>(&usual)) return std::to_string(**number);
@@ -174,7 +174,7 @@ bool read_request(const FormFields& form, const Arguments& arguments, void* requ
   for (const FormField& field : form.fields()) {
     const Words words = words_of(values, field);
     if (words.empty()) continue;
-    std::visit(Setter{form, field, words}, field.slot(request));
+    std::visit(Setter{form, field, words}, field.place.value().in(request));
     // What a program reads is data, whose bytes no filter may change.
     if (field.name == "json" || field.name == "csv") pass_all(console.out);
   }

@@ -12,6 +12,12 @@ int evaluate_verb(const EvaluateRequest& request, App& app, Console& console) {
   bool first = true;
   const EvaluateResult evaluation = evaluate(request, app, [&](const RunScores& scores) {
     if (request.json) return;
+    if (request.csv) {
+      console.out << (first ? evaluation_columns : "") << evaluation_csv(scores.run, scores.answer)
+                  << std::flush;
+      first = false;
+      return;
+    }
     console.out << (first ? "" : "\n") << evaluation_text(scores.run, scores.answer, console.terminal)
                 << std::flush;
     first = false;
@@ -23,7 +29,7 @@ int evaluate_verb(const EvaluateRequest& request, App& app, Console& console) {
       list.back().update(scores.answer);
     }
     console.print(evaluation.one ? evaluation.runs.front().answer : list);
-  } else if (evaluation.runs.size() > 1) {
+  } else if (!request.csv && evaluation.runs.size() > 1) {
     std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
     for (const RunScores& scores : evaluation.runs) results.emplace_back(scores.run, scores.answer);
     console.out << '\n' << evaluation_summary(results, console.terminal);

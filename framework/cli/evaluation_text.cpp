@@ -12,6 +12,7 @@
 #include "base/measure_json.hpp"
 #include "base/metric.hpp"
 #include "cli/table.hpp"
+#include "config/value.hpp"
 
 namespace encore {
 
@@ -113,6 +114,19 @@ std::string evaluation_text(const std::string& run, const Json& answer, const Te
   for (const Json& note : answer.value("notes", Json::array()))
     if (note.is_string()) out << printable(note.get<std::string>()) << '\n';
   return out.str();
+}
+
+std::string evaluation_csv(const std::string& run, const Json& answer) {
+  const Scored evaluated = scored_in(answer);
+  std::string lines;
+  for (const Measure& measure : evaluated.measures)
+    for (const auto& [name, value] : evaluated.values.items()) {
+      const std::optional<std::string> label = key_in_name(measure, name);
+      if (!value.is_number() || (!label && name != measure.name)) continue;
+      lines += csv_record(
+          {run, label ? family_name(measure) : name, label.value_or(""), shortest(value.get<double>())});
+    }
+  return lines;
 }
 
 std::string evaluation_summary(const std::vector<std::pair<std::string, Json>>& answers,

@@ -16,6 +16,10 @@ namespace encore {
 std::string evaluation_text(const std::string& run, const nlohmann::ordered_json& answer,
                             const Terminal& terminal);
 
+/// The lines of a CSV with the columns of `evaluation_columns`; a measure over all labels has an empty label.
+std::string evaluation_csv(const std::string& run, const nlohmann::ordered_json& answer);
+inline constexpr const char* evaluation_columns = "run,measure,label,value\n";
+
 /// A line for each of several runs, with the measures that are not of single labels.
 std::string evaluation_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& answers,
                                const Terminal& terminal);

@@ -33,12 +33,7 @@ std::string milliseconds(double seconds) {
   return fixed(1000.0 * seconds, 1) + " ms";
 }
 
-void print_texts(Console& console, const std::string& run, const Monitoring& said) {
-  std::ostream& out = console.out;
-  out << printable(run) << ": " << said.texts << " texts from " << time_text(said.first) << " to "
-      << time_text(said.last);
-  if (said.window < said.texts) out << ", of which the table has the last " << said.window;
-  out << "\nreference: " << said.reference_texts << " texts of " << printable(said.source) << "\n\n";
+Table table_of(const Monitoring& said) {
   Table table({{"MEASURE"},
                {"REFERENCE", Align::right},
                {"LIVE", Align::right},
@@ -49,7 +44,16 @@ void print_texts(Console& console, const std::string& run, const Monitoring& sai
     table.add({each.name, mean_text(each.reference), mean_text(each.live), fixed(each.shift.psi, 3),
                fixed(each.shift.js, 3), evidence_text(each.log10_evidence)});
   table.add({"all", "", "", "", "", evidence_text(said.log10_evidence)});
-  table.print(out, console.terminal, 2);
+  return table;
+}
+
+void print_texts(Console& console, const std::string& run, const Monitoring& said) {
+  std::ostream& out = console.out;
+  out << printable(run) << ": " << said.texts << " texts from " << time_text(said.first) << " to "
+      << time_text(said.last);
+  if (said.window < said.texts) out << ", of which the table has the last " << said.window;
+  out << "\nreference: " << said.reference_texts << " texts of " << printable(said.source) << "\n\n";
+  table_of(said).print(out, console.terminal, 2);
 
   out << "\n  shift     ";
   if (said.alarm)
@@ -124,6 +128,8 @@ int monitor_run(const MonitorRequest& request, App& app, Console& console) {
   json.update(json_of(said));
   if (request.json)
     console.print(json);
+  else if (request.csv)
+    table_of(said).print_csv(console.out);
   else if (said.texts == 0)
     console.out << "nothing is kept of texts to run " << run.name << " yet; "
                 << console.suggestion({"serve", run.name, "--monitor"}) << " does\n";

@@ -34,14 +34,17 @@ int predict_verb(const PredictRequest& request, App& app, Console& console) {
     std::string lines;
     for (const std::string& text : request.text) lines += text + '\n';
     use_text_as_input(lines);
+  } else if (!has_file && !call.reader.empty()) {
+    console.noticed("reading lines of text; --file - reads the standard input as " + call.reader);
   } else if (::isatty(STDIN_FILENO) != 0) {
     console.noticed("reading from the terminal, a text per line; Ctrl-D ends");
   }
   become_worker(call.run.worker, call.arguments, has_file ? ThreadWait::briefly : ThreadWait::asleep);
 }
 
-/// The lines of a text; an empty one is a prompt too.
-std::vector<std::string> lines_of(const std::string& text) {
+/// The lines of a text; an empty one is a prompt too. A byte order mark in front belongs to no line.
+std::vector<std::string> lines_of(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<std::string> all;
   for (Lines lines(text); lines.next();) all.emplace_back(lines.line());
   return all;

@@ -12,6 +12,7 @@
 #include "base/shell_word.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
+#include "config/value.hpp"
 #include "document/quantity.hpp"
 
 namespace encore {
@@ -97,13 +98,32 @@ std::string text_of(const Terminal& terminal, const Json& answer) {
   return out.str();
 }
 
+/// One line for each set and measure, in the values of the measure.
+void print_csv(std::ostream& out, const QuantizeResult& result) {
+  out << csv_record({"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
+  for (const Json& answer : result.runs)
+    for (const auto& [set, scores] : answer.at("sets").items())
+      for (const Json& definition : answer.at("definitions")) {
+        const std::string measure = measure_in(nlohmann::json(definition)).name;
+        const auto values = scores.find(measure);
+        if (values == scores.end()) continue;
+        const auto number = [](const Json& of) { return of.is_number() ? shortest(of.get<double>()) : ""; };
+        const Json range = values->value("difference", Json::object());
+        out << csv_record({answer.at("run").get<std::string>(), set, measure, number(values->at("before")),
+                           number(values->at("after")), number(range.value("low", Json())),
+                           number(range.value("high", Json()))});
+      }
+}
+
 int quantize_verb(const QuantizeRequest& request, App& app, Console& console) {
   bool first = true;
   const QuantizeResult result = quantize(request, app, [&](const Json& answer) {
-    if (!request.json) console.out << (first ? "" : "\n") << text_of(console.terminal, answer) << std::flush;
+    if (!request.json && !request.csv)
+      console.out << (first ? "" : "\n") << text_of(console.terminal, answer) << std::flush;
     first = false;
   });
   if (request.json) console.print(result.one ? result.runs.front() : Json(result.runs));
+  if (request.csv) print_csv(console.out, result);
   return exit_done;
 }
 

@@ -26,14 +26,6 @@ void print_nothing(Console& console, const std::vector<RunRow>& runs) {
 }
 
 int search(const RunRequest& request, App& app, Console& console) {
-  if (request.session.detach)
-    throw UsageError(
-        "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in tmux, "
-        "say), and when it is stopped or killed the same command goes on");
-  if (request.session.ranks.ranks > 1)
-    throw UsageError(
-        "--ranks is for runs of an experiment file, and this one has [search]: its trials run beside each "
-        "other (-j)");
   SessionScreen screen(console, request.session.quiet, request.json);
   const SearchResult result =
       run_search(request.plan, request.session, request.accept_plugin_change, app, screen);
@@ -56,7 +48,6 @@ int search(const RunRequest& request, App& app, Console& console) {
 
 int run_verb(const RunRequest& request, App& app, Console& console) {
   if (names_search(request.plan)) return search(request, app, console);
-  if (const std::string wrong = wrong_jobs_of_slurm(request.session); !wrong.empty()) throw UsageError(wrong);
   SessionScreen screen(console, request.session.quiet, request.json);
   const RunResult result = run(request, app, screen);
   if (result.session) return exit_code_of(app, *result.session);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 
 #include "app/held_signals.hpp"
 #include "app/served_models.hpp"
@@ -101,6 +102,11 @@ int serve_models(const ServingRequest& request, App& app, Console& console) {
   options.listening = [&](const std::string& url) {
     signals.release();
     console.out << "listening on " << url << std::endl;
+  };
+  std::mutex noticing;
+  options.noticed = [&](const std::string& text) {
+    const std::lock_guard<std::mutex> lock(noticing);
+    console.noticed(text);
   };
   options.ready = [&] { console.out << "serving " << names << std::endl; };
   if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end

@@ -1,3 +1,5 @@
+// The checks of across_tables.hpp, one function for each pair of options that must agree. resolve.cpp calls
+// them last. A new rule is a function that check() calls; it names the option to change and says why.
 #include "config/across_tables.hpp"
 
 #include <cmath>
@@ -31,13 +33,13 @@ class AcrossTables {
   }
 
  private:
-  /// The type of a plugin's table, null where it has none that is right.
+  /// Returns the type of a plugin's table. Returns null if the table is missing or its type is unknown.
   const ManifestOffer* offer_of(const std::string& key) const {
     const auto table = resolved_.tables.find(key);
     return table == resolved_.tables.end() ? nullptr : table->second.offer;
   }
 
-  // What the task reads of a record must be given by the reader.
+  // The reader must give every field of a record that the task reads.
   void check_fields() {
     const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
     if (task == nullptr || reader == nullptr) return;
@@ -55,7 +57,7 @@ class AcrossTables {
                                 : "; what gives all that the task needs: " + quoted_list(fitting)));
   }
 
-  // dev is a file of its own, or a share of train.
+  // dev is a file of its own or a share of train.
   void check_sets() {
     const auto data = resolved_.tables.find("data");
     if (data == resolved_.tables.end() || trains_nothing()) return;
@@ -106,7 +108,7 @@ class AcrossTables {
       refuse("data.split", must + "their sum is " + shortest(sum) + " and must be 1");
   }
 
-  // The task decides what may be selected by, and what is selected by where the file is silent.
+  // The task decides by which measures a run may select, and which one it uses if the file names none.
   void select() {
     const auto train = resolved_.tables.find("train");
     const ManifestOffer* task = offer_of("task");
@@ -118,7 +120,7 @@ class AcrossTables {
         refuse("train.select", "option \"select\" of [train] " + *problem);
   }
 
-  /// An option of [train] whose default depends on others has it, and to write it out is no other question.
+  /// Gives an option of [train] a default that depends on others. Writing this value out keeps the identity.
   void fall_back(ResolvedTable& train, const std::string& name, const auto& value) {
     train.defaults.set_default(name, value);
     if (root_.at({"train", name}) != nullptr) return;
@@ -127,21 +129,21 @@ class AcrossTables {
     resolved_.origin["train." + name] = {Source::fallback, root_.at({"train"})->origin.place};
   }
 
-  // A stack whose norms stand before the sub-layers ends with one, any other does not; to say so is no other
-  // model.
+  // The default is a norm at the end of a stack whose norms stand before the sub-layers, and none otherwise.
+  // Writing the default out keeps the identity.
   void final_norm() {
     const auto model = resolved_.tables.find("model");
     if (model != resolved_.tables.end() && model->second.options.has("norm_position"))
       model->second.defaults.set_default("final_norm", model->second.options.text("norm_position") == "pre");
   }
 
-  /// Whether a person has written the option, who did not mean the other one then.
+  /// Returns the option if the user has written it. The user then did not mean the other one of the pair.
   const Value* written(const char* option) const {
     const Value* value = root_.at({"train", option});
     return value == nullptr || value->origin.source == Source::fallback ? nullptr : value;
   }
 
-  // How long training takes and how large a batch is can be said in two ways each.
+  // The length of training and the size of a batch can each be given in two ways.
   void check_length() {
     const Value* train = root_.at({"train"});
     if (train == nullptr || !train->is_table()) return;
@@ -161,7 +163,7 @@ class AcrossTables {
              "one of them");
   }
 
-  // What needs two options to be seen wrong, and no plugin to say it.
+  // Checks numbers that exclude each other and that no plugin checks.
   void check_numbers() {
     const auto model = resolved_.tables.find("model");
     if (model != resolved_.tables.end() && model->second.options.has("width") &&
@@ -198,7 +200,7 @@ class AcrossTables {
     }
   }
 
-  // Only a power of two keeps every digit; with float16 nobody need ask for one.
+  // Only a power of two keeps every digit. With float16 a default holds, so the user need not set one.
   void loss_scale() {
     const auto train = resolved_.tables.find("train");
     if (train == resolved_.tables.end()) return;
@@ -218,7 +220,7 @@ class AcrossTables {
            train->second.options.integer("epochs") == 0;
   }
 
-  // Without an epoch there is a model only where one comes from elsewhere, and nobody reads data.
+  // With 0 epochs the model must come from a folder, and no data is read.
   void check_untrained() {
     if (!trains_nothing()) return;
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
@@ -236,7 +238,7 @@ class AcrossTables {
                    "train.epochs = 0; leave it out, and score the model with exp evaluate");
   }
 
-  // Who trains nothing learns from nobody.
+  // A run that trains nothing cannot learn from a teacher.
   void check_distil() {
     if (trains_nothing() && resolved_.tables.contains("distil"))
       refuse(
@@ -245,7 +247,7 @@ class AcrossTables {
           "[distil] out");
   }
 
-  // A table of positions has a row for every position of the longest sequence, and is there if it is learned.
+  // A table of learned positions has a row for each position of the longest sequence.
   void check_positions() {
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
     if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||
@@ -269,7 +271,7 @@ class AcrossTables {
     const auto* longest =
         std::get_if<std::int64_t>(&data->second.options.values().at("max_length"));  // else not known yet
     if (longest == nullptr || rows >= *longest) return;
-    // A table that comes with its parameters has the rows that it has.
+    // A table that comes with its parameters has a fixed number of rows.
     const bool grows = !model->second.options.has("from");
     refuse("model.max_positions",
            given + ", but sequences have up to " + std::to_string(*longest) + " pieces (data.max_length); " +

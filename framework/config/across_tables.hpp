@@ -1,13 +1,13 @@
-// What two tables of an experiment decide together: whether reader and task fit, what may be selected by, and
-// numbers that exclude each other. Place in the flow: resolve.cpp calls it when each table has been checked.
+// Checks what two tables of an experiment decide together: whether reader and task fit, by which measure a
+// run may select, and numbers that exclude each other. resolve.cpp calls it after it has checked each table.
 #pragma once
 
 #include "config/resolve.hpp"
 
 namespace encore {
 
-/// Adds what is wrong to `problems`; where the file is silent about train.select, the task's goes into
-/// `resolved`. Tables that are missing or wrong, which is said already, are passed over.
+/// Adds what is wrong to `problems`. If the file does not set train.select, the task's default goes into
+/// `resolved`. Skips tables that are missing or wrong, because they have been reported already.
 void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved& resolved,
                          Problems& problems);
 

@@ -1,11 +1,11 @@
-// What stands between the sequences of a batch; named in an experiment file, obeyed by data/packing.
+// Batching says what stands between the sequences of a batch. Experiment files set it; data/packing reads it.
 #pragma once
 
 #include <cstdint>
 
 namespace encore {
 
-/// `packed`: nothing. `padded`: after each sequence, padding; only there to compare.
+/// `packed` puts nothing between sequences. `padded` adds padding behind each one; it exists for comparisons.
 enum class Batching : std::uint8_t { packed, padded };
 
 }  // namespace encore

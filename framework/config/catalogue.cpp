@@ -1,3 +1,5 @@
+// Reads the manifests of plugin folders, refuses those that cannot be used, and finds types by name. Read
+// catalogue.hpp first. The words of its messages may change; the order of folders and names may not.
 #include "config/catalogue.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// The files of a folder with these endings, in the order of their names. Throws filesystem_error.
+/// Returns the files of a folder with these endings, sorted by name. Throws filesystem_error.
 std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -34,7 +36,7 @@ const ManifestOffer* offer_in(const Manifest& manifest, Kind kind, const std::st
 Catalogue Catalogue::survey(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
   Catalogue catalogue;
   for (const std::filesystem::path& folder : folders) {
-    // A folder named twice, by whatever name, would make its own plugins their second owners.
+    // If a folder is named twice, under whatever path, its own plugins would become their second owners.
     const auto is_this = [&](const std::filesystem::path& other) {
       std::error_code missing;
       return other == folder || std::filesystem::equivalent(other, folder, missing);

@@ -1,5 +1,5 @@
-// Catalogue: everything the plugins in a list of folders offer, by their manifests. What can be known without
-// loading a plugin is refused here. Read next: plugin_host/, which loads.
+// Catalogue holds everything that the plugins in a list of folders offer, according to their manifests. It
+// refuses whatever can be refused without loading a plugin. Read next: plugin_host/, which loads them.
 #pragma once
 
 #include <filesystem>
@@ -24,51 +24,51 @@ struct RefusedPlugin {
   std::vector<ManifestOffer> offers = {};  ///< what it would offer, where its manifest could be read
 };
 
-/// In a folder of plugins of a build: a line for each type that its plugins offer, "layer highway highway":
-/// kind, name, plugin. What no manifest beside it offers is not built yet (cmake/components.cmake).
+/// A file in the plugin folder of a build. For each type of its plugins it has a line "layer highway
+/// highway": kind, name, plugin. A plugin without a manifest is not built yet (cmake/components.cmake).
 inline constexpr const char* offers_file = "offers.txt";
 
 class Catalogue {
  public:
   Catalogue() = default;
-  /// Reads every `*.json` of the folders, in the order of the folders and then of the file names. Refused and
-  /// remembered are: damaged manifests; plugins whose fingerprint is not `fingerprint` (an empty one compares
+  /// Reads every `*.json` of the folders, in the order of the folders and then of the file names. It refuses
+  /// and remembers: damaged manifests; plugins whose fingerprint is not `fingerprint` (an empty one compares
   /// nothing), so that one folder may hold builds for several backends; manifests whose shared object is
-  /// missing, cut or none; shared objects without a manifest; folders that are missing or cannot be read.
-  /// None of these harms a run that does not need them. Throws Error when two plugins own one name.
+  /// missing, cut or invalid; shared objects without a manifest; folders that are missing or cannot be read.
+  /// A run that does not need them is not affected. Throws Error when two plugins own one name.
   static Catalogue load(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint = "");
-  /// As load, but the second owner of a name is refused like the rest: to show everything there is.
+  /// Works like load(), but refuses the second owner of a name like the rest. It is for showing everything.
   static Catalogue survey(const std::vector<std::filesystem::path>& folders,
                           std::string_view fingerprint = "");
 
-  /// Throws Error naming both files when something in it has an owner already.
+  /// Throws Error that names both files if another plugin already owns something in it.
   void add(Manifest manifest);
 
-  /// What is offered under that name, or null. Throws NotBuilt where a plugin of a build offers it that is
-  /// not built yet, as all other functions that look for a name.
+  /// Returns the type with this name, or null. Throws NotBuilt if a plugin of the build offers it and is not
+  /// built yet, as all other functions that look for a name do.
   const ManifestOffer* find(Kind kind, const std::string& name) const;
-  /// Which plugin offers it, or null.
+  /// Returns the plugin that offers the type, or null.
   const Manifest* owner(Kind kind, const std::string& name) const;
-  /// As find, but throws Error with unknown().
+  /// Works like find(), but throws Error with the text of unknown() instead of returning null.
   const ManifestOffer& get(Kind kind, const std::string& name) const;
   /// `no plugin offers a layer "self_atention"; did you mean "self_attention"? (searched: ...)`, or why the
   /// plugin that offers it is refused.
   std::string unknown(Kind kind, const std::string& name) const;
-  /// In alphabetical order, with those of plugins that are not built yet.
+  /// Returns the names in alphabetical order, including those of plugins that are not built yet.
   std::vector<std::string> names(Kind kind) const;
-  /// Throws NotBuilt with every plugin that is not built yet and offers one of these names, of any kind: with
-  /// the strings of an experiment file, so that all its plugins are built at once.
+  /// Throws NotBuilt with every plugin that is not built yet and offers one of these names, of any kind.
+  /// Callers pass all strings of an experiment file, so that all its plugins are built at once.
   void require_built(const std::set<std::string>& names) const;
   /// Throws NotBuilt unless all plugins are built, or all that offer this kind.
   void require_all_built(std::optional<Kind> kind = {}) const;
-  /// What a table may hold that names this type, which the catalogue owns: its options, and those of Encore's
-  /// own table around them (core_schema.hpp, host_options).
+  /// Returns the options of a table that names this type: those of the type, and those that Encore itself has
+  /// there (core_schema.hpp, host_options). The catalogue owns the result.
   const Schema& table_options(const ManifestOffer& offer) const;
 
   const std::vector<Manifest>& manifests() const { return manifests_; }
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
-  /// Plugins of a build that are not built yet: name, offers by kind and name, and the file that there will
-  /// be.
+  /// Returns the plugins of a build that are not built yet: name, offers by kind and name, and the file that
+  /// the build will write.
   const std::vector<Manifest>& unbuilt() const { return unbuilt_; }
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
 

@@ -1,4 +1,5 @@
-// One value against one option, without a place: what it must be, what was found, and its typed form.
+// Checks one value against one option, without a place: words what is expected and found, and converts the
+// value.
 #include "config/check_value.hpp"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ std::optional<std::vector<double>> as_number_list(const Value& value) {
   return list;
 }
 
-/// One path stays a text, also where it is the only one of a list: both mean the same file.
+/// A single path stays a string, even in a list of one: both forms mean the same file.
 std::optional<OptionValue> as_path_list(const Value& value) {
   if (value.is_text()) return value.text();
   std::optional<std::vector<std::string>> list = as_text_list(value);
@@ -101,7 +102,8 @@ std::optional<OptionValue> as_type(const Value& value, OptionType type) {
   return std::nullopt;
 }
 
-/// Programs of the operating system and SQLite read such a text up to there only.
+/// Returns true for a string with a NUL byte, because the operating system and SQLite read only what precedes
+/// it.
 bool holds_nul(const OptionValue& value) {
   const auto in = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   if (const auto* text = std::get_if<std::string>(&value)) return in(*text);
@@ -109,7 +111,7 @@ bool holds_nul(const OptionValue& value) {
   return list != nullptr && std::ranges::any_of(*list, in);
 }
 
-/// A path that must be there, or one of a list, says nothing when it is empty.
+/// An empty path is invalid if the option requires one, alone or in a list.
 std::optional<std::string> empty_path(const OptionValue& value, const Option& option) {
   if (!is_path(option)) return std::nullopt;
   if (const auto* path = std::get_if<std::string>(&value)) {
@@ -131,7 +133,7 @@ std::string choice_list(const std::vector<std::string>& choices) {
   return text;
 }
 
-// A list names the element that is wrong; anything else itself.
+// For a list, the message shows the wrong element; for anything else, the value itself.
 std::string found(const Value& value, OptionType type) {
   const bool of_numbers = type == OptionType::number_list;
   const auto fits = [&](const Value& element) {

@@ -1,12 +1,13 @@
-// One table of an experiment file after the other, in the order of docs/reference/options.md.
+// The options of each table of an experiment file, in the order of docs/reference/options.md. Read
+// core_schema.hpp first: it says what may be changed.
 #include "config/core_schema.hpp"
 
 namespace encore {
 
 namespace {
 
-// Beyond all that anybody trains with, and so small that products of them fit in 64 bits; what the machine
-// cannot hold is found when memory is asked for (memory/device_memory.hpp).
+// The limits are beyond any real training, and products of them still fit in 64 bits. A model that the
+// machine cannot hold is reported when memory is allocated (memory/device_memory.hpp).
 constexpr double most_layers = 1000;
 constexpr double most_channels = 65536;
 constexpr double most_pieces = 1048576;
@@ -20,7 +21,7 @@ Option required_integer(std::string name, OptionRule rule) {
   return {std::move(name), OptionType::integer, std::nullopt, true, {}, std::move(rule)};
 }
 
-/// A table that names another run: in the database, or in a file that trains it first.
+/// The options of a table that names another run: one in the database, or a file that trains it first.
 Schema named_run(std::string help) {
   return Schema()
       .optional("run", OptionType::text, {.help = std::move(help)})

@@ -1,3 +1,5 @@
+// Sorts, words and throws the problems that error.hpp declares. Every message about a configuration goes
+// through here.
 #include "config/error.hpp"
 
 #include <algorithm>
@@ -29,7 +31,8 @@ std::string lines(const std::vector<Problem>& problems) {
   return text + "\nand " + (counted ? "" : "at least ") + std::to_string(problems.size() - shown) + " more";
 }
 
-// In the order of the file, as a reader goes through it; files in the order in which they first appear.
+// Returns the problems in the order of the lines of each file; files keep the order in which they first
+// appear.
 std::vector<Problem> sorted(std::vector<Problem> problems) {
   std::map<std::string, std::size_t> rank;
   for (const Problem& problem : problems) rank.emplace(problem.place.file, rank.size());

@@ -1,7 +1,7 @@
-// What is wrong with a configuration, and where: Place, Problem, the collecting Problems, and the two
-// exceptions. Place in the flow: every file of config/ and plan/ adds Problems, so that one call shows
-// everything that is to mend; the worker throws ConfigError with a dotted key, and origin.hpp turns the key
-// into file:line:column again.
+// Says what is wrong with a configuration, and where: Place, Problem, the collecting Problems, and the two
+// exceptions. Every file of config/ and plan/ adds Problems, so that one call shows everything to correct.
+// The worker throws ConfigError with a dotted key, and origin.hpp turns the key into file:line:column
+// again.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace encore {
 
-/// Where something was written. `file` is as the user sees it: a path, or `-S key=value` with line 0.
+/// The place where a user wrote something. `file` is the path as given, or `-S key=value` with line 0.
 struct Place {
   std::string file;
   int line = 0;
   int column = 0;
 
   bool known() const { return !file.empty(); }
-  /// "sweep.toml:14:3", or only the file where there is no line.
+  /// Returns "sweep.toml:14:3", or only the file if there is no line.
   std::string text() const;
 };
 
-/// One thing to mend. `key` is the dotted name of the option ("model.layer.attention.heads") or empty.
+/// One thing to correct. `key` is the dotted name of the option ("model.layer.attention.heads") or empty.
 struct Problem {
   Place place;
   std::string key;
@@ -33,7 +33,7 @@ struct Problem {
   std::string text() const;
 };
 
-/// All problems of an experiment, one line each in what().
+/// Carries all problems of an experiment, one line each in what().
 class ConfigErrors : public Error {
  public:
   explicit ConfigErrors(std::vector<Problem> problems);
@@ -43,7 +43,7 @@ class ConfigErrors : public Error {
   std::vector<Problem> problems_;
 };
 
-/// Collects problems in the order in which they are found; what was said once is not said again.
+/// Collects problems in the order in which they are found. It ignores a problem that it has already.
 class Problems {
  public:
   void add(Place place, std::string key, std::string message);
@@ -57,7 +57,7 @@ class Problems {
   std::vector<Problem> problems_;
 };
 
-/// An option whose value cannot be right, found where only its dotted key is known (in the worker, mostly).
+/// An option with an invalid value, thrown where only its dotted key is known, mostly in the worker.
 class ConfigError : public Error {
  public:
   ConfigError(std::string key, const std::string& message) : Error(message), key_(std::move(key)) {}

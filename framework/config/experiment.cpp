@@ -1,3 +1,5 @@
+// Turns the resolved JSON into the typed tables of experiment.hpp. A new option of Encore's own is read here,
+// after it has been declared in core_schema.cpp.
 #include "config/experiment.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ void require_none(const Problems& problems) {
   if (!problems.empty()) throw ConfigError(problems.all().front().key, problems.all().front().message);
 }
 
-/// With the options of the plugin alone, where Encore has its own in the table (core_schema.hpp).
+/// Returns the options of the plugin alone, also for tables in which Encore has options (core_schema.hpp).
 PluginTable plugin_table(const Resolved& resolved, const std::string& key) {
   const ResolvedTable& table = resolved.tables.at(key);
   Options options;

@@ -1,6 +1,6 @@
-// Experiment: the resolved experiment as typed tables, which is what the worker reads.
-// Made from the resolved JSON ("config" of a specification) and the catalogue of what plugins offer.
-// Read next: core_schema.hpp for the meaning, range and default of every field.
+// Experiment is the resolved experiment as typed tables, which the worker reads. It is made from the resolved
+// JSON ("config" of a specification) and the catalogue of the plugins' types. Read next: core_schema.hpp for
+// the meaning, range and default of every field.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace encore {
 
 class Catalogue;
 
-/// A table whose `type` a plugin offers; `key` is its dotted name ("model.head"), to be put in front of
-/// an OptionError's option.
+/// A table whose `type` a plugin offers. `key` is its dotted name ("model.head"); callers put it in front of
+/// the option of an OptionError.
 struct PluginTable {
   std::string key;
   std::string type;
@@ -36,8 +36,8 @@ using HeadTable = PluginTable;
 using OptimizerTable = PluginTable;
 using ScheduleTable = PluginTable;
 
-/// Absolute paths; `test` is empty where the experiment has none, all three where it trains nothing. With
-/// `split`, `dev` and `test` are empty too: all examples come from `train`.
+/// The paths are absolute. `test` is empty if the experiment has none; all three are if it trains nothing.
+/// With `split`, `dev` and `test` are empty too: all examples come from `train`.
 struct DataTable {
   PluginTable reader;  ///< of [data] what the type of reader declares
   std::vector<std::string> train;
@@ -57,21 +57,21 @@ struct LayerTable : PluginTable {
 };
 
 enum class Positions : std::uint8_t { sinusoidal, learned, none };
-/// How the channels of sinusoidal positions lie: sine and cosine of a frequency side by side, or all sines
-/// before all cosines.
+/// The order of the channels of sinusoidal positions: sine and cosine of a frequency side by side, or all
+/// sines before all cosines.
 enum class PositionLayout : std::uint8_t { pairs, halves };
 enum class NormPosition : std::uint8_t { post, pre };
-/// As [model] calls them.
+/// Returns the name that [model] uses.
 constexpr const char* name_of(Positions positions) {
   return positions == Positions::learned ? "learned" : positions == Positions::none ? "none" : "sinusoidal";
 }
 constexpr const char* name_of(PositionLayout layout) {
   return layout == PositionLayout::halves ? "halves" : "pairs";
 }
-/// What the vector of a token is multiplied by before its position is added.
+/// The factor on the vector of a token before its position is added.
 enum class EmbeddingScale : std::uint8_t { sqrt_width, none };
 
-/// Blocks behind one another.
+/// Blocks that run one after another.
 struct StackTable {
   std::int64_t layers = 0;        ///< number of blocks
   std::vector<LayerTable> block;  ///< in their order
@@ -93,20 +93,20 @@ struct ModelTable {
   std::optional<bool> final_norm;  ///< behind the last block; without a value as norm_position has it
 
   bool ends_with_norm() const { return final_norm.value_or(norm_position == NormPosition::pre); }
-  /// Of the rows of the table of tokens.
+  /// Returns the width of the rows of the token table.
   std::int64_t table_width() const { return embedding_width > 0 ? embedding_width : width; }
 
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`
   bool causal = false;            ///< whether a row may depend on those before it only
-  /// A causal stack over the second text of the examples, whose layers may read the rows of the first one.
+  /// A causal stack over the second input of the examples. Its layers may read the rows of the first one.
   std::optional<StackTable> decoder;
   HeadTable head;
 };
 
 enum class Precision : std::uint8_t { float32, bfloat16, float16, float64 };
 
-/// What a forward pass does not keep for the backward pass, which computes it again.
+/// Says which tensors a forward pass does not keep. The backward pass computes them again.
 enum class Recompute : std::uint8_t {
   none,
   cheap,   ///< outputs of layers that say they cost little (LayerPlan::cheap)
@@ -142,7 +142,7 @@ struct TrainTable {
   bool trains_nothing() const { return epochs == 0 && steps == 0; }
 };
 
-/// What is learned of the rows of a teacher, as weights of losses beside that of its scores; 0: nothing.
+/// Weights of the losses that compare rows with those of a teacher, beside the loss of its scores; 0 is off.
 struct Relations {
   double states = 0.0;     ///< of the last block's output
   double attention = 0.0;  ///< of queries, keys and values of the last attention
@@ -164,22 +164,22 @@ struct Experiment {
   OptimizerTable optimizer;
   ScheduleTable schedule;
   TrainTable train;
-  /// Where the model learns from another run's too; which, is in Specification::data.
+  /// Set if the model also learns from another run. Specification::data says from which one.
   std::optional<DistilTable> distil = {};
 };
 
-/// `config` is complete, as resolve.hpp makes it, and `origins` goes with it: a value counts as given
-/// (Options::given) unless its origin is a default. Throws ConfigError with the dotted key of what does not
-/// fit: an unknown or missing option, a wrong type, a value out of range, a type no plugin offers.
+/// Reads `config`, which is complete, as resolve.hpp makes it, with its `origins`: a value counts as given
+/// (Options::given) unless its origin is a default. Throws ConfigError with the dotted key of an unknown or
+/// missing option, a wrong type, a value out of range, or a type that no plugin offers.
 Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalogue,
                            const Origins& origins = {});
 
-/// The options of a plugin's table within `config`, checked against its schema; throws ConfigError.
-/// `key` is the table's dotted name; the table's "type" is no option.
+/// Returns the options of a plugin's table within `config`, checked against its schema. Throws ConfigError.
+/// `key` is the table's dotted name. The table's "type" is not among the options.
 Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key,
                             const Origins& origins = {});
 
-/// One type by what it is and how an experiment calls it.
+/// One type, with its kind and the name that an experiment gives it.
 struct TypeName {
   Kind kind = Kind::layer;
   std::string name;
@@ -187,7 +187,7 @@ struct TypeName {
   friend bool operator==(const TypeName&, const TypeName&) = default;
 };
 
-/// Every type an experiment names, each once.
+/// Returns every type that an experiment names, each once.
 std::vector<TypeName> needed_types(const Experiment& experiment);
 
 }  // namespace encore

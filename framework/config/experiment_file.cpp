@@ -1,3 +1,5 @@
+// Reads an experiment file with its bases, merges them, and parses the overrides of the command line. The
+// rules of merging stand in experiment_file.hpp; change both together.
 #include "config/experiment_file.hpp"
 
 #include <algorithm>
@@ -17,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `named` is the place of the base option that names the file, unknown for the file of the command line.
+/// `named` is the place of the base option that names the file; it is unknown for the file of the command
+/// line.
 std::string read_text(const fs::path& file, const Place& named) {
   try {
     return read_file(file, most_experiment_bytes);
@@ -36,9 +39,9 @@ bool has_other_type(const Value& base, const Value& near) {
          to_text(base_type->value) != to_text(near_type->value);
 }
 
-// Both are tables. What only the base has stays where it was written.
+// Merges two tables. An option that only the base has keeps its place.
 void merge(Value& base, const Value& near) {
-  std::unordered_map<std::string, std::size_t> places;  // a search for each would be squared in long tables
+  std::unordered_map<std::string, std::size_t> places;  // to search for each would take quadratic time
   for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());
   for (const Value::Member& member : near.table()) {
     const auto found = places.find(member.key);
@@ -59,7 +62,7 @@ void merge(Value& base, const Value& near) {
   }
 }
 
-/// Options by which one thing can be said in two ways: the later word counts.
+/// Two options that set the same thing in two ways. The one that is written later counts.
 struct Alternatives {
   std::vector<std::string> table;
   const char *one, *other;
@@ -92,7 +95,7 @@ void erase_other(Value& root, const std::vector<std::string>& path) {
     }
 }
 
-/// Erases in `base` what `near` says in the other way.
+/// Erases from `base` every option that `near` sets in the other way.
 void erase_others(Value& base, const Value& near) {
   for (const auto& [table, one, other] : all_alternatives())
     for (const char* named : {one, other}) {
@@ -137,7 +140,7 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
   Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
   erase_others(base, root);
-  // A file varies by a sweep or a search of its own.
+  // Only the file itself can vary options, by its own sweep or search.
   if (root.find("sweep") != nullptr || root.find("search") != nullptr)
     for (const char* varied : {"sweep", "search"}) base.erase(varied);
   base.origin = root.origin;
@@ -146,14 +149,14 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
   return base;
 }
 
-/// `parse` of each text, which stands behind `option` on the command line.
+/// Applies `parse` to each argument of `option` on the command line.
 std::vector<Override> parse_all(const std::vector<std::string>& texts, const std::string& option,
                                 Override (*parse)(const std::string&), Problems& problems) {
   std::vector<Override> overrides;
   for (const std::string& text : texts) {
     try {
       overrides.push_back(parse(text));
-      // By then the file and its base are one.
+      // The file and its base are merged before overrides apply.
       if (overrides.back().key == "base")
         throw Error(
             "a base cannot be set here; write base = \"other.toml\" at the top of a file that changes it");
@@ -164,7 +167,7 @@ std::vector<Override> parse_all(const std::vector<std::string>& texts, const std
   return overrides;
 }
 
-/// Two arguments that say one thing in two ways: in one command line neither is the later word.
+/// Refuses two arguments that set one thing in two ways: within one command line, neither comes later.
 void refuse_both_ways(const std::vector<Override>& overrides, Problems& problems) {
   const auto find = [&](const std::vector<std::string>& table, const char* option) {
     std::vector<std::string> path = table;

@@ -1,3 +1,5 @@
+// Compares fingerprints field by field and words the difference. Read fingerprint.hpp first. A new field is
+// added in CMake, which defines the same text for programs and plugins.
 #include "config/fingerprint.hpp"
 
 #include <algorithm>
@@ -56,7 +58,7 @@ std::string rebuild_command(const std::filesystem::path& library) {
     std::error_code unreadable;
     return std::filesystem::exists(where / name, unreadable);
   };
-  // A build or an installation: lib/encore/plugins beside bin/exp.
+  // This is the layout of a build or an installation: lib/encore/plugins beside bin/exp.
   if (folder.filename() == "plugins" && folder.parent_path().filename() == "encore" &&
       holds(folder.parent_path().parent_path().parent_path(), "bin/exp"))
     return "./exp build";

@@ -1,7 +1,7 @@
-// The fingerprint: readable `key=value;` text that names everything two binaries must agree on to share C++
-// objects. Equal or refused; there is no "compatible". The build defines the same text for both programs and
-// for every plugin. Place in the flow: config/manifest.hpp compares it before a plugin counts as usable,
-// plugin_host/loader.hpp once more with what the shared object itself says.
+// The fingerprint is a readable `key=value;` text that names everything on which two binaries must agree to
+// share C++ objects. Only equal fingerprints are accepted. The build defines the same text for both programs
+// and for every plugin. config/manifest.hpp compares it before a plugin counts as usable;
+// plugin_host/loader.hpp compares it again with the text that the shared object itself has.
 #pragma once
 
 #include <filesystem>
@@ -10,21 +10,21 @@
 
 namespace encore {
 
-/// Of this program: sdk, compiler, standard library, kokkos, backend, architecture, sanitizer.
+/// Returns this program's: sdk, compiler, standard library, kokkos, backend, architecture, sanitizer.
 std::string_view host_fingerprint();
 
-/// The fields that differ, with both values: `kokkos is 4.6.2 in the plugin and 4.7.0 here, backend is ...`;
-/// empty when all are equal. A field that one side lacks counts as "(none)". `where` says what the first is.
+/// Returns the fields that differ, with both values: `kokkos is 4.6.2 in the plugin and 4.7.0 here, ...`;
+/// empty when all are equal. A missing field counts as "(none)". `where` names the owner of the first one.
 std::string fingerprint_difference(std::string_view other, std::string_view host,
                                    const std::string& where = "in the plugin");
 
-/// Why a plugin with this fingerprint cannot be used by a program with that of `host`: the fields that
-/// differ and the command that rebuilds it. Empty when they are equal.
+/// Returns why a program with the fingerprint `host` cannot use a plugin with this one: the fields that
+/// differ and the command that rebuilds it. Returns an empty string when they are equal.
 std::string fingerprint_problem(const std::string& plugin, const std::filesystem::path& library,
                                 std::string_view fingerprint, std::string_view host);
 
-/// `./exp build` for a plugin of the build itself, else `exp plugin build DIR` with the nearest folder above
-/// the shared object that holds a CMakeLists.txt.
+/// Returns `./exp build` for a plugin of the build itself, otherwise `exp plugin build DIR` with the nearest
+/// folder above the shared object that holds a CMakeLists.txt.
 std::string rebuild_command(const std::filesystem::path& library);
 
 }  // namespace encore

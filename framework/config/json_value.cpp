@@ -1,3 +1,5 @@
+// Converts JSON to a Value, member by member, and gives each node the origin of its option. Read
+// json_value.hpp first.
 #include "config/json_value.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// JSON as the tree that a TOML file with the same values would give: a resolved experiment is checked by the
-// schemas that check a file, and what a run inherits from another one is put into its document.
+// Converts JSON to the tree that a TOML file with the same values would give. So the schemas that check a
+// file also check a resolved experiment, and a run can inherit options of another one.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// Without places; `key` is the dotted name of what it is, by which its source is found in `origins`. Throws
-/// ConfigError for what no file can say.
+/// Returns values without places. `key` is the dotted name of the value; its origin is looked up in
+/// `origins`. Throws ConfigError for JSON that no file can express.
 Value value_from_json(const nlohmann::json& json, const std::string& key, const Origins& origins);
 
 }  // namespace encore

@@ -1,3 +1,5 @@
+// Reads, checks and writes the JSON of manifests. Read manifest.hpp first: it lists all fields. A new field
+// is optional, so that manifests of older builds stay valid.
 #include "config/manifest.hpp"
 
 #include <algorithm>
@@ -45,7 +47,7 @@ std::vector<std::string> text_list_member(const json& object, const char* name, 
   return list.get<std::vector<std::string>>();
 }
 
-/// Names by which runs would store two values as one.
+/// Refuses names under which runs would store two values as one.
 void require_own_names(const std::vector<Measure>& measures, const std::string& owner) {
   for (const Measure& measure : measures) {
     const auto same = [&](const Measure& other) { return other.name == measure.name; };
@@ -139,7 +141,7 @@ json json_of(const std::vector<HeadValue>& values) {
   return all;
 }
 
-/// Of a head; a manifest of an older build has none.
+/// Reads the forms of a head. A manifest of an older build has none.
 void read_forms(const json& in, const std::string& owner, ManifestOffer& offer) {
   if (!in.contains("forms")) return;
   const std::string forms = "\"forms\" of " + owner;
@@ -154,7 +156,8 @@ void read_forms(const json& in, const std::string& owner, ManifestOffer& offer) 
          .couples_sequences = member(form, "couples_sequences", json::value_t::boolean, forms).get<bool>()});
 }
 
-/// `type` chooses the plugin in every table, and [data] has options of Encore's own.
+/// Refuses options with reserved names: `type` chooses the plugin in every table, and [data] has options of
+/// Encore's own.
 void require_free_options(const ManifestOffer& offer, const std::string& owner) {
   if (offer.options.find("type") != nullptr)
     throw Error(owner + " declares an option \"type\", which is reserved");
@@ -186,7 +189,7 @@ ManifestOffer offer_from_json(const json& in) {
   return offer;
 }
 
-/// Everything a manifest says, by what people call it.
+/// Returns everything that a manifest states, keyed by the name that messages use.
 std::map<std::string, std::string> statements(const Manifest& manifest) {
   std::map<std::string, std::string> all = {{"its name", manifest.name},
                                             {"its version", manifest.version},
@@ -283,7 +286,7 @@ Manifest manifest_from_json(const json& in) {
   manifest.version = text_member(in, "version", "the manifest");
   manifest.fingerprint = text_member(in, "fingerprint", "the manifest");
   manifest.library = text_member(in, "library", "the manifest");
-  // The library lies beside its manifest; a path could lead elsewhere.
+  // The library lies beside its manifest, and a path could lead elsewhere.
   if (manifest.library.empty() || manifest.library.find('/') != std::string::npos)
     throw Error("\"library\" of the manifest must be a file name, found \"" + manifest.library + "\"");
   for (const json& offer : member(in, "offers", json::value_t::array, "the manifest"))

@@ -1,5 +1,5 @@
-// Manifest: what a plugin says about itself beside its shared object, read before anything is loaded. Both
-// programs use it; the control program never loads a plugin. Read next: catalogue.hpp.
+// Manifest is what a plugin states about itself beside its shared object. Both programs read it before
+// anything is loaded; the control program never loads a plugin. Read next: catalogue.hpp.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 namespace encore {
 
-/// Of "layer". Throws Error for an unknown kind.
+/// Returns the kind with this name, such as "layer". Throws Error for an unknown kind.
 Kind kind_from_name(const std::string& name);
-/// "a layer", "an optimizer"
+/// Returns "a layer", "an optimizer".
 std::string with_article(Kind kind);
-/// layer "self_attention"
+/// Returns the kind and the name: layer "self_attention".
 std::string title_of(Kind kind, const std::string& name);
 
 /// A column that a head reads, or an output that it gives. Sizes are numbers, or "width", "classes" or
@@ -27,13 +27,13 @@ struct HeadValue {
   Space space = Space::tokens;
   ColumnType type = ColumnType::integers;
   std::string width = "1";  ///< values per row
-  std::string below = {};   ///< of a column of integers: no number is as large; empty: no bound
+  std::string below = {};   ///< of a column of integers: the exclusive upper bound; empty: no bound
   bool on_request = false;  ///< of an output: OutputRule::on_request
 
   friend bool operator==(const HeadValue&, const HeadValue&) = default;
 };
 
-/// What a head with its default options asks of a task whose column "targets" lies over one of these spaces.
+/// What a head with its default options needs from a task whose column "targets" is over one of these spaces.
 struct HeadForm {
   std::vector<Space> targets = {};
   std::vector<Space> reads = {};  ///< whose states it gets
@@ -46,7 +46,7 @@ struct HeadForm {
   friend bool operator==(const HeadForm&, const HeadForm&) = default;
 };
 
-/// Offer (encore/plugin.hpp) without the code.
+/// A type that a plugin offers: Offer (encore/plugin.hpp) without the code.
 struct ManifestOffer {
   Kind kind = Kind::layer;
   std::string name;
@@ -62,7 +62,7 @@ struct ManifestOffer {
   std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/head_forms.hpp
 };
 
-/// The fields that the task needs and the reader does not give, whatever its options.
+/// Returns the fields that the task needs and that the reader does not give under any options.
 std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader);
 
 struct Manifest {
@@ -76,21 +76,21 @@ struct Manifest {
   std::filesystem::path library_path() const { return file.parent_path() / library; }
 };
 
-/// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth",
-/// "optional"}, "measures", "select", "adopted"}, of a reader {"gives", "may_give"}, of a head {"forms":
-/// [{"targets", "reads", "columns", "optional_columns", "outputs", "ties", "couples_sequences"}]}; empty
-/// lists of what is optional are left out.
+/// Returns {"kind", "name", "version", "summary", "options"}; for a task also {"needs": {"structure",
+/// "truth", "optional"}, "measures", "select", "adopted"}, for a reader {"gives", "may_give"}, for a head
+/// {"forms": [{"targets", "reads", "columns", "optional_columns", "outputs", "ties", "couples_sequences"}]}.
+/// Empty lists of optional things are left out.
 nlohmann::json offer_to_json(const ManifestOffer& offer);
 
-/// {"format": 2, "name", "version", "fingerprint", "library", "offers"}
+/// Returns {"format": 2, "name", "version", "fingerprint", "library", "offers"}.
 nlohmann::json manifest_to_json(const Manifest& manifest);
-/// Throws Error that names the field which is missing or wrong.
+/// Throws Error that names the missing or wrong field.
 Manifest manifest_from_json(const nlohmann::json& json);
 /// Throws Error that names the file.
 Manifest load_manifest(const std::filesystem::path& file);
 
-/// What a manifest says otherwise than its library, by name and with both values; empty when they agree.
-/// `library` is what make_manifest (plugin_host/loader.hpp) tells.
+/// Returns where a manifest differs from its library, by name and with both values; empty when they agree.
+/// `library` is what make_manifest (plugin_host/loader.hpp) reads from the library.
 std::string manifest_difference(const Manifest& manifest, const Manifest& library);
 
 }  // namespace encore

@@ -1,3 +1,5 @@
+// Writes the tables of options as Markdown. Read markdown.hpp first. After a change of the layout,
+// document_page_test and plugin_pages_test write the pages again.
 #include "config/markdown.hpp"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ const Schema& core_schema(const std::string& name) {
   return found->second();
 }
 
-/// Of a task.
+/// Returns the table of the measures of a task.
 std::string measures_table(const ManifestOffer& offer) {
   if (offer.measures.empty()) return "";
   std::string text = "\n| measure | better | meaning |\n|---|---|---|\n";

@@ -1,6 +1,6 @@
-// NotBuilt: a component of Encore that a call needs and that the build does not have yet: a program that
-// holds some verbs, or a plugin that ships. Place in the flow: the code that looks for a component throws it;
-// cli/program.cpp has ./exp build the component and call again, or names the command that builds it.
+// NotBuilt names a component of Encore that a call needs and that the build does not have yet: a program that
+// holds some verbs, or a plugin that ships. The code that looks for a component throws it; cli/program.cpp
+// has ./exp build the component and calls again, or names the command that builds it.
 #pragma once
 
 #include <exception>
@@ -10,11 +10,11 @@
 
 namespace encore {
 
-/// It is not an Error, so that code which catches errors, to add a place or to continue without something,
-/// lets it pass.
+/// It does not derive from Error, so that code which catches errors, to add a place or to continue without
+/// something, lets it pass.
 class NotBuilt : public std::exception {
  public:
-  /// `names` as `./exp build NAME...` takes them; `folder` is where the components would lie.
+  /// `names` are as `./exp build NAME...` takes them; `folder` is where the components would lie.
   NotBuilt(std::vector<std::string> names, const std::filesystem::path& folder) : names_(std::move(names)) {
     std::string list;
     for (const std::string& name : names_) list += " " + name;

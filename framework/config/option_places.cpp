@@ -1,3 +1,4 @@
+// Finds the tables that take an option and words them for messages. Read option_places.hpp first.
 #include "config/option_places.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_places = 3;
 
-/// "; it is an option of [a], [b] and [c]"; empty for none and for too many.
+/// Returns "; it is an option of [a], [b] and [c]", or an empty string for no table or too many.
 std::string option_of(const std::vector<std::string>& owners) {
   if (owners.empty() || owners.size() > most_places) return "";
   std::string text = "; it is an option of ";
@@ -30,7 +31,7 @@ bool is_at_the_top(const std::string& option) {
   return option == "seeds" || top_schema().find(option) != nullptr;
 }
 
-/// Whether the table names a type of that kind which has the option.
+/// Returns whether the table names a type of that kind which has the option.
 bool takes(const Value& table, Kind kind, const Catalogue& catalogue, const std::string& option) {
   const Value::Member* type = table.find("type");
   if (type == nullptr || !type->value.is_text()) return false;
@@ -38,7 +39,7 @@ bool takes(const Value& table, Kind kind, const Catalogue& catalogue, const std:
   return offer != nullptr && offer->options.find(option) != nullptr;
 }
 
-/// The type of the norm where it has no table of its own; empty where it has one.
+/// Returns the type of the norm if it has no table of its own, otherwise an empty string.
 std::string norm_without_table(const Value& root) {
   const Value* norm = root.at({"model", "norm"});
   const std::string name = norm != nullptr && norm->is_text()
@@ -65,7 +66,7 @@ std::vector<std::string> OptionPlaces::tables_with(const std::string& option) co
   struct OwnTable {
     const char* key;
     const Schema& schema;
-    bool always;  ///< an experiment has it, whether its file names it or not
+    bool always;  ///< whether an experiment has the table even if its file does not name it
   };
   const OwnTable own[] = {{"data", data_schema(), true},
                           {"model", model_schema(), true},

@@ -1,5 +1,5 @@
-// OptionPlaces: which tables of an experiment take an option of a given name, for messages about one that is
-// written elsewhere. Place in the flow: validate.hpp asks when it meets a name that its schema lacks.
+// OptionPlaces finds the tables of an experiment that take an option of a given name, for messages about an
+// option in the wrong table. validate.hpp asks it when it meets a name that its schema lacks.
 #pragma once
 
 #include <string>
@@ -14,18 +14,18 @@ class OptionPlaces {
  public:
   /// Knows Encore's own tables only.
   OptionPlaces() = default;
-  /// Knows also the tables of the plugins that the document `root` names; both outlive it.
+  /// Also knows the tables of the plugins that the document `root` names. Both arguments outlive this object.
   OptionPlaces(const Value& root, const Catalogue& catalogue) : root_(&root), catalogue_(&catalogue) {}
 
-  /// Dotted keys: {"optimizer"}, {"model.layer.attention", "model.layer.local"}; without [sweep]. None where
-  /// there are so many that naming them would help nobody.
+  /// Returns dotted keys: {"optimizer"}, {"model.layer.attention", "model.layer.local"}; without [sweep].
+  /// Returns nothing if there are too many tables for a useful message.
   std::vector<std::string> tables_with(const std::string& option) const;
 
-  /// `; it is an option of [optimizer]` or `; it stands at the top of the file`; empty where no table takes
-  /// it, or too many.
+  /// Returns `; it is an option of [optimizer]` or `; it stands at the top of the file`. Returns an empty
+  /// string if no table takes it, or too many do.
   std::string used(const std::string& option) const;
-  /// The same of plugins that the experiment does not use: `; it is an option of optimizer "sgd"`. Or, of a
-  /// table, how it is written: `; it is written [model.head]`.
+  /// Returns the same for plugins that the experiment does not use: `; it is an option of optimizer "sgd"`.
+  /// For the name of a table it returns how to write the table: `; it is written [model.head]`.
   std::string other(const std::string& name) const;
 
  private:

@@ -1,3 +1,5 @@
+// Words options, measures and fields for tables. The pages in docs/reference show these words, so a change
+// here changes them.
 #include "config/option_text.hpp"
 
 #include "base/measure_json.hpp"

@@ -1,5 +1,5 @@
-// An option, a measure, or the fields of a task or reader in words, as tables of help and of documentation
-// show them. See markdown.hpp and `exp plugin info`.
+// Words an option, a measure, or the fields of a task or reader for tables of help and documentation.
+// markdown.hpp and `exp plugin info` use it.
 #pragma once
 
 #include <string>
@@ -11,29 +11,29 @@ namespace encore {
 
 struct ManifestOffer;
 
-/// "integer", "number, seconds"
+/// Returns the type with its unit: "integer", "number, seconds".
 std::string type_text(const Option& option);
-/// As it would stand in an experiment file: 0.1, "relu", [1, 2]; empty where there is no default.
+/// Returns the default as an experiment file writes it: 0.1, "relu", [1, 2]; empty if there is none.
 std::string default_text(const Option& option);
-/// `"relu", "gelu"` or "at least 0, below 1" or nothing.
+/// Returns `"relu", "gelu"` or "at least 0, below 1" or an empty string.
 std::string limits_text(const Option& option);
 
-/// `It reads the fields "words", to learn and to be scored also "tags"` or `It gives the fields "words",
-/// "tags"`; empty for other kinds.
+/// Returns `It reads the fields "words", to learn and to be scored also "tags"` or `It gives the fields
+/// "words", "tags"`; empty for other kinds.
 std::string fields_text(const ManifestOffer& offer);
 
-/// A row of what a head reads or gives, for tables: `column`, `targets`, `tokens`, `integers below classes`.
+/// A row of a table of what a head reads or gives: `column`, `targets`, `tokens`, `integers below classes`.
 struct HeadRow {
   std::string what;  ///< "states", "column", "column, where there is one", "output", "parameter"
   std::string name, space, values;
 };
 /// Returns the rows of one form.
 std::vector<HeadRow> head_rows(const HeadForm& form);
-/// "Of a task with targets over tokens or picked:", what stands above such a table.
+/// Returns the sentence above such a table: "With a task of any kind, the head reads and gives:".
 std::string head_form_text(const ManifestOffer& offer, const HeadForm& form);
-/// "higher", "lower", or "-" for a table and for what is only watched.
+/// Returns "higher" or "lower", or "-" for a matrix and for a measure without a direction.
 std::string better_text(const Measure& measure);
-/// Its help, and that not all data have it.
+/// Returns the help of a measure, and says so if not all data have it.
 std::string meaning_text(const Measure& measure);
 
 }  // namespace encore

@@ -1,3 +1,5 @@
+// Writes origins as JSON, reads them back, and finds the place of an option. Read origin.hpp first. Databases
+// hold this JSON, so its form stays.
 #include "config/origin.hpp"
 
 #include <cstdlib>
@@ -10,7 +12,7 @@ namespace {
 
 constexpr Source all_sources[] = {Source::fallback, Source::file, Source::sweep, Source::command_line};
 
-// "a:b.toml:14:3" -> file, line, column; a text without two numbers at its end is a file.
+// Parses "a:b.toml:14:3" into file, line, column. A string without two numbers at its end is a file.
 Place place_from_text(const std::string& text) {
   const std::size_t second = text.rfind(':');
   const std::size_t first = second == std::string::npos || second == 0 ? second : text.rfind(':', second - 1);

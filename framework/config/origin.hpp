@@ -1,5 +1,5 @@
-// Origin: which of default, file, sweep or command line a value comes from, and the place where it was
-// written. Stored with every parameter of a run; also the way back from a dotted key to file:line:column.
+// Origin says which of default, file, sweep or command line a value comes from, and where it was written. It
+// is stored with every parameter of a run, and leads from a dotted key to file:line:column.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ enum class Source { fallback, file, sweep, command_line };
 /// "default", "file", "sweep", "command line"
 const char* name_of(Source source);
 
-/// The place of a default is that of the table in which the option was left out.
+/// The place of a default is the table in which the option was left out.
 struct Origin {
   Source source = Source::file;
   Place place;
@@ -25,15 +25,15 @@ struct Origin {
 /// One entry per option, by dotted key: "model.layer.attention.heads".
 using Origins = std::map<std::string, Origin>;
 
-/// {"model.width": {"source": "file", "at": "wnut17.toml:14:3"}, ...}; "at" is absent where no place is
-/// known.
+/// Returns {"model.width": {"source": "file", "at": "wnut17.toml:14:3"}, ...}; "at" is absent if the place is
+/// unknown.
 nlohmann::json origins_to_json(const Origins& origins);
 Origins origins_from_json(const nlohmann::json& json);
 
-/// The place of an option, or of the first option of a table when `key` names a table.
+/// Returns the place of an option, or of the first option of a table when `key` names a table.
 Place place_of(const Origins& origins, const std::string& key);
 
-/// "wnut17.toml:14:3: message", the form of every message about an option.
+/// Returns "wnut17.toml:14:3: message", the form of every message about an option.
 std::string located(const Origins& origins, const std::string& key, const std::string& message);
 
 }  // namespace encore

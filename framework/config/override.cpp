@@ -1,4 +1,4 @@
-// Parses the words of the command line into keys with values, with the place of each for messages.
+// Parses the arguments -S, --grid and --seeds into keys with values, and gives each a place for messages.
 #include "config/override.hpp"
 
 #include <charconv>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// More are a slip of the pen: a sweep has no more points (plan/sweep.hpp).
+/// A sweep has at most this many points (plan/sweep.hpp), so more seeds are a typing error.
 constexpr std::int64_t most_seeds = 100000;
 
 void set_origin(Value& value, const Origin& origin) {
@@ -30,12 +30,12 @@ Value parse_value(const std::string& text) {
     Value parsed = parse_toml("value = " + text, "");
     if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
   } catch (const Error&) {
-    // no TOML value: text without quotes
+    // not a TOML value: a string without quotes
   }
   return {text, {}};
 }
 
-/// "key=value" with its two sides; `usage` says what to write.
+/// Splits "key=value" into its two sides; `usage` says what to write instead.
 Override split(const std::string& text, const std::string& usage, std::string& value) {
   const std::size_t equal = text.find('=');
   if (equal == std::string::npos || equal == 0) throw Error(usage);
@@ -45,7 +45,7 @@ Override split(const std::string& text, const std::string& usage, std::string& v
   return out;
 }
 
-/// At commas outside of brackets and quotes, without blanks around the parts.
+/// Splits at commas outside of brackets and quotes, and removes blanks around the parts.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;

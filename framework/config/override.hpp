@@ -1,4 +1,4 @@
-// Override: what the command line changes in an experiment file: `-S key=value` sets an option, `--grid
+// Override is a change of an experiment file by the command line: `-S key=value` sets an option, `--grid
 // key=a,b` varies it, `--seeds 1-5` is the list of seeds. Read next: experiment_file.hpp, which holds them.
 #pragma once
 
@@ -16,21 +16,21 @@ struct Override {
   Value value;  ///< with the origin "command line"; of --grid and --seeds a list
 };
 
-/// Of the text of an argument in the place of its value, which is stored with every run.
+/// The longest part of an argument that is kept as the place of its value and stored with every run.
 inline constexpr std::size_t longest_override = 300;
 
-/// The value is read as TOML (3, true, [1, 2], {type = "sgd"}); what is no TOML is text. Throws Error without
-/// "=".
+/// Reads the value as TOML (3, true, [1, 2], {type = "sgd"}), or as a string if it is not valid TOML. Throws
+/// Error without "=".
 Override parse_override(const std::string& text);
 
-/// "model.layers=2,4": values as those of -S, separated by commas outside of brackets and quotes. Throws
-/// Error.
+/// Parses "model.layers=2,4": values as those of -S, separated by commas outside of brackets and quotes.
+/// Throws Error.
 Override parse_grid(const std::string& text);
 
-/// "1-5" or "1,4,7-9". Throws Error.
+/// Parses "1-5" or "1,4,7-9". Throws Error.
 Override parse_seeds(const std::string& text);
 
-/// The sweep of the command line, as it was written.
+/// The sweep of the command line, in the words of the user.
 struct SweepTexts {
   std::vector<std::string> grid = {};     ///< --grid
   std::optional<std::string> seeds = {};  ///< --seeds

@@ -1,3 +1,5 @@
+// Resolves the tables of one run: finds each table, validates it, and puts it into the result with its
+// defaults. across_tables.cpp then checks what several tables decide together. Read next: validate.hpp.
 #include "config/resolve.hpp"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ bool is_layer_name(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, fits);
 }
 
-/// The parts of a dotted key.
+/// Returns the parts of a dotted key.
 std::vector<std::string> split(const std::string& key) {
   std::vector<std::string> path(1);
   for (const char letter : key) {
@@ -51,7 +53,7 @@ class Resolver {
     return std::move(resolved_);
   }
 
-  /// All but what several tables have to agree on.
+  /// Resolves each table by itself.
   void tables() {
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
     const Value* from = root_.at({"model", "from"});
@@ -68,7 +70,8 @@ class Resolver {
   }
 
  private:
-  /// [distil], where there is one; plan/parent_filler.cpp has looked at what its teacher names.
+  /// Resolves [distil] if there is one. plan/parent_filler.cpp has already found the run that its teacher
+  /// names.
   void distil() {
     if (root_.find("distil") == nullptr) return;
     const Value* table = core_table("distil", distil_schema(), {"teacher"});
@@ -99,7 +102,8 @@ class Resolver {
     return names.empty() ? " as its type" : " as its type: " + quoted_list(names);
   }
 
-  /// `need` says what the table must have; it is asked only where there is none.
+  /// Returns the table, or null. `need` says what the table must contain; it is called only if the table is
+  /// missing.
   const Value* find_table(const std::string& key, const std::function<std::string()>& need) {
     const Value* table = root_.at(split(key));
     if (table == nullptr) {
@@ -126,14 +130,14 @@ class Resolver {
     resolved_.tables[key] = {std::move(checked.values.options), checked.schema, checked.offer};
   }
 
-  /// The table, or null where there is none.
+  /// Returns the table, or null if there is none.
   const Value* core_table(const std::string& key, const Schema& schema,
                           const std::vector<std::string>& inner = {}) {
     const Value* table = find_table(key, [&] {
       std::vector<std::string> needed;
       for (const Option& option : schema.options())
         if (option.required) needed.push_back(option.name);
-      // Of [train] no option is required by itself (across_tables.cpp).
+      // No option of [train] is required by itself (across_tables.cpp).
       return "it must have " + (needed.empty() ? "\"epochs\" or \"steps\"" : quoted_list(needed));
     });
     if (table == nullptr) return nullptr;
@@ -161,7 +165,7 @@ class Resolver {
     keep(rule.key, std::move(*checked));
   }
 
-  /// What trains nothing needs no files.
+  /// A run that trains nothing needs no files.
   bool needs_files() const {
     const Value* epochs = root_.at({"train", "epochs"});
     const auto* count = epochs == nullptr ? nullptr : std::get_if<std::int64_t>(&epochs->data);
@@ -177,8 +181,8 @@ class Resolver {
     return without;
   }
 
-  /// Paths of [data] start from data.root, which itself starts from the folder of the file that names it.
-  /// False where it names none.
+  /// Sets `root` to data.root, from which the paths of [data] start. A relative data.root starts from the
+  /// folder of the file that names it. Returns false if its path is wrong.
   bool data_root(std::optional<std::string>& root) {
     const Value* named = root_.at({"data", "root"});
     if (named == nullptr || !named->is_text()) return true;
@@ -192,7 +196,7 @@ class Resolver {
     }
   }
 
-  /// Relative paths start from `root` where there is one.
+  /// Relative paths start from `root` if it is set.
   std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table,
                                       const std::optional<std::string>& root = {}) {
     const Value::Member* type = table.find("type");
@@ -214,7 +218,7 @@ class Resolver {
       return std::nullopt;
     }
     const Schema& schema = catalogue_.table_options(*offer);
-    // [data] is Encore's own table first.
+    // [data] also has options of Encore's own.
     const bool shared = !host_options(kind).options().empty();
     const TableName name{key, shared ? "[" + key + "]" : title_of(offer->kind, offer->name)};
     const bool whole = kind != Kind::reader || needs_files();
@@ -250,7 +254,7 @@ class Resolver {
     }
   }
 
-  /// Where the table of a layer has no type because another one is meant: `; or did you mean
+  /// Returns a suggestion for a layer table without a type: `; or did you mean
   /// [model.layer.attention]?`
   std::string mistaken_for(const std::string& key) const {
     std::vector<std::string> others;
@@ -275,7 +279,7 @@ class Resolver {
     }
   }
 
-  /// table: [model] or [model.decoder], whose blocks may name the same layers.
+  /// `table` is [model] or [model.decoder]. Blocks of both may name the same layers.
   void block(const std::string& key, const Value& table, const Value& layers, std::set<std::string>& used) {
     const Value::Member* block = table.find("block");
     if (block == nullptr || !block->value.is_array()) return;
@@ -301,7 +305,8 @@ class Resolver {
     }
   }
 
-  // A norm without a table of its own is a layer type with its defaults; resolved it always has a table.
+  // A norm without a table of its own is a layer type with its defaults. In the resolved experiment it has a
+  // table.
   void norm(const Value& model, const Value& layers, std::map<std::string, Checked>& checked,
             std::set<std::string>& used) {
     const auto table = resolved_.tables.find("model");

@@ -1,4 +1,4 @@
-// What a path starts from is decided by where it was written.
+// The origin of a path decides from which folder it starts. Read resolve_path.hpp first.
 #include "config/resolve_path.hpp"
 
 #include <cstdlib>

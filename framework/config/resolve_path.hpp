@@ -1,5 +1,5 @@
-// Paths as experiment files write them, with environment variables and relative to the file, as absolute
-// ones. Place in the flow: validate.hpp, for every option that is a path; data.root before the others.
+// Turns paths as experiment files write them, with environment variables and relative to the file, into
+// absolute ones. validate.hpp calls it for every option that is a path, and for data.root before the others.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace encore {
 
 /// Expands ${NAME} from the environment. Throws Error naming a variable that is not set.
 std::string expand_variables(const std::string& text);
-/// An absolute path without dots, relative to `root` or to the folder of the file in `origin`.
+/// Returns an absolute path without dots, relative to `root` or to the folder of the file in `origin`.
 std::string resolve_path(const std::string& text, const Origin& origin,
                          const std::optional<std::string>& root);
 

@@ -1,3 +1,5 @@
+// Writes schemas and values as JSON and reads them back. Manifests and specifications hold this JSON, so its
+// fields stay.
 #include "config/schema_json.hpp"
 
 #include <nlohmann/json.hpp>

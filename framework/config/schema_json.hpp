@@ -1,5 +1,5 @@
-// Schema and Options as JSON: schemas travel in manifests, values in specifications.
-// A float keeps its kind (1.0 stays 1.0), so that what is written reads back equal.
+// Converts Schema and Options to JSON: schemas travel in manifests, values in specifications. A float keeps
+// its kind (1.0 stays 1.0), so that a value reads back equal.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,15 +11,15 @@ namespace encore {
 /// "boolean", "integer", "number", "text", "path", "text list"
 const char* name_of(OptionType type);
 
-/// [{"name", "type", "default", "required", "choices", "min", "max", "exclusive_min", "exclusive_max",
-/// "unit", "help"}]
+/// Returns [{"name", "type", "default", "required", "choices", "min", "max", "exclusive_min",
+/// "exclusive_max", "unit", "help"}].
 nlohmann::json schema_to_json(const Schema& schema);
 /// Throws Error that names the option and the field.
 Schema schema_from_json(const nlohmann::json& json);
 
 nlohmann::json option_value_to_json(const OptionValue& value);
 nlohmann::json options_to_json(const Options& options);
-/// Reads a value as the option's type says (an integer is accepted as a number). Throws Error when it is
+/// Reads a value according to the option's type (an integer is accepted as a number). Throws Error if it has
 /// another type.
 OptionValue option_value_from_json(const nlohmann::json& json, OptionType type);
 

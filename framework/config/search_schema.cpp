@@ -1,4 +1,4 @@
-// As for core_schema.cpp, docs/reference/training_options.md is written from these.
+// The options of [sweep] and [search]. docs/reference/training_options.md is written from them.
 #include "config/search_schema.hpp"
 
 namespace encore {

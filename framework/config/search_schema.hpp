@@ -1,5 +1,5 @@
-// The schemas of [sweep] and [search]: which points of a space are trained. No run has these tables: plan/
-// reads them and makes runs. Read next: plan/sweep.hpp, plan/search/search.hpp.
+// The schemas of [sweep] and [search], which decide the points of a space that are trained. No run has these
+// tables: plan/ reads them and makes runs. Read next: plan/sweep.hpp, plan/search/search.hpp.
 #pragma once
 
 #include <encore/options.hpp>

@@ -1,4 +1,4 @@
-// Every refusal says what may be written instead.
+// Parses and checks train.select. Every refusal says what may be written instead.
 #include "config/selection.hpp"
 
 #include "base/host_measures.hpp"
@@ -32,7 +32,7 @@ std::vector<Measure> measures_of(const ManifestOffer& task) {
   return all;
 }
 
-/// Everything that certainly is there: what a message offers.
+/// Returns the selections that are possible with all data. Messages offer them.
 std::vector<std::string> sure_selections(const std::vector<Measure>& measures) {
   std::vector<std::string> all;
   for (const Measure& measure : measures)

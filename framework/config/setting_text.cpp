@@ -1,4 +1,4 @@
-// Numbers by their shortest text, arrays in brackets, long paths cut to their last two parts.
+// Writes numbers in their shortest form, arrays in brackets, and long paths by their last two parts.
 #include "config/setting_text.hpp"
 
 #include <nlohmann/json.hpp>

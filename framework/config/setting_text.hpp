@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// A setting as the experiment file writes it, but without quotes; paths by their last two parts.
+/// Returns a setting as the experiment file writes it, but without quotes; paths by their last two parts.
 std::string setting_text(const nlohmann::json& value);
 
 }  // namespace encore

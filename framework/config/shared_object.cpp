@@ -1,3 +1,5 @@
+// Reads the header of an ELF file and compares the size that it declares with that of the file. Read
+// shared_object.hpp first.
 #include "config/shared_object.hpp"
 
 #include <elf.h>
@@ -16,8 +18,8 @@ std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t si
   return count == 0 ? 0 : offset + count * size;
 }
 
-/// Up to where the header says that the file reaches: the tables of segments and sections, of which linkers
-/// write the latter last.
+/// Returns the size of the file that its header declares: the end of the tables of segments and sections.
+/// Linkers write the latter last.
 std::uint64_t told_size(const Elf64_Ehdr& header) {
   return std::max({std::uint64_t{sizeof header}, end_of(header.e_phoff, header.e_phnum, header.e_phentsize),
                    end_of(header.e_shoff, header.e_shnum, header.e_shentsize)});

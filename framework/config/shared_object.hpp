@@ -1,5 +1,5 @@
-// What can be seen of a shared object without loading it: whether it is a whole ELF file. The control program
-// never loads a plugin, and dlopen of a file that was cut while it was copied can end the process.
+// Checks a shared object without loading it: whether it is a whole ELF file. The control program never loads
+// a plugin, and dlopen of a file that was cut while it was copied can end the process.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// `p.so: is cut off at 4096 of 71320 bytes; build it again or copy it whole`; empty for a whole file.
+/// Returns `p.so: is cut off at 4096 of 71320 bytes; build it again or copy it whole`; empty for a good file.
 std::string shared_object_problem(const std::filesystem::path& file);
 
 }  // namespace encore

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_site_bytes = std::size_t{1} << 20;
 constexpr const char* table_name = "slurm";
 
-/// What jobs are given by Encore itself, and what decides it where something does.
+/// An option of a job that Encore sets itself, and the option of site.toml that decides it, if there is one.
 struct OwnOption {
   const char* name;
   const char* by;
@@ -44,27 +44,27 @@ Place place_in(const ValidTable& table, const std::string& option) {
   return found == table.origin.end() ? Place{} : found->second.place;
 }
 
-// --- forms of texts; std::regex needs a stack as deep as the text is long ---
+// --- forms of strings; std::regex needs a stack as deep as the string is long ---
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Numbers with a colon between them.
+/// Returns true for numbers with a colon between them.
 bool are_numbers(std::string_view text, std::size_t most) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return is_number(text);
   return most > 1 && is_number(text.substr(0, colon)) && are_numbers(text.substr(colon + 1), most - 1);
 }
 
-/// "30", "4:00:00", "1-12", "1-12:30:00"
+/// Returns true for "30", "4:00:00", "1-12", "1-12:30:00".
 bool is_time(std::string_view text) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) return are_numbers(text, 3);
   return is_number(text.substr(0, dash)) && are_numbers(text.substr(dash + 1), 3);
 }
 
-/// "8G"
+/// Returns true for sizes such as "8G".
 bool is_memory(std::string_view text) {
   if (!text.empty() && std::string_view("KMGT").find(text.back()) != std::string_view::npos)
     text.remove_suffix(1);
@@ -78,7 +78,7 @@ bool is_plain_word(std::string_view text) {
          text.find_first_of("\"'$`\\") == std::string_view::npos;
 }
 
-/// Every brace opens {ranks} or {cpus}.
+/// Returns true if every brace opens {ranks} or {cpus}.
 bool is_rank_command(std::string_view text) {
   if (text.empty() || text.front() == '-' || white_space.find(text.front()) != std::string_view::npos ||
       text.front() == '{')

@@ -1,7 +1,7 @@
-// SiteFile: what a cluster wants to know of jobs (site.toml): partition, account, limits, modules. It is
-// checked like an experiment file, with line and column, and is never part of a run's identity.
-// Place in the flow: app/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is
-// for users.
+// SiteFile is site.toml: what a cluster needs to know about jobs, such as partition, account, limits and
+// modules. It is checked like an experiment file, with line and column, and is never part of a run's
+// identity. app/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is for
+// users.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// [slurm] of a site file. A text that is empty is not passed on.
+/// The table [slurm] of a site file. An empty string is not passed on.
 struct SlurmSite {
   std::string partition = {}, account = {}, time = {}, memory = {}, gpus = {};
   int cpus = 0;                           ///< of each worker or rank, its threads; 0: Slurm's default
@@ -34,9 +34,9 @@ const Schema& slurm_schema();
 
 /// Throws ConfigErrors with everything that is wrong. `name` stands for the file in messages.
 SlurmSite parse_site(const std::string& text, const std::string& name);
-/// Throws ConfigErrors too where the file cannot be read.
+/// Throws ConfigErrors also if the file cannot be read.
 SlurmSite load_site(const std::filesystem::path& file);
-/// $XDG_CONFIG_HOME/encore/site.toml, else ~/.config/encore/site.toml; empty without either variable.
+/// Returns $XDG_CONFIG_HOME/encore/site.toml, else ~/.config/encore/site.toml; empty without either variable.
 std::filesystem::path default_site_file();
 
 }  // namespace encore

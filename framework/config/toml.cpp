@@ -1,3 +1,5 @@
+// Parses TOML with toml++ and converts its nodes to Values with their places. Read toml.hpp first;
+// toml_scan.hpp finds what toml++ cannot handle.
 #include "config/toml.hpp"
 
 #include <algorithm>
@@ -26,8 +28,8 @@ Value::Table convert_table(const toml::table& table, const std::string& file) {
   for (const auto& [key, node] : table) {
     Value value = convert(node, file);
     Origin key_origin{Source::file, place_of(key.source(), file)};
-    // toml++ gives a table that only its sub-tables open ([model.layer.a] without [model]) no place of its
-    // own.
+    // toml++ gives no place to a table that only its sub-tables open ([model.layer.a] without
+    // [model]).
     if (value.origin.place.line == 0) value.origin = key_origin;
     members.push_back({std::string(key.str()), std::move(key_origin), std::move(value)});
   }
@@ -84,7 +86,7 @@ Value convert(const toml::node& node, const std::string& file) {
   return value;
 }
 
-/// What is mostly meant by a slip that the parser calls by another name.
+/// Returns the likely cause of an error that the parser calls by another name.
 std::string hint(std::string_view description) {
   const std::pair<std::string_view, std::string> hints[] = {
       {"could not determine value type", "; text needs quotes"},
@@ -95,8 +97,8 @@ std::string hint(std::string_view description) {
   return "";
 }
 
-/// As toml++ says it; but of a key with quotes that stands twice it has recorded some letters twice too, so
-/// that the place alone says which key it is.
+/// Returns the words of toml++. For a quoted key that stands twice, toml++ has recorded some letters twice,
+/// so the words leave the key out and the place names it.
 std::string described(const toml::parse_error& error) {
   const std::string description(error.description());
   const std::size_t key = description.find(" '");

@@ -1,3 +1,5 @@
+// Scans TOML text character by character and counts the levels of keys, tables and arrays. Read toml_scan.hpp
+// first.
 #include "config/toml_scan.hpp"
 
 #include <array>
@@ -18,7 +20,7 @@ bool is_ascii(char letter) {
   return static_cast<unsigned char>(letter) < 0x80U;
 }
 
-/// The sequence of two to four bytes that `text` begins with; empty where it is malformed.
+/// Returns the UTF-8 sequence of two to four bytes at the beginning of `text`; empty if it is malformed.
 std::string_view sequence(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead >= 0xF0U ? 4 : lead >= 0xE0U ? 3 : 2;
@@ -28,7 +30,7 @@ std::string_view sequence(std::string_view text) {
   return text.substr(0, size);
 }
 
-/// "U+201C"
+/// Returns the name of a character: "U+201C".
 std::string code_point_name(std::string_view sequence) {
   std::uint32_t code = static_cast<unsigned char>(sequence.front()) & (0xFFU >> (sequence.size() + 1));
   for (const char next : sequence.substr(1)) code = code << 6U | (static_cast<unsigned char>(next) & 0x3FU);
@@ -97,12 +99,12 @@ class TomlScan {
     advance(1);
   }
 
-  /// Of a text in quotes, which may have several lines where there are three; escapes only in double ones.
+  /// Skips a quoted string. It has several lines if it has three quotes, and escapes only in double quotes.
   void skip_text(char quote) {
     const std::size_t width = text_.compare(at_, 3, std::string(3, quote)) == 0 ? 3 : 1;
     advance(width);
     while (at_ < text_.size()) {
-      if (width == 1 && text_[at_] == '\n') return;  // no TOML; the line's end is looked at next
+      if (width == 1 && text_[at_] == '\n') return;  // not valid TOML; the end of the line is handled next
       if (quote == '"' && text_[at_] == '\\')
         advance(1);
       else if (text_.compare(at_, width, std::string(width, quote)) == 0)
@@ -111,7 +113,7 @@ class TomlScan {
     }
   }
 
-  /// Of more than three quotes at the end of such a text the first ones, at most two, belong to it.
+  /// Skips at most two further quotes at the end of such a string, because they belong to it.
   void end_text(char quote, std::size_t width) {
     advance(width);
     for (int i = 0; width == 3 && i < 2 && at_ < text_.size() && text_[at_] == quote; ++i) advance(1);

@@ -1,5 +1,5 @@
-// A look through TOML text before toml++ parses it, for what toml++ does not survive: it calls itself for
-// every part of a key and every table, and has no answer to some characters outside quotes.
+// Scans TOML text before toml++ parses it, for what makes toml++ fail: it recurses for every part of a key
+// and every table, and cannot handle some characters outside quotes.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ struct TomlFlaw {
   bool too_deep = false;
 };
 
-/// The first place where keys, tables and arrays together nest deeper than most_levels, or where a character
-/// that is not ASCII stands outside quotes and comments; nothing where there is none. The text need not be
-/// TOML: up to its first error, brackets, dots and quotes are understood as toml++ would. Malformed UTF-8 is
-/// left to toml++.
+/// Returns the first place where keys, tables and arrays together nest deeper than most_levels, or where a
+/// character that is not ASCII stands outside quotes and comments; nothing if there is none. The text need
+/// not be TOML: up to its first error, brackets, dots and quotes are read as toml++ reads them. Malformed
+/// UTF-8 is left to toml++.
 std::optional<TomlFlaw> find_toml_flaw(std::string_view text);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// The files are parsed again: merging keeps only what is used.
+// Parses the files again, because merging keeps only what is used. Read unused_tables.hpp first.
 #include "config/unused_tables.hpp"
 
 #include <optional>
@@ -11,10 +11,10 @@ namespace encore {
 
 namespace {
 
-/// Files with a [sweep] or [search] vary by these alone.
+/// The tables that a file replaces as a whole: its bases then vary nothing.
 constexpr const char* varying[] = {"sweep", "search"};
 
-/// "[sweep.grid] and [sweep.when]", and without such tables "[sweep]".
+/// Returns "[sweep.grid] and [sweep.when]", or "[sweep]" if it has no such tables.
 std::string named_tables(const Value::Member& table) {
   std::vector<std::string> names;
   if (table.value.is_table())
@@ -33,7 +33,7 @@ const Value::Member* first_varying(const Value& root) {
   return nullptr;
 }
 
-/// `roots`: the nearest file first.
+/// `roots` holds the nearest file first.
 void note_varying(const std::vector<Value>& roots, std::vector<std::string>& notes) {
   const Value::Member* used = nullptr;
   for (const Value& root : roots) {
@@ -51,7 +51,7 @@ const Value::Member* data_of(const Value& root) {
   return data != nullptr && data->value.is_table() ? data : nullptr;
 }
 
-/// The place of the file whose [data] replaces all that its bases have there.
+/// Returns the index of the file whose [data] replaces everything that its bases have there.
 std::optional<std::size_t> replaces_data(const std::vector<Value>& roots) {
   std::optional<std::size_t> typed;
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -91,7 +91,7 @@ std::vector<std::string> unused_tables(const std::vector<SourceFile>& sources) {
   try {
     for (const SourceFile& source : sources) roots.push_back(parse_toml(source.text, source.file));
   } catch (const ConfigErrors&) {
-    return notes;  // said where the file was loaded
+    return notes;  // reported when the file was loaded
   }
   note_varying(roots, notes);
   note_data(roots, notes);

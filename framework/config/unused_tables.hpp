@@ -1,7 +1,7 @@
-// What the bases of an experiment file say and the experiment does not use, because a nearer file says it in
-// its own way (experiment_file.hpp lists the rules). Such a replacement is as documented, and easily
-// overseen. Place in the flow: sources of an ExperimentFile -> here -> notes of `exp plan` and `exp run`. The
-// experiment itself does not depend on it.
+// Finds what the bases of an experiment file say and the experiment does not use, because a nearer file
+// replaces it (experiment_file.hpp lists the rules). Such a replacement is documented but easily overlooked.
+// The flow is: sources of an ExperimentFile -> here -> notes of `exp plan` and `exp run`. The experiment
+// itself does not depend on it.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace encore {
 
-/// One note each, with the places of both sides: a [sweep] or [search] beside that of a nearer file, and
-/// options of Encore's own in a [data] whose type a nearer file changes, other than those it sets itself.
-/// `sources` as ExperimentFile has them; files that are no TOML have no notes.
+/// Returns one note each, with the places of both sides: a [sweep] or [search] beside that of a nearer file,
+/// and options of Encore's own in a [data] whose type a nearer file changes, unless it sets them itself.
+/// `sources` are those of an ExperimentFile. Files with invalid TOML have no notes.
 std::vector<std::string> unused_tables(const std::vector<SourceFile>& sources);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// Option by option: who is unknown, who is wrong, who is missing.
+// Checks the options of a table one by one: unknown names, wrong values, missing options. Read validate.hpp
+// first.
 #include "config/validate.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::vector<std::string> names_of(const Schema& schema, const std::vector<std::s
   return names;
 }
 
-// The names a reader can choose from, if nothing near was found; long lists are left to the documentation.
+// Returns the names to choose from if no near name was found. Long lists are left to the documentation.
 std::string known_options(const std::vector<std::string>& names) {
   if (names.empty()) return "; it takes no options";
   return "; it takes " + quoted_list(names);
@@ -62,7 +63,7 @@ class TableCheck {
   ValidTable take() { return std::move(valid_); }
 
  private:
-  /// The very name in another table of the experiment says most, then a near one in this table.
+  /// Prefers the same name in another table of the experiment, then a near name in this table.
   std::string what_is_meant(const std::string& name, const std::vector<std::string>& names) const {
     const std::string near = did_you_mean(name, names);
     if (const std::string used = places_.used(name); !used.empty())

@@ -1,5 +1,5 @@
 // Checks one table against one Schema: unknown names with "did you mean", values (check_value.hpp), paths
-// (resolve_path.hpp), what is missing. Every table of an experiment goes through here, core and plugin alike.
+// (resolve_path.hpp), missing options. Every table of an experiment goes through here, core and plugin alike.
 // Read next: resolve.hpp.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace encore {
 
-/// How a table is called: `key` is its dotted name ("model.layer.attention", empty at the top), `owner` how
-/// messages name it (`layer "self_attention"`, `[train]`, `the experiment`).
+/// The names of a table: `key` is its dotted name ("model.layer.attention", empty at the top), `owner` is its
+/// name in messages (`layer "self_attention"`, `[train]`, `the experiment`).
 struct TableName {
   std::string key;
   std::string owner;
@@ -24,16 +24,16 @@ struct TableName {
   std::string dotted(std::string_view option) const;
 };
 
-/// A table after validation: every option that has a value, and where each comes from.
+/// A table after validation, with every option that has a value and the origin of each.
 struct ValidTable {
   Options options;
   Origins origin;
 };
 
-/// Reads `table` (a Value that is a table) with the schema. All problems are added; options with problems are
-/// left out of the result. Names in `ignored` belong to somebody else (`type`, tables within the table).
-/// Relative paths are relative to `root` where given, otherwise to the folder of the file that names them.
-/// `places` tells where an unknown option belongs.
+/// Reads `table` (a Value that is a table) with the schema. Adds all problems, and leaves options with
+/// problems out of the result. Names in `ignored` belong to other code (`type`, tables within the table).
+/// Relative paths are relative to `root` if it is given, otherwise to the folder of the file that names them.
+/// `places` finds the table to which an unknown option belongs.
 ValidTable validate(const Value& table, const Schema& schema, const TableName& name, Problems& problems,
                     const std::vector<std::string>& ignored = {}, const std::optional<std::string>& root = {},
                     const OptionPlaces& places = {});

@@ -1,3 +1,5 @@
+// Finds and sets members of the tree of value.hpp, and writes values for messages and names. Identities
+// depend on shortest(), so its results never change.
 #include "config/value.hpp"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ std::string shortest(double number) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), number).ptr;
   std::string text(buffer, end);
-  // to_chars writes exponents as "e-04", "e+20"; as people write them they are shorter.
+  // to_chars writes exponents as "e-04" and "e+20"; this writes the shorter form that people use.
   const std::size_t mark = text.find('e');
   if (mark == std::string::npos) return text;
   std::size_t digits = mark + 2;

@@ -1,6 +1,6 @@
-// Value: a tree of what a TOML file says, in the order of the file, each node with its origin.
-// Place in the flow: toml.hpp reads it, experiment_file.hpp merges base files and overrides, plan/ sets what
-// a sweep varies, resolve.hpp checks it against schemas and turns it into the resolved experiment.
+// Value is a tree of what a TOML file says, in the order of the file; each node has its origin. toml.hpp
+// reads it, experiment_file.hpp merges base files and overrides, plan/ sets what a sweep varies, resolve.hpp
+// checks it against schemas and turns it into the resolved experiment.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ class Value {
   struct Member;
   using Array = std::vector<Value>;
   using Table = std::vector<Member>;
-  /// A TOML date or time, which no option takes; kept so that the message can name it.
+  /// A TOML date or time. No option takes one; it is kept so that the message can name it.
   struct Date {
     std::string text;
   };
 
-  /// `false` to begin with. Not written as an initialiser: clang would ask for Member before it is complete.
+  /// The default is `false`. It has no initialiser, because clang would need Member to be complete here.
   std::variant<bool, std::int64_t, double, std::string, Array, Table, Date> data;
   Origin origin;
 
@@ -36,12 +36,12 @@ class Value {
   const Array& array() const { return std::get<Array>(data); }
   const std::string& text() const { return std::get<std::string>(data); }
 
-  /// The member of that name, or null; null also where this is no table.
+  /// Returns the member of that name. Returns null if there is none or if this is not a table.
   const Member* find(std::string_view key) const;
   Member* find(std::string_view key);
-  /// Follows a path of keys through tables; null where it ends early.
+  /// Follows a path of keys through tables. Returns null if it ends early.
   const Value* at(const std::vector<std::string>& path) const;
-  /// Puts `value` at the path, making tables on the way. False where something on the way is no table.
+  /// Puts `value` at the path and makes tables on the way. Returns false if a node on the way is not a table.
   bool set(const std::vector<std::string>& path, Value value, const Origin& key_origin);
   void erase(std::string_view key);
 };
@@ -52,17 +52,17 @@ struct Value::Member {
   Value value;
 };
 
-/// For messages: not many more bytes than `longest`, with "..." in place of what was cut.
+/// Cuts a text for messages to about `longest` bytes, with "..." in place of what was cut.
 std::string shortened(const std::string& text, std::size_t longest = 60);
 
-/// For messages: `text "six"`, `a table`, `the integer 3`.
+/// Describes a value for messages: `text "six"`, `a table`, `the integer 3`.
 std::string describe(const Value& value);
 
-/// The shortest decimal text that reads back equal, with as few characters as can be: 0.1, 5e-4, 3. Equal on
-/// every machine.
+/// Returns the shortest decimal text that reads back equal: 0.1, 5e-4, 3. It is equal on every
+/// machine.
 std::string shortest(double number);
 
-/// A short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
+/// Returns a short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
 std::string to_text(const Value& value);
 
 }  // namespace encore

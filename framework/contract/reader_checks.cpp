@@ -189,6 +189,38 @@ class ReaderCheck {
                      "compares with the records that must come out");
   }
 
+  /// A file that a model is to label, with its truth in it: that must make no difference.
+  std::string questions() const {
+    const auto reader = make();
+    std::size_t compared = 0;
+    bool any = false;
+    for (const FileSet& set : sets_) {
+      if (set.files.size() != 1) continue;
+      const Questions asked = questions_of(*reader, set);
+      if (!asked.refusal.empty())
+        require(names_a_file(asked.refusal, set),
+                "read_questions refuses " + set.name + " without its name: " + asked.refusal);
+      if (!asked.records) continue;
+      any = true;
+      const Outcome usual = outcome_of(*reader, set);
+      if (!usual.is_read || usual.records.size() == 0) continue;
+      require_same_questions(usual.records, *asked.records, set.name);
+      require_answered(*reader, set, usual.records, *asked.records);
+      for (const Rewritten& other : rewritten(set)) {
+        if (!other.same_records) continue;
+        const Questions again = questions_of(*reader, other.set);
+        require(again.records && equal_apart_from_line_ends(*asked.records, *again.records),
+                "read_questions of " + set.name + " " + other.how + " gives other records" + hint);
+      }
+      ++compared;
+    }
+    if (!any)
+      throw NotChecked("it does not override read_questions, so exp predict --format " + offer_.name +
+                       " --file FILE is refused with its name");
+    if (compared == 0) throw NotChecked("no single file gives records that questions could be compared with");
+    return counted(compared) + " read without truth: the same records, which take answers";
+  }
+
   std::string cutting() const {
     std::size_t count = 0;
     for_each_variant([&](const Reader& reader, const std::string& how) {
@@ -221,6 +253,52 @@ class ReaderCheck {
       }
       call(*reader, variant.name == "defaults" ? std::string() : " with " + variant.name);
     }
+  }
+  /// What read_questions makes of a file: records, the words of its Error, or neither where the reader
+  /// cannot.
+  struct Questions {
+    std::optional<Records> records = {};
+    std::string refusal = {};
+  };
+  static InputText input_of(const FileSet& set) {
+    return {.name = set.files.front().name, .text = set.files.front().text};
+  }
+  static Questions questions_of(const Reader& reader, const FileSet& set) {
+    try {
+      return {.records = reader.read_questions(input_of(set))};
+    } catch (const Error& error) {
+      return {.refusal = error.what()};
+    }
+  }
+  static void require_same_questions(const Records& usual, const Records& asked, const std::string& name) {
+    require(asked.size() == usual.size(), "read_questions of " + name + " gives " +
+                                              std::to_string(asked.size()) + " records, and read gives " +
+                                              std::to_string(usual.size()));
+    for (const Records::Field& field : asked.fields())
+      require(std::ranges::any_of(usual.fields(),
+                                  [&](const Records::Field& other) {
+                                    return other.name == field.name && other.values == field.values;
+                                  }),
+              "read_questions of " + name + " gives a field \"" + field.name +
+                  "\" that read does not give, or gives with other values");
+  }
+  /// With the truth as answers, which are the fields that read_questions leaves out.
+  static void require_answered(const Reader& reader, const FileSet& set, const Records& usual,
+                               const Records& asked) {
+    Records answers;
+    for (const Records::Field& field : usual.fields())
+      if (!asked.has(field.name)) answers.add(field.name, field.values);
+    if (answers.fields().empty()) return;
+    std::string text, again, refusal;
+    try {
+      text = reader.write_answers(input_of(set), answers);
+      again = reader.write_answers(input_of(set), answers);
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+    require(refusal.empty(), "write_answers throws for the records of " + set.name + ": " + refusal);
+    require(!text.empty(), "write_answers gives nothing for the records of " + set.name);
+    require(text == again, "write_answers gives another text for " + set.name + " when it is called again");
   }
   /// False where the text is not read.
   static bool is_same_in_parts(const Reader& reader, const CheckFile& file, const std::string& how) {
@@ -295,6 +373,7 @@ std::vector<Check> reader_checks(const Offer& offer, const CheckData& data) {
                                {"forms of files", [check] { return check.forms(); }},
                                {"same records", [check] { return check.same_twice(); }},
                                {"writing", [check] { return check.written(); }},
+                               {"questions", [check] { return check.questions(); }},
                                {"cutting", [check] { return check.cutting(); }}};
   if (check.has_own_file()) checks.push_back({"file of --data", [check] { return check.own_file(); }});
   return checks;

@@ -1,5 +1,6 @@
-// The generator is SplitMix64's finaliser over a counter: the standard library's shuffle and distributions
-// differ between libraries.
+// Shuffles, sorts and cuts examples into batches. The generator is SplitMix64's finaliser over a counter,
+// because the standard library's shuffle and distributions differ between libraries. Runs depend on every
+// draw, so the order of draws never changes.
 #include "data/batch_plan.hpp"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ std::uint64_t mix(std::uint64_t x) {
 
 enum class Purpose : std::uint64_t { examples = 1, batches = 2 };
 
-/// Fisher and Yates with number i drawn as a hash of (seed, epoch, purpose, i). The product's high half maps
-/// 64 random bits to [0, i]; its bias is below 2^-32 for any set that fits in memory.
+/// Shuffles by Fisher and Yates; number i is a hash of (seed, epoch, purpose, i). The product's high half
+/// maps 64 random bits to [0, i]; its bias is below 2^-32 for any set that fits in memory.
 template <class T>
 void shuffle(std::vector<T>& items, std::uint64_t seed, std::int64_t epoch, Purpose purpose) {
   const std::uint64_t key =
@@ -35,7 +36,7 @@ void shuffle(std::vector<T>& items, std::uint64_t seed, std::int64_t epoch, Purp
   }
 }
 
-/// Where the next batch of an order ends.
+/// Finds the end of the next batch in an order of examples.
 class Border {
  public:
   Border(const ExampleLengths& lengths, const BatchOptions& options)
@@ -58,7 +59,7 @@ class Border {
   const BatchOptions& options_;
 };
 
-/// Calls visit(members) for each batch of the order; the last may hold fewer.
+/// Calls visit(members) for each batch of the order; the last one may be smaller.
 template <class Visit>
 void for_each_batch(std::span<const std::int32_t> order, const ExampleLengths& lengths,
                     const BatchOptions& options, const Visit& visit) {
@@ -83,8 +84,8 @@ std::vector<std::vector<std::int32_t>> cut(std::span<const std::int32_t> order, 
   return batches;
 }
 
-/// Sorts examples by length, equal lengths staying in their order: one pass counts,
-/// one places.
+/// Sorts examples by length and keeps the order of equal lengths: one pass counts, one
+/// places.
 class LengthSorter {
  public:
   explicit LengthSorter(std::span<const std::int32_t> lengths) : lengths_(lengths) {
@@ -107,11 +108,11 @@ class LengthSorter {
   }
 
   std::span<const std::int32_t> lengths_;
-  std::vector<std::size_t> places_;  ///< by length: where the next example of it goes
+  std::vector<std::size_t> places_;  ///< by length: the place of its next example
   std::vector<std::int32_t> sorted_;
 };
 
-/// By the length that is counted, so that batches are full, and within it by all rows.
+/// Sorts by the length that is counted, so that batches are full, and within it by all rows.
 class Sorter {
  public:
   Sorter(const ExampleLengths& lengths, const BatchOptions& options) : by_rows_(lengths.rows) {
@@ -128,7 +129,7 @@ class Sorter {
   std::optional<LengthSorter> by_targets_;
 };
 
-/// Examples that are sorted together.
+/// Returns the number of examples that are sorted together.
 std::size_t pool_size(const ExampleLengths& lengths, const BatchOptions& options) {
   if (options.batch_tokens == 0) return static_cast<std::size_t>(options.batch_size * batches_per_pool);
   const std::span<const std::int32_t> counted = lengths.counted();
@@ -140,7 +141,7 @@ std::size_t pool_size(const ExampleLengths& lengths, const BatchOptions& options
   return static_cast<std::size_t>(std::clamp<Wide>(examples, 1, std::max<Wide>(1, counted.size())));
 }
 
-/// All examples in the order in which an epoch's batches are cut from them.
+/// Returns all examples in the order in which an epoch's batches are cut from them.
 std::vector<std::int32_t> order_of_epoch(const ExampleLengths& lengths, const BatchOptions& options,
                                          std::int64_t epoch) {
   std::vector<std::int32_t> order(lengths.rows.size());

@@ -1,4 +1,4 @@
-// Parts of the set are filled by several threads and joined in order.
+// Several threads encode parts of the set, which are then joined in order. Read encode.hpp first.
 #include "data/encode.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-/// Records of one piece of work.
+/// The number of records that a thread takes at once.
 constexpr std::int64_t records_per_part = 1024;
 
 template <class T>
@@ -16,7 +16,7 @@ void join(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Lengths from where each sequence ends.
+/// Appends the lengths of sequences that end at these places.
 void append_lengths(const std::vector<std::int32_t>& ends, std::vector<std::int32_t>& lengths) {
   std::int32_t begin = 0;
   for (const std::int32_t end : ends) {
@@ -25,7 +25,7 @@ void append_lengths(const std::vector<std::int32_t>& ends, std::vector<std::int3
   }
 }
 
-/// The arrays of a set while they grow.
+/// Holds the arrays of a set while they grow.
 struct Storage {
   std::vector<std::int32_t> lengths, ids, target_lengths, target_ids, sequences;
   std::vector<EncodedExample::Column> columns;  ///< counts: values per sequence
@@ -77,7 +77,7 @@ struct Storage {
   }
 };
 
-/// What the numbers of a record are held against.
+/// Checks the numbers of a record against the set and the vocabulary.
 class Check {
  public:
   Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t pieces)
@@ -139,7 +139,7 @@ class Check {
 
   const std::vector<ColumnRule>& rules_;
   std::int64_t max_length_;
-  std::size_t pieces_;  ///< 0: the tokenizer has no vocabulary yet, ids are not looked at
+  std::size_t pieces_;  ///< 0: the tokenizer has no vocabulary yet, ids are not checked
 };
 
 }  // namespace

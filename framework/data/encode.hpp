@@ -1,5 +1,5 @@
-// Records to numbers: a task encodes them one by one, on several threads.
-// Place in the flow: Records (a reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
+// Turns records into numbers: a task encodes them one by one, on several threads. The flow is: Records (a
+// reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace encore {
 
-/// The records in their order, an example each; truth columns that every record leaves empty are left out.
-/// The number of threads changes nothing but the time. Throws Error when the task gives a sequence that is
-/// empty or longer than max_length, columns that do not fit it, or an id that the vocabulary does not have.
+/// Returns the records in their order, an example for each. Leaves out truth columns that every record leaves
+/// empty. The number of threads changes only the time. Throws Error if the task gives a sequence that is
+/// empty or longer than max_length, columns that do not fit it, or an id outside the vocabulary.
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads = 1);
 

@@ -1,4 +1,4 @@
-// Looks at every batch to come, or at a bound where that would take too long.
+// Sizes every batch to come, or uses a bound if that would take too long. Read largest_batch.hpp first.
 #include "data/largest_batch.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace encore {
 namespace {
 
-/// What largest_batch looks at, which takes a second or two. The bound needs no look but more memory (batches
-/// of 32 over 100 epochs: 1.1 times the tokens and 1.2 times the squares for 12,000 sentences, 1.7 and 2.7
-/// times for 460,000, as the longest sentences of a large set seldom meet in one pool), so it is for longer
-/// runs.
+/// The most examples that largest_batch sizes, which takes a second or two. The bound is immediate but needs
+/// more memory (batches of 32 over 100 epochs: 1.1 times the tokens and 1.2 times the squares for 12,000
+/// sentences, 1.7 and 2.7 times for 460,000, as the longest sentences of a large set seldom meet in one
+/// pool), so only longer runs use it.
 constexpr std::int64_t most_examples_seen = 100'000'000;
 
 RowSetSize at_least(const RowSetSize& a, const RowSetSize& b) {
@@ -35,14 +35,14 @@ RowSetSize bucket_of(const RowSetSize& size) {
           rounded_up(size.longest)};
 }
 
-/// Every example as a batch of its own.
+/// Sizes every example as a batch of its own.
 class ExampleSizes {
  public:
   ExampleSizes(const ExampleSet& set, const Packing& packing) : set_(set), packing_(packing) {
     picks_ = set.has_column(picked_column) ? set.column(picked_column) : none;
   }
 
-  /// Picked rows of the examples.
+  /// Returns the number of picked rows of the examples.
   std::int64_t picked(std::span<const std::int32_t> members) const {
     if (picks_ == none) return 0;
     std::size_t count = 0;
@@ -53,8 +53,8 @@ class ExampleSizes {
     return static_cast<std::int64_t>(count);
   }
 
-  /// What no batch exceeds: the largest examples together, in each size. Padded to the longest sequence of
-  /// all where something is padded.
+  /// Returns sizes that no batch exceeds: those of the largest examples together. With padding, every
+  /// sequence counts as long as the longest of all.
   BatchSize bound(const ExampleLengths& lengths, const BatchOptions& options) {
     const std::int64_t batch_size = most_examples(lengths, options);
     Packing packing = packing_;
@@ -98,20 +98,20 @@ class ExampleSizes {
     return bound;
   }
 
-  /// What no shard of such batches exceeds: each of its two borders lies at most half an example from its
-  /// place.
+  /// Returns sizes that no shard of such batches exceeds: each of its two borders is at most half an example
+  /// away from its place.
   BatchSize bound_of_shards(const BatchSize& whole, std::int64_t shards) const {
     if (shards == 1) return whole;
     BatchSize bound = whole;
     bound.tokens = std::min(whole.tokens, whole.tokens / shards + 1 + longest_example_);
     bound.squares = std::min(whole.squares, bound.tokens * whole.longest);
-    return bound;  // a second text may lie together in one shard
+    return bound;  // one shard may have all target rows
   }
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  /// Of one batch: of batches by tokens, the one that the shortest examples would make.
+  /// Returns the most examples of one batch: in batches by tokens, those of a batch of the shortest examples.
   static std::int64_t most_examples(const ExampleLengths& lengths, const BatchOptions& options) {
     if (options.batch_tokens == 0) return options.batch_size;
     const std::span<const std::int32_t> counted = lengths.counted();
@@ -144,7 +144,7 @@ std::span<const std::int32_t> between(const std::vector<std::int32_t>& offsets, 
                                     static_cast<std::size_t>(range.last - range.first) + 1);
 }
 
-/// The sizes of batches and their shards, each the largest so far.
+/// Keeps the largest sizes of batches and their shards so far.
 class LargestBatch {
  public:
   LargestBatch(const ExampleSet& set, const ExampleSizes& examples, const Packing& packing,
@@ -153,7 +153,7 @@ class LargestBatch {
 
   void add(std::span<const std::int32_t> members) {
     lay_out(set_, members, packing_, batch_);
-    const std::int64_t picked = examples_.picked(members);  // of a shard: at most all of them
+    const std::int64_t picked = examples_.picked(members);  // a shard has at most all of them
     for (const SequenceRange& range : cut_shards(batch_.offsets, batch_.borders, shards_))
       size_ = encore::at_least(size_, {size_between(between(batch_.offsets, range)),
                                        size_between(between(batch_.target.offsets, range)), picked});
@@ -188,8 +188,8 @@ BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, cons
   const BatchSize bound = examples.bound(lengths, options);
   require_countable_rows(bound, options);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(set.size()));
-  // Only what is cut further depends on the order of equal lengths, and what two examples of one length may
-  // differ in.
+  // The order of equal lengths, and differences between examples of one length, matter only if a batch is cut
+  // further.
   const bool lengths_decide =
       shards == 1 && set.arrays().sequences.empty() && !set.has_target() && bound.picked == 0;
   const bool all_alike = lengths_decide && epochs_are_alike(lengths, options);
@@ -199,7 +199,7 @@ BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, cons
   std::vector<std::int32_t> ascending;
   for (std::int64_t epoch = first_epoch; epoch < last_epoch; ++epoch)
     visit_batches(lengths, options, epoch, [&](std::span<const std::int32_t> members) {
-      // Where a batch is cut into shards depends on the order of its members, its size does not.
+      // The shards of a batch depend on the order of its members; its size does not.
       ascending.assign(members.begin(), members.end());
       if (shards > 1) std::sort(ascending.begin(), ascending.end());
       largest.add(ascending);
@@ -211,7 +211,7 @@ BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& op
                                    EvaluationOrder order) {
   const ExampleLengths lengths = example_lengths(set);
   ExampleSizes examples(set, {});
-  // Where all examples together are not too many, no batch is.
+  // If all examples together fit, every batch does.
   if (static_cast<std::int64_t>(std::max(set.rows(Space::tokens), set.rows(Space::target))) > most_rows)
     require_countable_rows(examples.bound(lengths, options), options);
   LargestBatch largest(set, examples, {}, 1);

@@ -1,4 +1,4 @@
-// Offsets, borders and sizes: where the rows of a batch go.
+// Computes offsets, borders and sizes: the places of a batch's rows. Read packed_batch.hpp first.
 #include "data/packed_batch.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace encore {
 namespace {
 
-/// Rows every sequence is padded to, or 0 when nothing is padded.
+/// Returns the rows to which every sequence is padded, or 0 without padding.
 std::int64_t padded_length(const ExampleSet& set, std::span<const std::int32_t> members,
                            const Packing& packing) {
   if (packing.batching == Batching::packed) return 0;
@@ -77,7 +77,7 @@ void lay_out(const ExampleSet& set, std::span<const std::int32_t> members, const
       if (set.has_target()) add_length(target, batch.target.offsets);
       batch.real_tokens += static_cast<std::int64_t>(length + target);
       if (length >= full) continue;
-      if (of.count == 1) add_border();  // padding may be worked on elsewhere than its sequence
+      if (of.count == 1) add_border();  // a border may separate a sequence from its padding
       add_sequence(full - length, s);
     }
     add_border();
@@ -93,7 +93,7 @@ std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets,
   std::size_t border = 0;
   for (std::int64_t shard = 1; shard <= shards; ++shard) {
     const std::int64_t first = borders[border];
-    // The border nearest to the shard's share of the rows; the lower one where two are equally near.
+    // Takes the border nearest to the shard's share of the rows; the lower one if two are equally near.
     const std::int64_t share = rows * shard / shards;
     while (border + 1 < borders.size() &&
            distance(offsets, borders[border + 1], share) < distance(offsets, borders[border], share))

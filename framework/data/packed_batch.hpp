@@ -1,5 +1,5 @@
-// PackedBatch: the rows of one batch without padding, with the columns that the model's head asks for, and
-// how they are cut into shards. Place in the flow: packing.hpp fills it -> model/device_batch.hpp;
+// PackedBatch holds the rows of one batch without padding, with the columns that the model's head needs, and
+// the places where it may be cut into shards. packing.hpp fills it for model/device_batch.hpp;
 // largest_batch.hpp lays batches out to know their sizes.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace encore {
 
-/// How rows are laid out (config/batching.hpp says what the two kinds of batching mean).
+/// Says how rows are laid out (config/batching.hpp explains both kinds of batching).
 struct Packing {
   Batching batching = Batching::packed;
-  /// Rows per sequence when padded; 0: as many as the longest sequence of the batch has.
+  /// Rows per sequence with padding; 0: as many as the longest sequence of the batch has.
   std::int64_t padded_length = 0;
   std::int32_t padding_id = 0;
 };
@@ -31,8 +31,8 @@ struct PackedRows {
   RowSetSize size() const;
 };
 
-/// With `padded`, the padding behind a sequence is a sequence of its own: nothing attends to it, so losses
-/// equal those of the packed batch, and all row-wise work on padding is paid for. Only `tokens` are padded.
+/// With `padded`, the padding behind a sequence is a sequence of its own: no row attends to it, so losses
+/// equal those of the packed batch, and all row-wise work on padding is done. Only `tokens` are padded.
 struct PackedBatch : PackedRows {
   PackedRows target;                    ///< of tasks with a second text
   std::vector<std::int64_t> sequences;  ///< (B) the number of each in the data set
@@ -42,7 +42,7 @@ struct PackedBatch : PackedRows {
   std::vector<std::int32_t> segments;  ///< (N) of the rows of tokens, below BatchNeeds::segments; or empty
   std::vector<EncodedExample::Column> columns;  ///< one per BatchNeeds::columns
   std::vector<bool> known;                      ///< whether the set has that column
-  std::int64_t real_tokens = 0;                 ///< rows of both texts that are no padding
+  std::int64_t real_tokens = 0;                 ///< rows without padding, target included
   std::vector<double> weights;                  ///< what each loss is divided by; 0 where it is not known
 
   BatchSize size() const;
@@ -59,10 +59,10 @@ struct SequenceRange {
 std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets,
                                       std::span<const std::int32_t> borders, std::int64_t shards);
 
-/// The size of sequences that lie between these offsets.
+/// Returns the size of the sequences between these offsets.
 RowSetSize size_between(std::span<const std::int32_t> offsets);
 
-/// Where rows go: offsets of both row sets, sequences, borders and real_tokens of `batch`; nothing else
+/// Sets offsets of both row sets, sequences, borders and real_tokens of `batch`. Nothing else
 /// changes.
 void lay_out(const ExampleSet& set, std::span<const std::int32_t> members, const Packing& packing,
              PackedBatch& batch);

@@ -1,4 +1,5 @@
-// Numbers go where packed_batch.cpp has laid them out, sequence by sequence.
+// Copies the numbers to where packed_batch.cpp has laid them out, sequence by sequence. Read packing.hpp
+// first.
 #include "data/packing.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ void count_up(std::size_t length, std::size_t first, std::vector<std::int32_t>& 
   for (std::size_t i = 0; i < length; ++i) positions.push_back(static_cast<std::int32_t>(first + i));
 }
 
-/// What a loss over these values is divided by.
+/// Returns what a loss over these values is divided by.
 double weight_of(const EncodedExample::Column& column) {
   double weight = 0.0;
   for (const std::int32_t value : column.integers) weight += value == no_target ? 0.0 : 1.0;
@@ -60,7 +61,7 @@ void Packer::find_columns() {
   }
 }
 
-/// Kernels index with these numbers and do not look at them again.
+/// Checks all numbers once, because kernels index with them without a further check.
 void Packer::require_numbers() const {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const ColumnNeed& need = needs_.columns[i];
@@ -99,14 +100,14 @@ void Packer::require_rows(std::span<const std::int32_t> rows, std::size_t length
   }
 }
 
-// --- examples that are drawn anew ---
+// --- examples that are drawn again in each epoch ---
 
 void Packer::draw(const Task& task, std::uint64_t seed, std::int64_t epoch) {
   task_ = task.draws() ? &task : nullptr;
   draw_ = {.seed = seed, .epoch = epoch, .example = 0};
 }
 
-/// How many values drawn_ has of each kind.
+/// Counts the values of drawn_, by kind.
 void Packer::count_values(std::vector<std::size_t>& counts) const {
   counts = {drawn_.ids.size(), drawn_.target_ids.size()};
   for (const EncodedExample::Column& column : drawn_.columns) {
@@ -115,7 +116,7 @@ void Packer::count_values(std::vector<std::size_t>& counts) const {
   }
 }
 
-/// drawn_ = the example as the task draws it in this epoch.
+/// Sets drawn_ to the example as the task draws it in this epoch.
 void Packer::redraw(std::size_t example) {
   const Run of = set_.sequences(example);
   drawn_.clear();
@@ -179,7 +180,7 @@ void Packer::pack(std::span<const std::int32_t> members, PackedBatch& batch) {
                                                 : weight_of(batch.columns[static_cast<std::size_t>(column)]));
 }
 
-/// The values of one sequence: of the set, or of the example that was drawn, which has them at equal places.
+/// Returns the values of one sequence: those of the set, or those of the drawn example at the same places.
 template <class T>
 std::span<const T> Packer::values(std::span<const T> of_sequence, std::span<const T> of_first,
                                   const std::vector<T>& drawn) const {
@@ -219,7 +220,7 @@ void Packer::append(std::size_t s, std::size_t first, PackedBatch& batch) {
   }
 }
 
-/// Positions go on where the sequence ended, so that no two rows share their random numbers.
+/// Positions continue behind the sequence, so that no two rows share their random numbers.
 void Packer::append_padding(std::size_t length, std::size_t first_position, PackedBatch& batch) {
   batch.ids.insert(batch.ids.end(), length, packing_.padding_id);
   count_up(length, first_position, batch.positions);

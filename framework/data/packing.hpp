@@ -1,5 +1,5 @@
-// Packed batches: the rows of one batch without padding, with the columns that the model's head asks for.
-// Place in the flow: batch_plan.hpp says which examples -> Packer -> model/device_batch.hpp.
+// Packs batches: the rows of one batch without padding, with the columns that the model's head needs.
+// The flow is: batch_plan.hpp chooses examples -> Packer -> model/device_batch.hpp.
 //
 //   Packer packer(set, model.needs(), packing);
 //   for (const std::vector<std::int32_t>& members : plan_epoch(lengths, options, epoch))
@@ -19,10 +19,10 @@
 
 namespace encore {
 
-/// In BatchNeeds::losses: not by a column, but by the number of rows of the first text.
+/// In BatchNeeds::losses: the loss is divided by the number of rows of the first text, not by a column.
 inline constexpr int every_row = -1;
 
-/// What a model reads of a batch.
+/// Says what a model reads of a batch.
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
   std::vector<int> losses = {};  ///< for each loss the column that it is divided by, or every_row
@@ -35,12 +35,12 @@ struct BatchNeeds {
 class Packer {
  public:
   /// The set outlives the packer. Throws Error, naming column and sequence, when the set lacks what the model
-  /// needs, has it of another type, or holds a number that no kernel may index with.
+  /// needs, has it in another type, or holds a number that a kernel must not index with.
   Packer(const ExampleSet& set, BatchNeeds needs, Packing packing = {});
 
-  /// From now on examples are as the task draws them, where it does so (Task::draws): for training.
+  /// From now on, for training, examples are as the task draws them, if it draws any (Task::draws).
   void draw(const Task& task, std::uint64_t seed, std::int64_t epoch);
-  /// Fills `batch`, keeping the memory it already has. `members`: numbers of examples.
+  /// Fills `batch` and reuses its memory. `members` are numbers of examples.
   void pack(std::span<const std::int32_t> members, PackedBatch& batch);
 
  private:
@@ -63,7 +63,7 @@ class Packer {
   std::vector<std::size_t> found_;  ///< the set's column of each need, or `absent`: a truth that is not known
   std::size_t picked_ = 0;          ///< the set's column of picked rows
   std::size_t segments_;            ///< the set's column of segments, or `absent`
-  const Task* task_ = nullptr;      ///< that draws examples anew
+  const Task* task_ = nullptr;      ///< draws examples again in each epoch
   ExampleDraw draw_;
   EncodedExample drawn_;
   std::vector<std::size_t> counts_, drawn_counts_;  ///< of its values, before and after

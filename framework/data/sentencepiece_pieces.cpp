@@ -1,5 +1,6 @@
-// The wire format: a field is a key (its number times 8, plus how it is stored) and the value; of a message,
-// a text or bytes that is a length and so many bytes.
+// Reads the wire format of protocol buffers: a field is a key (its number times 8, plus how it is stored) and
+// the value. A message, string or bytes field is a length and that many bytes. Read sentencepiece_pieces.hpp
+// first.
 #include "data/sentencepiece_pieces.hpp"
 
 #include <bit>
@@ -23,7 +24,7 @@ struct WireField {
   std::uint32_t fixed = 0;  ///< of one that has four bytes
 };
 
-/// The fields of one message, in their order.
+/// Iterates over the fields of one message, in their order.
 class WireMessage {
  public:
   explicit WireMessage(std::string_view bytes) : rest_(bytes) {}
@@ -62,7 +63,7 @@ class WireMessage {
     return taken;
   }
 
-  /// Seven bits a byte, the lowest first; the last one has no eighth bit.
+  /// Reads seven bits of each byte, the lowest first; the last byte has no eighth bit.
   std::uint64_t integer() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {

@@ -1,6 +1,6 @@
-// The pieces of a SentencePiece model without its library, which the control program does not know: of the
-// file, a protocol buffer (sentencepiece_model.proto, message ModelProto), it needs nothing else. Place in
-// the flow: vocabulary.cpp. What a model does with texts is the business of the tokenizer "unigram".
+// Reads the tokens of a SentencePiece model without its library, which the control program does not link. It
+// needs nothing else of the file, a protocol buffer (sentencepiece_model.proto, message ModelProto).
+// vocabulary.cpp calls it. The tokenizer "unigram" implements what a model does with a text.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace encore {
 
-/// In the order of their numbers. Throws Error where `model` is no such file.
+/// Returns the tokens in the order of their numbers. Throws Error if `model` is not such a file.
 std::vector<std::string> sentencepiece_pieces(std::string_view model);
 
-/// What decides how a model cuts texts.
+/// Everything that decides how a model cuts a text.
 struct SentencepieceContents {
   std::vector<std::pair<std::string, float>> pieces;  ///< with their scores
   std::string charsmap;                               ///< normalizer_spec.precompiled_charsmap
 };
-/// Throws Error as sentencepiece_pieces does.
+/// Throws Error like sentencepiece_pieces().
 SentencepieceContents sentencepiece_contents(std::string_view model);
 
 }  // namespace encore

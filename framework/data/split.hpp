@@ -1,4 +1,4 @@
-// The sets of an experiment by their role.
+// Split names the sets of an experiment by their role: train, dev and test.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr const char* name_of(Split split) {
   return names[static_cast<int>(split)];
 }
 
-/// As messages call it: "development set".
+/// Returns the name in messages: "development set".
 constexpr const char* title_of(Split split) {
   constexpr const char* titles[] = {"training set", "development set", "test set"};
   return titles[static_cast<int>(split)];

@@ -1,4 +1,4 @@
-// Recognises the format of a vocabulary file and reads its tokens in order.
+// Recognises the format of a vocabulary file and reads its tokens in order. Read vocabulary.hpp first.
 #include "data/vocabulary.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace encore {
 
 namespace {
 
-/// The pieces by their numbers, which must be 0, 1, 2 and so on.
+/// Collects the tokens by their numbers, which must be 0, 1, 2 and so on.
 class NumberedPieces {
  public:
   explicit NumberedPieces(const std::filesystem::path& path) : path_(path) {}
@@ -55,7 +55,7 @@ class NumberedPieces {
   std::map<std::uint64_t, std::string> pieces_;
 };
 
-/// Merges of a tokenizer.json: "Ġt he", or since version 0.20 of the package ["Ġt", "he"].
+/// Reads the merges of a tokenizer.json: "Ġt he", or since version 0.20 of the package ["Ġt", "he"].
 std::vector<std::string> merges_in(const nlohmann::json& list, const std::filesystem::path& path) {
   std::vector<std::string> merges;
   for (const nlohmann::json& merge : list) {
@@ -70,7 +70,7 @@ std::vector<std::string> merges_in(const nlohmann::json& list, const std::filesy
   return merges;
 }
 
-/// The lines of a merges.txt below its header.
+/// Returns the lines of a merges.txt below its header.
 std::vector<std::string> load_merges(const std::filesystem::path& path) {
   const std::string bytes = load_text(path, "list of merges");
   std::vector<std::string> merges;
@@ -98,7 +98,7 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, failure);
 }
 
-/// vocab.json, which numbers the pieces, with the files beside it that say how texts are cut.
+/// Reads vocab.json, which numbers the tokens, with the files beside it that say how a text is cut.
 std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, const nlohmann::json& json) {
   NumberedPieces pieces(path);
   for (const auto& [piece, number] : json.items()) pieces.add(piece, number);
@@ -114,7 +114,7 @@ std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, 
   return lines;
 }
 
-/// An integer of a file, from 0 on; `otherwise` where file or member are missing.
+/// Reads an integer of a file, at least 0. Returns `otherwise` if the file or the member is missing.
 std::int64_t count_in(const std::filesystem::path& path, const char* name, std::int64_t otherwise) {
   if (!is_there(path)) return otherwise;
   nlohmann::json json;
@@ -134,12 +134,12 @@ std::int64_t count_in(const std::filesystem::path& path, const char* name, std::
   return found->get<std::int64_t>();
 }
 
-/// Rows of a T5's table behind the pieces of its model: published ones have 132 at most, and who adds tokens
-/// has thousands.
+/// The most rows of a T5's table behind the tokens of its model. Published models have at most 132, and
+/// models with added tokens have thousands.
 constexpr std::int64_t most_rows_behind = 100'000;
 
-/// What a T5's table of pieces has behind those of its model: its gaps, the first one last, and rows for
-/// nothing up to the number that config.json says.
+/// Appends what a T5's table has behind the tokens of its model: its gaps, the first one last, and unused
+/// rows up to the number that config.json gives.
 void append_t5_pieces(const std::filesystem::path& folder, std::vector<std::string>& pieces) {
   const std::int64_t own = std::ssize(pieces), rows = count_in(folder / "config.json", "vocab_size", own);
   if (rows > own + most_rows_behind)
@@ -154,7 +154,7 @@ void append_t5_pieces(const std::filesystem::path& folder, std::vector<std::stri
   }
 }
 
-/// A model of SentencePiece, which numbers its pieces itself.
+/// Reads a SentencePiece model, which numbers its tokens itself.
 std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& path) {
   const std::string model = load_sentencepiece(path);
   std::vector<std::string> lines;
@@ -169,8 +169,8 @@ std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& pat
   return lines;
 }
 
-/// tokenizer.json of the Python package tokenizers: pieces in model.vocab, those that were added to it, and
-/// the merges of a byte-pair encoding.
+/// Reads the tokenizer.json of the Python package tokenizers: the tokens in model.vocab, those that were
+/// added, and the merges of a byte-pair encoding.
 std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::string_view text) {
   nlohmann::json json;
   try {
@@ -196,7 +196,7 @@ std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::s
   return lines;
 }
 
-/// BERT's, RoBERTa's and GPT-2's.
+/// The unknown tokens of BERT, RoBERTa and GPT-2.
 constexpr std::string_view unknown_pieces[] = {"[UNK]", "<unk>", "<|endoftext|>"};
 
 void require_unknown_piece(const std::filesystem::path& path, bool has_it) {

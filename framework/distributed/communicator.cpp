@@ -1,4 +1,5 @@
-// A rank that is alone, and what is made of the calls of any communicator.
+// Implements a rank that is alone, and what is built from the calls of any communicator. Read
+// communicator.hpp first.
 #include "distributed/communicator.hpp"
 
 #include <algorithm>

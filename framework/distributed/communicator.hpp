@@ -1,6 +1,6 @@
-// Communicator: how the processes ("ranks") that train one run together exchange bytes. Two implementations:
-// OneProcess here, MPI in mpi_communicator.hpp. Place in the flow: the worker makes one, train/ranks.hpp and
-// train/gradient_exchange.hpp say what travels; nothing below train/ knows that there are ranks.
+// Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
+// implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one, train/ranks.hpp and
+// train/gradient_exchange.hpp decide what is sent; nothing below train/ knows that there are ranks.
 //
 // Its two most different users, written down first:
 //   SGD on a host: one state, updated element by element. Any cut between two chunks is a border between
@@ -40,44 +40,44 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  /// From 0; rank 0 writes what the run leaves behind.
+  /// Returns the number of this rank, from 0. Rank 0 writes what the run leaves behind.
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// The library and its version, such as "Open MPI 4.1.4"; "one process".
+  /// Returns the library and its version, such as "Open MPI 4.1.4"; "one process".
   virtual std::string library() const = 0;
 
-  /// Bytes from rank to rank, as many pieces as there are: pieces of one pair arrive in the order of the
-  /// lists, so that sender and receiver list them alike. No piece is for the rank itself.
+  /// Exchanges any number of chunks of bytes between ranks. The chunks of a pair arrive in the order of the
+  /// lists, so sender and receiver list them alike. No chunk is for the rank itself.
   void exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
     begin_exchange(outgoing, incoming);
     finish_exchanges();
   }
 
-  // The same while the caller computes. Each pair of ranks lists its pieces alike; how many of them go into
-  // one call of begin_exchange() is up to each rank. No other call comes before finish_exchanges().
+  // The same while the caller computes. Each pair of ranks lists its chunks alike; each rank decides how many
+  // of them it passes to one call of begin_exchange(). No other call comes before finish_exchanges().
 
-  /// Returns before the bytes have travelled.
+  /// Returns before the bytes have arrived.
   virtual void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
-  /// Moves what can move now; returns soon. Between calls of a library without a thread of its own nothing
-  /// moves.
+  /// Moves what can move now and returns soon. With a library without a thread of its own nothing moves
+  /// between calls.
   virtual void advance() = 0;
-  /// Until all that was begun is there.
+  /// Waits until everything that was begun has arrived.
   virtual void finish_exchanges() = 0;
 
-  /// all (size() pieces as long as `mine`) = the pieces of all ranks, by rank.
+  /// Sets all (size() chunks as long as `mine`) = the chunks of all ranks, by rank.
   virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Everybody's part of `block` to everybody: rank r has filled bytes [borders[r], borders[r + 1]).
+  /// Sends each rank's part of `block` to all: rank r has filled bytes [borders[r], borders[r + 1]).
   virtual void share(std::span<std::byte> block, std::span<const std::size_t> borders) = 0;
-  /// bytes = those of rank 0.
+  /// Sets bytes = those of rank 0.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
-  /// Until all ranks have come here. Sleeps meanwhile, where the other calls spin: for waits that are long.
+  /// Waits until all ranks have come here. It sleeps, while the other calls spin: use it for long waits.
   virtual void wait_for_all() = 0;
 
   /// Ends this process and all other ranks at once, also those that wait for it.
   [[noreturn]] virtual void end_all(int exit_code) = 0;
 };
 
-/// The only rank there is.
+/// The communicator of a single rank.
 class OneProcess final : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -93,12 +93,12 @@ class OneProcess final : public Communicator {
   [[noreturn]] void end_all(int exit_code) override;
 };
 
-/// For whoever trains alone. It has no state.
+/// Returns the communicator of a run with one process. It has no state.
 Communicator& only_rank();
 
-/// The text that each rank has, by rank, on every rank.
+/// Returns the text of each rank, by rank, on every rank.
 std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
-/// The value that rank 0 has.
+/// Returns the value that rank 0 has.
 std::int64_t from_first(Communicator& ranks, std::int64_t value);
 
 }  // namespace encore

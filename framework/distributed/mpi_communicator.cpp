@@ -1,5 +1,5 @@
-// Messages are cut into pieces that MPI's int can count. Sums are never left to MPI, which adds in an order
-// of its own.
+// Cuts messages into chunks that MPI's int can count. MPI never computes sums, because it adds in an order of
+// its own. Read mpi_communicator.hpp first.
 #include "distributed/mpi_communicator.hpp"
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t largest_message = std::size_t(1) << 30;
 constexpr auto patience = std::chrono::milliseconds(1);
 
-/// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: Debian ...".
+/// Returns "Open MPI 4.1.4" for "Open MPI v4.1.4, package: Debian ...".
 std::string loaded_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -28,7 +28,7 @@ std::string loaded_library() {
   return name;
 }
 
-/// What the headers belong to, up to the part of the version that keeps its binary interface.
+/// Returns the library of the headers, up to the part of the version that keeps its binary interface.
 std::string built_with() {
 #if defined(OMPI_MAJOR_VERSION)
   return "Open MPI " + std::to_string(OMPI_MAJOR_VERSION) + ".";
@@ -89,7 +89,7 @@ class MpiCommunicator final : public Communicator {
                   static_cast<int>(mine.size()), MPI_BYTE, MPI_COMM_WORLD);
   }
 
-  /// In place. MPI_Allgatherv counts in int, also the offsets: a larger block travels in exchange().
+  /// Works in place. MPI_Allgatherv counts in int, also the offsets, so exchange() sends a larger block.
   void share(std::span<std::byte> block, std::span<const std::size_t> borders) override {
     const auto count = static_cast<std::size_t>(size_), self = static_cast<std::size_t>(rank_);
     ENCORE_REQUIRE(borders.size() == count + 1 && borders.back() <= block.size(),

@@ -1,5 +1,5 @@
-// The ranks that mpirun, or a site's srun, has started, over MPI. The only place that knows MPI; a build
-// without it has the function all the same, which says so. Place in the flow: the worker's train.
+// Connects the ranks that mpirun, or a site's srun, has started, over MPI. Only this file knows MPI. A build
+// without it has the function too, which reports that. The worker's train calls it.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace encore {
 
-/// "Open MPI 4.1.4", as it was loaded; empty where this build has no MPI.
+/// Returns "Open MPI 4.1.4", as it was loaded; empty if this build has no MPI.
 std::string mpi_library();
 
-/// MPI begins with this call and ends with the communicator. Throws Error where the build has no MPI, where
-/// the library that was loaded is another one than it was built with, and where mpirun has not started
-/// `ranks` processes that know each other.
+/// Starts MPI, which ends with the communicator. Throws Error if the build has no MPI, if the loaded
+/// library is not the one it was built with, and if mpirun has not started `ranks` processes that know each
+/// other.
 std::unique_ptr<Communicator> join_ranks(int ranks);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// What stands in for mpi_communicator.cpp in a build without MPI.
+// Replaces mpi_communicator.cpp in a build without MPI: every function reports that MPI is missing.
 #include <encore/error.hpp>
 
 #include "distributed/mpi_communicator.hpp"

@@ -1,4 +1,5 @@
-// Bars from zero, lying (names at the left, values at the right) or, where the names fit below them, upright.
+// Draws bars from zero, lying (names at the left, values at the right) or, if the names fit below them,
+// upright.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// More lying bars than this no page holds.
+/// A page has room for at most this many lying bars.
 constexpr std::size_t most_lying = 60;
 
 std::string value_text(const BarChart::Bar& bar, bool with_interval = true) {

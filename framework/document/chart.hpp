@@ -1,7 +1,7 @@
-// Chart: what a picture shows, as data: curves with bands, points, bars, a matrix, heat maps, lanes on a time
-// axis, boxes with arrows. Place in the flow: report/ and `exp bench` fill one; draw() lays it out as a
-// Drawing, which is written as SVG or as TikZ. Values that are not finite are shown as such (marked on the
-// axis), never dropped.
+// Chart is what a picture shows, as data: curves with bands, points, bars, a matrix, heat maps, lanes on a
+// time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as a Drawing, which is
+// written as SVG or as TikZ. Values that are not finite are shown as such (marked on the axis), never
+// dropped.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ struct Series {
   std::vector<double> low = {}, high = {};  ///< a band around y; empty, or as many as y (NaN: none there)
 };
 
-/// Curves over a common axis. Curves of more points than can be seen are thinned in draw(), keeping extremes.
+/// Curves over a common axis. draw() thins curves of more points than can be seen, keeping extremes.
 struct LineChart {
   Axis x, y;
   std::vector<Series> series;
 };
 
-/// Points, each with an interval where there is one.
+/// Points, each with an interval if there is one.
 struct ScatterChart {
   struct Point {
     double x = 0.0, y = 0.0;
@@ -50,7 +50,7 @@ struct ScatterChart {
   std::vector<Group> groups;
 };
 
-/// One bar per label, from zero, upright or (names of some length) lying; with an interval where there is
+/// One bar per label, from zero, upright or (for long names) lying; with an interval if there is
 /// one.
 struct BarChart {
   struct Bar {
@@ -72,15 +72,18 @@ struct Histogram {
   std::string mark_name = {};
 };
 
-/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count.
+/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count. Every row and
+/// column has its name where there are at most most_matrix_labels; of more, only some have.
 struct MatrixChart {
   std::string row_title, column_title;
   std::vector<std::string> labels;
   std::vector<std::vector<double>> counts;
 };
 
-/// Numbers of rows and columns as shades: attention weights, positional encodings, a score over two settings.
-/// Panels of equal size, `across` of them beside each other.
+inline constexpr std::size_t most_matrix_labels = 20;
+
+/// Shows numbers of rows and columns as shades: attention weights, positional encodings, a score over two
+/// settings. Panels have equal size, `across` of them side by side.
 struct HeatMapChart {
   /// A point on the map: 0.5 is the middle of the first column or row.
   struct Mark {
@@ -101,16 +104,16 @@ struct HeatMapChart {
   std::vector<std::string> rows = {}, columns = {};
   std::vector<Panel> panels = {};
   std::size_t across = 1;
-  double low = 0.0;   ///< what has no shade; 0 where there are values below 0
-  double high = 1.0;  ///< what has the full shade
-  /// Whether there are values below 0, down to -high: they have a tone of their own.
+  double low = 0.0;   ///< the value without shade; 0 if there are values below 0
+  double high = 1.0;  ///< the value with the full shade
+  /// Set if there are values below 0, down to -high: they have a tone of their own.
   bool below_zero = false;
   Shade shade = Shade::linear;
 };
-/// The width at which the cells of a chart are `cell` points wide.
+/// Returns the width at which the cells of a chart are `cell` points wide.
 double heat_map_width(const HeatMapChart& chart, double cell);
 
-/// One polyline per run across the axes; the stronger, the better the last one is, which is the score.
+/// One polyline per run across the axes. The last value is the score: the better, the stronger the line.
 struct ParallelChart {
   struct Dimension {
     std::string name;
@@ -139,8 +142,8 @@ struct TimelineChart {
   std::vector<std::pair<Tone, std::string>> legend;
 };
 
-/// Boxes from bottom to top with arrows: the architecture of a model. Boxes of one group that stands several
-/// times are drawn once, with "x 12" beside the frame.
+/// Boxes from bottom to top with arrows: the architecture of a model. Boxes of a repeated group are drawn
+/// once, with "x 12" beside the frame.
 struct FlowChart {
   struct Box {
     std::string name;    ///< "attention"
@@ -160,7 +163,7 @@ struct FlowChart {
 using Chart = std::variant<LineChart, ScatterChart, BarChart, Histogram, MatrixChart, HeatMapChart,
                            ParallelChart, TimelineChart, FlowChart>;
 
-/// Whether the chart can be read at half the width of a page, so that two may stand beside each other.
+/// Returns whether the chart can be read at half the width of a page, so that two fit side by side.
 bool fits_beside(const Chart& chart);
 
 /// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.

@@ -1,4 +1,4 @@
-// One function per chart; draw() chooses. Each is pure: equal chart and width, equal drawing.
+// One function per chart; draw() chooses. Each is pure: equal chart and width give an equal drawing.
 #pragma once
 
 #include "document/chart.hpp"
@@ -15,7 +15,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width);
 Drawing draw_timeline(const TimelineChart& chart, double width);
 Drawing draw_flow(const FlowChart& chart, double width);
 
-/// Of the n-th series: after each eight the next pattern.
+/// Returns the dash of the n-th series: after each eight series the next pattern.
 int series_dash(std::size_t n);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Hashes as the policy names them.
+// Writes the hashes of the policy. Read content_policy.hpp first.
 #include "document/content_policy.hpp"
 
 #include <encore/base64.hpp>
@@ -9,7 +9,7 @@ namespace encore {
 
 namespace {
 
-/// As a Content-Security-Policy names what stands between two tags.
+/// Returns the hash of what stands between two tags, as a Content-Security-Policy names it.
 std::string policy_hash(const std::string& content) {
   std::string digest;
   const std::string hex = sha256(content);

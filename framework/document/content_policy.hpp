@@ -1,12 +1,12 @@
-// The Content-Security-Policy of pages that load nothing: what may run is what stands in them, by its hash.
-// Place in the flow: html.cpp, and the page of `exp attention` (report/attention_page.cpp).
+// Writes the Content-Security-Policy of pages that load nothing: only what stands in them may run, by its
+// hash. html.cpp and the page of `exp attention` (report/attention_page.cpp) use it.
 #pragma once
 
 #include <string>
 
 namespace encore {
 
-/// For a page whose one <style> and one <script> hold exactly these texts.
+/// Returns the policy of a page whose only <style> and <script> hold exactly these strings.
 std::string content_policy(const std::string& style, const std::string& script);
 
 }  // namespace encore

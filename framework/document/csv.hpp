@@ -9,9 +9,9 @@
 
 namespace encore {
 
-/// One table in one file is what CSV can hold. With `id`, that table as the file `name`; without, the only
-/// table of the document, or, where there are several, each as `ID.csv` in a folder called like `name`
-/// without the ending `.csv`. Throws Error for an id that is no table's, and for a document without tables.
+/// CSV can hold one table in one file. With `id`, returns that table as the file `name`; without, the only
+/// table of the document, or, if there are several, each as `ID.csv` in a folder called like `name` without
+/// the ending `.csv`. Throws Error for an id that is not a table's, and for a document without tables.
 std::vector<OutputFile> csv_files(const Document& document, const std::string& name,
                                   const std::string& id = "");
 

@@ -1,4 +1,4 @@
-// The plain text of marked spans. Everything else of a document is data.
+// Joins the plain text of marked spans. Everything else of a document is data; read document.hpp first.
 #include "document/document.hpp"
 
 namespace encore {

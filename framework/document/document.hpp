@@ -1,7 +1,7 @@
-// Document: what a report says, apart from how it looks: sections with paragraphs, tables, lists, listings
-// and figures, as plain values. Place in the flow: report/ fills one from the database; html.hpp,
-// markdown.hpp, latex.hpp, csv.hpp, json.hpp each write the same document. Nothing in here is escaped:
-// every writer escapes for its own format, so a name with <script>, \input or | in it is only a name.
+// Document is the content of a report, apart from its look: sections with paragraphs, tables, lists, listings
+// and figures, as plain values. report/ fills one from the database; html.hpp, markdown.hpp, latex.hpp,
+// csv.hpp, json.hpp each write the same document. Nothing in here is escaped: every writer escapes for its
+// own format, so a name with <script>, \input or | in it is only a name.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Span {
     emphasis,
     code,       ///< a command, a key, a hash: fixed width
     reference,  ///< to the block or section whose id is `target`
-    // A word of an example sentence with what a model said about it; `target` is its label.
+    // These mark a word of an example sentence with a model's prediction; `target` is its label.
     right,   ///< predicted and true
     wrong,   ///< predicted, not true
     missed,  ///< true, not predicted
@@ -32,7 +32,7 @@ struct Span {
   std::string target = {};
 };
 
-/// A line of text. Made from a string where there is nothing to mark.
+/// A line of text. It can be made from a string if nothing is marked.
 struct Text {
   Text() = default;
   Text(std::string plain) {
@@ -41,7 +41,7 @@ struct Text {
   Text(const char* plain) : Text(std::string(plain)) {}
   Text(std::vector<Span> marked) : spans(std::move(marked)) {}
 
-  /// Without marks.
+  /// Returns the characters without marks.
   std::string plain() const;
   bool empty() const { return spans.empty(); }
 
@@ -52,7 +52,7 @@ struct Paragraph {
   Text text;
 };
 
-/// What a reader must not overlook: a run that failed, intervals across environments, what was not recorded.
+/// What a reader must not overlook: a failed run, intervals across environments, missing records.
 struct Notice {
   Text text;
 };
@@ -65,7 +65,7 @@ struct ItemList {
 struct Listing {
   std::string language;  ///< "sh", "toml", "diff", or empty
   std::string text;
-  std::string title = {};  ///< what it is, for those who cannot see where it stands: "Commands"
+  std::string title = {};  ///< what it is, for readers who cannot see its place: "Commands"
 };
 
 struct Column {
@@ -77,7 +77,7 @@ struct Column {
 struct TableCell {
   Text text;                          ///< empty: nothing to say, shown as an en dash
   std::optional<double> number = {};  ///< the value behind the text in full precision, for CSV, JSON, sorting
-  bool best = false;                  ///< only where a test carries it
+  bool best = false;                  ///< set only if a test supports it
 
   TableCell() = default;
   TableCell(Text shown) : text(std::move(shown)) {}
@@ -97,7 +97,7 @@ struct TableBlock {
 struct Figure {
   std::string id;  ///< unique in the document
   Text caption;
-  std::string alternative;  ///< the text for those who cannot see it: what it shows, with its main numbers
+  std::string alternative;  ///< the text for readers who cannot see it: what it shows, with its main numbers
   Chart chart;
 };
 

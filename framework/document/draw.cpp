@@ -1,4 +1,4 @@
-// From a chart to its drawing. Read next: plot.hpp, then any of the charts.
+// Turns a chart into its drawing. Read next: plot.hpp, then any of the charts.
 #include <type_traits>
 
 #include "document/charts.hpp"

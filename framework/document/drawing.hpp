@@ -1,6 +1,6 @@
-// Drawing: a picture as a list of shapes with coordinates: the one thing that all charts become, and that is
-// written as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not numbers:
-// the style sheet says what they are in light, dark and print.
+// Drawing is a picture as a list of shapes with coordinates: the one thing that all charts become, and that
+// is written as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not numbers:
+// the style sheet defines them for light, dark and print.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// What a colour means. The series tones are told apart by the colour-blind, and in grey by dash and marker.
+/// The meaning of a colour. Colour-blind readers can distinguish the series; in grey, dash and marker do.
 enum class Tone : std::uint8_t {
   ink,
   faint,
@@ -30,7 +30,7 @@ enum class Tone : std::uint8_t {
   bad,
   missing,
 };
-/// The tone of the n-th series; after the eighth they begin again, told apart by their dash.
+/// Returns the tone of the n-th series. After the eighth they repeat; their dash then distinguishes them.
 Tone series_tone(std::size_t n);
 
 struct Stroke {
@@ -81,7 +81,7 @@ struct Label {
 
 using Shape2d = std::variant<Polyline, Polygon, Rectangle, Marker, Label>;
 
-/// Where a plot lies and what its edges stand for, so that a point on a curve can be asked for its values.
+/// The place of a plot and the values at its edges, so that a point on a curve can be asked for its values.
 struct Plane {
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
   double x_low = 0.0, x_high = 1.0, y_low = 0.0, y_high = 1.0;
@@ -89,21 +89,21 @@ struct Plane {
   std::string x_title, y_title;
 };
 
-/// y grows downwards, as in SVG. Later shapes lie on top.
+/// The y axis grows downwards, as in SVG. Later shapes lie on top.
 struct Drawing {
   double width = 0.0, height = 0.0;
   std::vector<Shape2d> shapes = {};
   std::optional<Plane> plane = {};  ///< of curves
 };
 
-/// An estimate from above of a label's width in points, from a table of a common sans-serif's advance widths.
+/// Returns an upper estimate of a label's width in points, from the advance widths of a common sans-serif.
 double text_width(const std::string& text, double size);
 
-/// A complete <svg> element with <title>, without a style of its own beyond classes ("tone-first" ...) where
-/// `inline_style` is false; with colours in it where it must stand alone in a file.
+/// Returns a complete <svg> element with <title>, without a style beyond classes ("tone-first" ...) if
+/// `inline_style` is false; with its colours if it must stand alone in a file.
 std::string svg(const Drawing& drawing, const std::string& alternative, bool inline_style = false);
 
-/// A tikzpicture. Needs \usepackage{tikz} and the colours of latex.hpp.
+/// Returns a tikzpicture. It needs \usepackage{tikz} and the colours of latex.hpp.
 std::string tikz(const Drawing& drawing);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See escape.hpp. LaTeX' characters stand in escape_latex.cpp.
+// Escapes for each format. Read escape.hpp first; the characters of LaTeX are in escape_latex.cpp.
 #include "document/escape.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// U+2068 and U+2069: what lies between does not turn its neighbours.
+/// U+2068 and U+2069: the text between them does not change the direction of its neighbours.
 std::string isolated(std::string text) {
   return runs_right_to_left(text) ? "\u2068" + text + "\u2069" : text;
 }
@@ -57,7 +57,7 @@ std::string html_text(std::string_view text) {
 std::string markdown_text(std::string_view text) {
   const std::string line = clean_line(text);
   std::string result;
-  // What begins a block only at the start of a line: a heading, a list, a rule. A number begins none.
+  // These begin a block only at the start of a line: a heading, a list, a rule. A number does not.
   const auto is_digit = [&](std::size_t at) {
     return at < line.size() && line[at] >= '0' && line[at] <= '9';
   };
@@ -89,8 +89,8 @@ std::string markdown_text(std::string_view text) {
 
 std::string markdown_code(std::string_view text, bool in_table) {
   const std::string line = clean_line(text);
-  // Between backticks a tag means nothing to CommonMark; to be sure of all other readers there is none in the
-  // file.
+  // CommonMark ignores tags between backticks. For other readers, the file has none at
+  // all.
   if (line.find('<') != std::string::npos) return "<code>" + markdown_text(text) + "</code>";
   const std::string ticks(longest_run(line, '`') + 1, '`');
   std::string inside;
@@ -109,7 +109,7 @@ std::string markdown_fence(std::string_view text) {
 
 namespace {
 
-/// Whether a table program reads all of the text as a number, "nan" and "inf" included.
+/// Returns whether a spreadsheet reads all of the text as a number, "nan" and "inf" included.
 bool is_number(std::string_view text) {
   double number = 0.0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);

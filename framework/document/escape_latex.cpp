@@ -1,5 +1,6 @@
-// Characters in LaTeX. pdflatex' own fonts hold Latin letters and some signs; accents are put on letters by
-// macros, which every font encoding has, and all else becomes its number in a frame: visible, never an error.
+// Escapes characters in LaTeX. The fonts of pdflatex hold Latin letters and some signs; accents are put on
+// letters by macros, which every font encoding has. Every other character becomes its number in a frame:
+// visible, never an error.
 #include <utf8proc.h>
 
 #include <algorithm>

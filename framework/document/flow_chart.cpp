@@ -1,5 +1,5 @@
-// Boxes from bottom to top with arrows: the architecture of a model. Groups have a frame, with "x 12" where
-// they stand several times; residuals run around at the left.
+// Draws boxes from bottom to top with arrows: the architecture of a model. Groups have a frame, with "x 12"
+// if they are repeated; residuals run around at the left.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ class FlowPainter {
   }
 
  private:
-  /// The text below the name, on two lines where it has parts and is too long for one.
+  /// Returns the text below the name, on two lines if it has parts and is too long for one.
   std::vector<std::string> details(const FlowChart::Box& box) const {
     if (box.detail.empty()) return {};
     const std::size_t part = box.detail.find("; ");
@@ -110,7 +110,8 @@ class FlowPainter {
                                       detail_size, Tone::faint});
   }
 
-  /// From the wire above the box it comes from, around what lies box_gap, into this box or the sum above it.
+  /// Draws from the wire above the box it comes from, around what lies between, into this box or the sum
+  /// above it.
   void skip(std::size_t i) {
     const auto from = chart_.boxes[i].skip_from;
     if (!from || *from >= i) return;

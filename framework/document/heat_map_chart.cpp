@@ -1,6 +1,6 @@
-// Matrices of numbers as shades, such as attention weights or positional encodings: panels of equal size
-// beside and below each other, with the names of rows and columns where they can be read, and a legend of the
-// shades.
+// Draws matrices of numbers as shades, such as attention weights or positional encodings: panels of equal
+// size beside and below each other, with the names of rows and columns if they can be read, and a legend of
+// the shades.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -17,7 +17,7 @@ namespace {
 constexpr double name_gap = 6.0, between_panels = 14.0, largest_cell = 30.0;
 constexpr double name_slant = 40.0 * std::numbers::pi / 180.0;
 constexpr double longest_name = 110.0;
-/// Cells smaller than this have no names beside them: every k-th name would say little.
+/// Smaller cells have no names beside them, because every k-th name would say little.
 constexpr double smallest_named_cell = 4.0;
 
 double widest_name(const std::vector<std::string>& names) {
@@ -26,12 +26,12 @@ double widest_name(const std::vector<std::string>& names) {
   return width;
 }
 
-/// Every k-th name has room at this distance.
+/// Returns k such that every k-th name has room at this distance.
 std::size_t every_kth(double distance) {
   return static_cast<std::size_t>(std::max(1.0, std::ceil(13.0 / std::max(distance, 0.1))));
 }
 
-/// Where everything lies.
+/// The places of all parts.
 struct PanelLayout {
   double left = 0.0, top = 0.0, cell = 0.0, panel_width = 0.0, panel_height = 0.0;
   double row_names = 0.0, column_names = 0.0;
@@ -71,7 +71,7 @@ Tone tone_of(double value) {
   return value < 0.0 ? Tone::second : Tone::first;
 }
 
-/// A ramp of shades with some of its values below; returns where it ends.
+/// Draws a ramp of shades with some of its values below; returns where it ends.
 double draw_shades(Drawing& drawing, const HeatMapChart& chart, double top) {
   constexpr int steps = 32;
   constexpr double height = 9.0, margin = 14.0;
@@ -103,7 +103,7 @@ double draw_shades(Drawing& drawing, const HeatMapChart& chart, double top) {
   return top + height + line_height + 4.0;
 }
 
-/// A thin frame, so that what is not shaded is seen to be a cell.
+/// Draws a thin frame, so that an unshaded cell is recognised as one.
 void draw_frame(Drawing& drawing, double x, double y, double width, double height) {
   drawing.shapes.push_back(Polyline{
       {{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}, {x, y}}, {Tone::missing, 0.6}});
@@ -175,8 +175,8 @@ Drawing draw_heat_maps(const HeatMapChart& chart, double width) {
       std::clamp<std::size_t>(chart.across, 1, std::max<std::size_t>(chart.panels.size(), 1));
   const double title_room = line_height + 2.0;
   for (std::size_t first = 0; first < chart.panels.size(); first += across) {
-    // Panels below each other have one set of names of columns, those at the top; the names of rows stand at
-    // the left.
+    // Panels below each other share the names of columns at the top; the names of rows stand at the
+    // left.
     const bool named_columns = layout.named && first == 0;
     const double titles = top + 11.0;
     top += title_room + (named_columns ? layout.top : 0.0);

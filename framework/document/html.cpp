@@ -1,4 +1,4 @@
-// See html.hpp. The blocks are in html_blocks.cpp.
+// Writes the frame of the page. Read html.hpp first; the blocks are in html_blocks.cpp.
 #include "document/html.hpp"
 
 #include "document/content_policy.hpp"
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// Title, subtitle, and the facts of the title page.
+/// Returns title, subtitle, and the facts of the title page.
 std::string page_header(const Document& document) {
   std::string text = "<h1>" + html_line(document.title) + "</h1>\n";
   if (!document.subtitle.empty()) text += "<p class=\"subtitle\">" + html_line(document.subtitle) + "</p>\n";

@@ -1,5 +1,5 @@
-// A document as one HTML file that loads nothing: style, script and pictures are in it. Place in the flow:
-// `exp report -o FILE.html`; the frame is reports/report.html.
+// Writes a document as one HTML file that loads nothing: style, script and pictures are in it. `exp report -o
+// FILE.html` calls it; the frame is reports/report.html.
 #pragma once
 
 #include "document/document.hpp"
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// One file, called `name`. Throws Error for a template or a reference that is wrong.
+/// Returns one file, called `name`. Throws Error for an invalid template or reference.
 std::vector<OutputFile> html_files(const Document& document, const Templates& templates,
                                    const std::string& name);
 

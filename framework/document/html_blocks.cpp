@@ -9,23 +9,23 @@ namespace encore {
 
 namespace {
 
-/// A picture is drawn twice: for a page, and so that it can be read on a telephone. The style sheet shows
+/// A picture is drawn twice: for a page, and for a telephone. The style sheet shows
 /// one.
 constexpr double wide = 640.0, narrow = 352.0;
 
-/// What breaks its lines in a table.
+/// Returns whether text breaks its lines in a table.
 bool is_long(const std::string& text) {
   return text.size() > 32;
 }
 
-/// Whether a line may be broken behind the letter: between the parts of a name, never within a word or
-/// number.
+/// Returns whether a line may be broken behind the letter: between the parts of a name, never within a word
+/// or number.
 bool ends_part(const std::string& text, std::size_t at) {
   const bool number = text[at] == '.' && at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
   return !number && std::string_view("-_=/.,:;@+").find(text[at]) != std::string_view::npos;
 }
 
-/// Whether it holds a word so long that it has to be broken within.
+/// Returns whether it holds a word so long that it has to be broken.
 bool is_endless(const std::string& text) {
   constexpr std::size_t most = 40;
   std::size_t run = 0;
@@ -36,7 +36,7 @@ bool is_endless(const std::string& text) {
   return false;
 }
 
-/// html_line, with places where the parts of a long name may be set on lines of their own.
+/// Returns html_line with places where the parts of a long name may be set on lines of their own.
 std::string html_parts(const std::string& text) {
   if (!is_long(text) || runs_right_to_left(text)) return html_line(text);
   const std::string line = clean_line(text);

@@ -1,4 +1,4 @@
-// The blocks of a document as HTML. Place in the flow: html.cpp puts them into sections.
+// Writes the blocks of a document as HTML. html.cpp puts them into sections.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// One line, isolated where it runs from right to left.
+/// Returns one line, isolated if it runs from right to left.
 std::string html_line(const std::string& text);
 std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline);
 

@@ -35,7 +35,7 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-// --- texts ---
+// --- marked text ---
 
 const char* name_of(Span::Kind kind) {
   switch (kind) {
@@ -59,7 +59,7 @@ const char* name_of(Span::Kind kind) {
   return "missed";
 }
 
-/// Puts a text into `json` under `name`, and its spans beside it where some are marked.
+/// Puts a text into `json` under `name`, and its spans beside it if some are marked.
 void put(Json& json, const std::string& name, const Text& text) {
   json[name] = text.plain();
   if (std::all_of(text.spans.begin(), text.spans.end(),

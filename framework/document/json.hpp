@@ -1,5 +1,5 @@
-// A document as JSON, with every number in full precision, also those behind a picture. Place in the flow:
-// `exp report --format json`, and tests that ask whether two documents are equal.
+// Writes a document as JSON, with every number in full precision, also those behind a picture. `exp report
+// --format json` uses it, and tests that compare two documents.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace encore {
 
-/// Texts are their plain characters; where some are marked, `spans` stands beside `text`. Numbers that are
-/// not finite are "nan", "inf" and "-inf", which JSON itself cannot hold.
+/// A text is written as its plain characters; if some are marked, `spans` stands beside `text`. Numbers that
+/// are not finite are "nan", "inf" and "-inf", because JSON itself cannot hold them.
 nlohmann::ordered_json document_json(const Document& document);
 
-/// The same as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
+/// Returns the same as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Document& document);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// See latex.hpp. Tables are in latex_table.cpp.
+// Writes blocks as LaTeX. Read latex.hpp first; tables are in latex_table.cpp.
 #include "document/latex.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace encore {
 
 namespace {
 
-/// In 1/72 inch: of the text in reports/report.tex, and of the tallest picture that leaves room for its
-/// caption.
+/// The width of the text in reports/report.tex, in 1/72 inch, and the height of the tallest picture that
+/// leaves room for its caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
 constexpr double latex_picture_width = 580.0, half_picture_width = 310.0, tallest_half = 158.0;
@@ -98,7 +98,7 @@ class LatexWriter {
   }
 
  private:
-  /// Picture and caption.
+  /// Returns picture and caption.
   std::string content(const Figure& figure, double drawn, double room, double high = tallest) const {
     const Anchor& anchor = outline_.of(figure);
     const Drawing drawing = draw(figure.chart, drawn);
@@ -108,7 +108,7 @@ class LatexWriter {
            "}{}\n";
   }
 
-  /// Beside another one, their tops on one line.
+  /// Returns a picture for the place beside another one, with their tops on one line.
   std::string half(const Figure& figure) const {
     return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
            content(figure, half_picture_width, 0.485 * text_width_bp, tallest_half) + "\\end{minipage}";

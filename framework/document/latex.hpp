@@ -1,5 +1,5 @@
-// A document as LaTeX for pdflatex: booktabs tables, TikZ pictures, no package beyond those of a small
-// installation. Place in the flow: `exp report -o FILE.tex`; the frame is reports/report.tex.
+// Writes a document as LaTeX for pdflatex: booktabs tables, TikZ pictures, only packages of a small
+// installation. `exp report -o FILE.tex` calls it; the frame is reports/report.tex.
 #pragma once
 
 #include "document/document.hpp"
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// One file, called `name`. Throws Error for a template or a reference that is wrong.
+/// Returns one file, called `name`. Throws Error for an invalid template or reference.
 std::vector<OutputFile> latex_files(const Document& document, const Templates& templates,
                                     const std::string& name);
 

@@ -13,16 +13,16 @@ namespace encore {
 
 namespace {
 
-/// In 1/72 inch: the width of the text in reports/report.tex.
+/// The width of the text in reports/report.tex, in 1/72 inch.
 constexpr double page_width = 453.0;
-/// The room column_gap two columns.
+/// Returns the room between two columns.
 double column_gap(double size) {
   return size * 0.9;
 }
-/// A row cannot break across pages.
+/// The limit exists because a row cannot break across pages.
 constexpr std::size_t most_characters = 300;
 
-/// Computer Modern is narrower than what text_width() expects, the less so the smaller it is.
+/// Computer Modern is narrower than text_width() expects, and less so in small sizes.
 struct Size {
   const char* name;
   double points;
@@ -43,7 +43,7 @@ double width_of(const std::string& text, const Size& size) {
   return size.narrower * text_width(first_characters(clean_line(text), most_characters), size.points);
 }
 
-/// Letters of a fixed width are alike, whatever they are.
+/// All letters of a fixed width have the same width.
 double width_of(const TableCell& cell, const Size& size) {
   double width = 0.0;
   for (const Span& span : cell.text.spans)
@@ -54,7 +54,7 @@ double width_of(const TableCell& cell, const Size& size) {
   return width * (cell.best ? bold : 1.0);
 }
 
-/// The lines of a column's head: over numbers it is no wider than they are, as far as its words allow.
+/// Returns the lines of a column's head: over numbers it is not wider than they are, if its words allow it.
 std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
   const Column& column = table.columns[i];
   const std::string name = first_characters(clean_line(column.name), most_characters);
@@ -115,7 +115,7 @@ std::string head_text(const TableBlock& table, std::size_t i, const Layout& layo
   return text + "\\end{tabular}";
 }
 
-/// The width at which columns must break their lines so that all fit; infinite where none must.
+/// Returns the width at which columns must break their lines so that all fit; infinite if none must.
 double break_width(std::vector<double> widths, double room) {
   std::ranges::sort(widths);
   double left = room;
@@ -127,7 +127,7 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
-/// The largest letters with which no line breaks; where only small ones would do, lines of long texts break.
+/// Chooses the largest letters with which no line breaks; if only small ones fit, long lines break.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
   const auto limit_of = [&](const Size& size, bool stacked) {
@@ -142,7 +142,7 @@ Layout lay_out(const TableBlock& table) {
       if (std::isinf(limit_of(size, stacked))) return layout;
   for (const Size& size : sizes)
     for (const bool stacked : {false, true})
-      // Breaking is for long texts; numbers in narrow columns are better set smaller.
+      // Long cells are broken; numbers in narrow columns are better set smaller.
       if (limit_of(size, stacked) >= (stacked ? 8.5 : 14.0) * size.points) return layout;
   return layout;
 }

@@ -1,4 +1,4 @@
-// Text and tables in LaTeX. Place in the flow: latex.cpp.
+// Writes text and tables in LaTeX. latex.cpp calls it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace encore {
 
 std::string latex_line(const Text& text, const Outline& outline);
 
-/// A longtable with booktabs' rules. Columns are as wide as their text where the page has room; else the
-/// text gets smaller, then the widest columns break their lines.
+/// Returns a longtable with booktabs' rules. Columns are as wide as their text if the page has room;
+/// otherwise the text gets smaller, then the widest columns break their lines.
 std::string latex_table(const TableBlock& table, const Outline& outline);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// Curves over a common axis, with bands. Thousands of points share a pixel: of each column the lowest and the
-// highest are kept, so that a spike is never lost.
+// Draws curves over a common axis, with bands. Thousands of points share a pixel: of each column the lowest
+// and the highest are kept, so that a spike is never lost.
 #include <algorithm>
 #include <cmath>
 
@@ -13,10 +13,10 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// Of a curve of more points its form says where they are.
+/// The form of a curve with more points shows where they are.
 constexpr std::size_t most_marked = 20;
 
-/// Of each column of `width` points the first, lowest, highest and last point, in their order.
+/// Returns, for each column of `width` points, the first, lowest, highest and last point, in their order.
 Points thinned(const Points& points, double width) {
   Points kept;
   for (std::size_t begin = 0; begin < points.size();) {
@@ -36,7 +36,7 @@ Points thinned(const Points& points, double width) {
   return kept;
 }
 
-/// The part of the segment between two heights, or nothing: Liang and Barsky 1984 in one dimension.
+/// Returns the part of the segment between two heights, or nothing: Liang and Barsky 1984 in one dimension.
 bool clip(std::pair<double, double>& a, std::pair<double, double>& b, double top, double bottom) {
   const auto cut = [](std::pair<double, double>& outer, const std::pair<double, double>& other, double y) {
     outer.first += (other.first - outer.first) * (y - outer.second) / (other.second - outer.second);
@@ -55,7 +55,7 @@ class LinePainter {
  public:
   LinePainter(Drawing& drawing, const Plot& plot, std::size_t series)
       : drawing_(drawing), plot_(plot), marks_(plot) {
-    // Many curves share what a page can carry: 20,000 columns, each curve at least 50.
+    // Many curves share what a page can hold: 20,000 columns, each curve at least 50.
     const double columns = std::clamp(20000.0 / static_cast<double>(std::max<std::size_t>(series, 1)), 50.0,
                                       plot.right - plot.left);
     column_ = std::max(1.0, (plot.right - plot.left) / columns);
@@ -84,8 +84,8 @@ class LinePainter {
     }
   }
 
-  /// `unnamed`: what a series without a name is called. Where a curve has few points each is marked, by
-  /// `shape`: a line between two of them is no measurement.
+  /// `unnamed` is the name of a series without one. If a curve has few points, each is marked by `shape`,
+  /// because a line between two of them is not a measurement.
   void curve(const Series& series, const Stroke& stroke, int shape, const std::string& unnamed) {
     shape_ = shape;
     const std::string& name = series.name.empty() ? unnamed : series.name;
@@ -107,7 +107,7 @@ class LinePainter {
   void marks() { marks_.draw(drawing_); }
 
  private:
-  /// Whether the value lies between the ends of the x axis, where those are set closer than the data.
+  /// Returns whether the value lies between the ends of the x axis, if those are closer than the data.
   bool within(double x) const {
     if (!plot_.x.range.can_show(x)) return false;
     const double share = plot_.x.range.share(x);

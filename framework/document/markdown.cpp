@@ -11,7 +11,7 @@ namespace {
 
 constexpr double markdown_picture_width = 720.0;
 
-/// Between marks, which have to touch the words: blanks stand outside of them.
+/// Puts text between marks, which have to touch the words: blanks stand outside of them.
 std::string marked(const std::string& text, const std::string& mark) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos) return text;
@@ -87,7 +87,7 @@ class MarkdownWriter {
   std::vector<OutputFile> files;
 
  private:
-  /// What references lead to: the one thing that Markdown itself cannot say.
+  /// Returns the target of references, the one thing that Markdown itself cannot express.
   static std::string target(const Anchor& anchor) { return "<a id=\"" + anchor.id + "\"></a>\n\n"; }
 
   std::string text(const Text& text, bool in_table = false) const {

@@ -1,5 +1,5 @@
-// A document as Markdown (CommonMark with tables) with its pictures beside it as SVG. Place in the flow: `exp
-// report -o FILE.md`; the frame is reports/report.md.
+// Writes a document as Markdown (CommonMark with tables) with its pictures beside it as SVG. `exp report -o
+// FILE.md` calls it; the frame is reports/report.md.
 #pragma once
 
 #include "document/document.hpp"
@@ -8,8 +8,8 @@
 
 namespace encore {
 
-/// The file `name`, and one SVG per picture in a folder called like it with the ending `.files`. Throws Error
-/// for a template or a reference that is wrong.
+/// Returns the file `name`, and one SVG per picture in a folder called like it with the ending `.files`.
+/// Throws Error for an invalid template or reference.
 std::vector<OutputFile> markdown_files(const Document& document, const Templates& templates,
                                        const std::string& name);
 

@@ -14,7 +14,11 @@ namespace encore {
 
 namespace {
 
-/// The sum of what is finite.
+/// The least height of a row whose name stands beside it; with most_matrix_labels on the narrow picture of a
+/// page a row has this height.
+constexpr double least_cell = 12.0;
+
+/// Returns the sum of the finite values.
 double row_sum(const std::vector<double>& row) {
   double sum = 0.0;
   for (const double count : row)
@@ -22,7 +26,7 @@ double row_sum(const std::vector<double>& row) {
   return sum;
 }
 
-/// "22k", where "21,880" has no room.
+/// Returns "22k" if "21,880" has no room.
 std::string rough_count(double count) {
   if (std::abs(count) >= 1e6) return short_text(count / 1e6, 2) + "M";
   return std::abs(count) >= 1e3 ? short_text(count / 1e3, 2) + "k" : short_text(count, 3);
@@ -40,12 +44,15 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
     longest = std::max(longest, text_width(clean_line(label), label_size));
   const double names = std::min(longest, width * 0.28);
   const double left = names + gap;
-  // Cells are squares, not larger than what a number needs, and leave the slanted names room at the right.
+  // Cells are squares, not larger than a number needs. The names of the columns are level where a cell is as
+  // wide as each of them, else slanted, and upright where slanted ones would overlap.
   const double room = std::min(longest, 110.0) * std::cos(slant) + label_size;
   const double count = static_cast<double>(std::max<std::size_t>(n, 1));
   double cell = std::min(52.0, (width - left - 2) / count);
   const bool level = longest <= cell - gap;
-  if (!level) cell = std::min(52.0, (width - left - room) / (count - 0.5));
+  const double slanted_cell = std::min(52.0, (width - left - room) / (count - 0.5));
+  const bool upright = !level && slanted_cell * std::sin(slant) < line_height;
+  if (!level && !upright) cell = slanted_cell;
   const double column_names = std::min(longest, 110.0);
 
   double top = 0.0;
@@ -56,9 +63,9 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
   title("columns: " + chart.column_title, 0, 11, width);
   title("rows: " + chart.row_title + "; shade: share of the row", 0, 11 + line_height, width);
   top += 2 * line_height + gap;
-  const std::size_t every = static_cast<std::size_t>(
-      std::max(1.0, std::ceil(line_height / (level ? 1e9 : cell * std::sin(slant)))));
-  top += level ? line_height : column_names * std::sin(slant) + label_size;
+  const std::size_t every =
+      upright ? static_cast<std::size_t>(std::max(1.0, std::ceil(least_cell / cell))) : 1;
+  top += level ? line_height : upright ? column_names + gap : column_names * std::sin(slant) + label_size;
 
   const std::vector<std::string> above = shortened_apart(chart.labels, column_names, label_size);
   const std::vector<std::string> beside = shortened_apart(chart.labels, names, label_size);
@@ -68,11 +75,11 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
       drawing.shapes.push_back(
           Label{middle, top - gap, clean_line(chart.labels[i]), Label::Anchor::middle, label_size});
     } else {
-      drawing.shapes.push_back(
-          Label{middle + 2, top - gap, above[i], Label::Anchor::start, label_size, Tone::ink, false, 40.0});
+      drawing.shapes.push_back(Label{middle + (upright ? 4 : 2), top - gap, above[i], Label::Anchor::start,
+                                     label_size, Tone::ink, false, upright ? 90.0 : 40.0});
     }
   }
-  const std::size_t every_row = static_cast<std::size_t>(std::max(1.0, std::ceil(13.0 / cell)));
+  const std::size_t every_row = static_cast<std::size_t>(std::max(1.0, std::ceil(least_cell / cell)));
   for (std::size_t i = 0; i < n; ++i) {
     const double y = top + cell * static_cast<double>(i);
     if (i % every_row == 0)

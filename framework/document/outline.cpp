@@ -23,7 +23,7 @@ const Anchor& Outline::target(const std::string& id) const {
 void Outline::add(const void* part, const std::string& id, const std::string& kind,
                   const std::string& number) {
   std::string anchor = anchor_text(id);
-  // Different ids may lose what made them different.
+  // Different ids may have lost their difference.
   if (const int before = taken_[anchor]++; before > 0) anchor += "-" + std::to_string(before + 1);
   const auto [entry, added] = anchors_.emplace(part, Anchor{anchor, kind, number});
   if (!by_id_.emplace(id, &entry->second).second)

@@ -1,5 +1,5 @@
-// Outline: numbers and anchors of everything in a document that can be referred to. Place in the flow: made
-// once per writer; HTML takes ids from it, Markdown file names, LaTeX labels, CSV file names.
+// Outline has numbers and anchors of everything in a document that can be referred to. Each writer makes one;
+// HTML takes ids from it, Markdown file names, LaTeX labels, CSV file names.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ struct Anchor {
   std::string kind;    ///< "Section", "Table", "Figure"
   std::string number;  ///< "2.1", "3"
 
-  /// "Table 3"
+  /// Returns "Table 3".
   std::string title() const { return kind + " " + number; }
 };
 
 class Outline {
  public:
-  /// Keeps no reference to the document but the addresses of its parts. Throws Error where an id stands
+  /// Keeps only the addresses of the document's parts. Throws Error if an id occurs
   /// twice.
   explicit Outline(const Document& document);
 

@@ -1,5 +1,5 @@
-// What a writer hands back: files, named relative to the folder of -o. A writer touches no disk itself, so
-// equal documents can be compared as bytes.
+// OutputFile is what a writer returns: a file, named relative to the folder of -o. A writer touches no disk
+// itself, so equal documents can be compared as bytes.
 #pragma once
 
 #include <filesystem>

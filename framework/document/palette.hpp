@@ -1,5 +1,5 @@
-// Palette: which colour a tone is in the light, the dark and the printed document. Place in the flow: the
-// only place that knows colours; style sheet, stand-alone SVG and LaTeX take them from here.
+// Palette says which colour a tone has in the light, the dark and the printed document. Only this file knows
+// colours; style sheet, stand-alone SVG and LaTeX take them from here.
 //
 // The series begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue,
 // vermillion, bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are
@@ -22,22 +22,22 @@ struct Colour {
 enum class Paper : std::uint8_t { light, dark };
 
 Colour colour_of(Tone tone, Paper paper);
-/// "first", "ink" ...
+/// Returns "first", "ink" ...
 const char* name_of(Tone tone);
-/// In the order of Tone.
+/// Returns the tones in the order of Tone.
 const std::vector<Tone>& all_tones();
-/// "#0072B2"
+/// Returns "#0072B2".
 std::string hex_text(Colour colour);
 
-/// Of the first over the second, from 1 to 21 (WCAG 2.2, relative luminance).
+/// Returns the contrast of the first to the second, from 1 to 21 (WCAG 2.2, relative luminance).
 double contrast(Colour a, Colour b);
-/// `top` with that opacity over `ground`.
+/// Returns `top` with that opacity over `ground`.
 Colour blended(Colour top, double opacity, Colour ground);
 
 /// The strongest shade of a matrix' cell: text in `ink` has 4.5:1 on it, on either paper.
 inline constexpr double matrix_shade = 0.5;
 
-/// "--first: #0072B2;" for each tone.
+/// Returns "--first: #0072B2;" for each tone.
 std::string palette_css(Paper paper);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// Parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last axis is
-// the score: the better, the stronger the line; the best stands out. Upright axes where there is room, on
-// narrow paper level ones below each other.
+// Draws parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last
+// axis is the score: the better, the stronger the line. Axes are upright if there is room; on narrow paper
+// they lie below each other.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Dimension = ParallelChart::Dimension;
 
-/// Where values of one dimension lie; places grow with the value.
+/// Maps values of one dimension to places, which grow with the value.
 class DimensionScale {
  public:
   DimensionScale(const ParallelChart& chart, std::size_t number) : dimension_(chart.dimensions[number]) {
@@ -36,7 +36,7 @@ class DimensionScale {
   }
   double share(double value) const { return range_.share(value); }
 
-  /// Not more than `most`; of categories those that remain when every k-th is named.
+  /// Returns at most `most` marks; for categories those that remain when every k-th is named.
   std::vector<Tick> marks(int most) const {
     if (dimension_.categories.empty()) return ticks(range_, most);
     std::vector<Tick> result;
@@ -52,7 +52,7 @@ class DimensionScale {
   Range range_;
 };
 
-/// Steps of strength: few, so that equal strengths share a look.
+/// The steps of strength are few, so that equal strengths share a look.
 constexpr int steps = 5;
 
 struct LineLook {
@@ -60,7 +60,7 @@ struct LineLook {
   int rank = 0;  ///< later ones lie on top
 };
 
-/// From the score, the last value.
+/// Returns the look of a line by its score, the last value.
 LineLook look_of(const ParallelChart::Line& line, const DimensionScale& score, double best,
                  bool lowest_is_best, std::size_t count) {
   const double value = line.values.empty() ? std::nan("") : line.values.back();
@@ -84,7 +84,7 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
   return title;
 }
 
-/// The two layouts share everything but which way is which.
+/// The two layouts differ only in the direction of the axes.
 struct AxisPaper {
   bool upright = true;
   double first = 0.0, between = 0.0;  ///< of the axes, across
@@ -120,14 +120,14 @@ AxisPaper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
   return paper;
 }
 
-/// The labels of marks, in at most so much room each.
+/// Returns the labels of marks, in at most `room` each.
 std::vector<std::string> labels_of(const std::vector<Tick>& marks, double room) {
   std::vector<std::string> labels;
   for (const Tick& mark : marks) labels.push_back(mark.label);
   return shortened_apart(labels, room, label_size);
 }
 
-/// A label that can be read on top of lines.
+/// Draws a label that can be read on top of lines.
 void draw_over_lines(Drawing& drawing, Label label) {
   const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0) + 4;
   const double left = label.x - (label.anchor == Label::Anchor::start ? 2
@@ -138,7 +138,7 @@ void draw_over_lines(Drawing& drawing, Label label) {
   drawing.shapes.push_back(std::move(label));
 }
 
-/// The heads of the axes, cut so that different names stay different; bold letters are wider.
+/// Returns the heads of the axes, cut so that different names stay different; bold letters are wider.
 std::vector<std::string> heads_of(const ParallelChart& chart, const AxisPaper& paper, double width) {
   std::vector<std::string> names;
   for (const Dimension& dimension : chart.dimensions) names.push_back(dimension.name);

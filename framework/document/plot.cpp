@@ -17,13 +17,13 @@ void add_line(Drawing& drawing, double x0, double y0, double x1, double y1, Tone
   drawing.shapes.push_back(Polyline{{{x0, y0}, {x1, y1}}, {tone, width}});
 }
 
-/// Where the label of a tick stands: under it, but on the paper.
+/// Returns the place of a tick's label: under it, but on the paper.
 double label_place(const Tick& tick, const Scale& scale, double width) {
   const double half = text_width(tick.label, label_size) / 2;
   return std::clamp(scale(tick.value), half + 1, std::max(half + 1, width - half - 1));
 }
 
-/// Ticks of a level axis so few that their labels do not touch.
+/// Returns few enough ticks of a level axis that their labels do not touch.
 std::vector<Tick> ticks_that_fit(const Scale& scale, double width) {
   for (int most = 9; most > 2; --most) {
     const std::vector<Tick> found = ticks(scale.range, most);
@@ -86,7 +86,7 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
-  // Of many, any may come to stand on the last row, where there must be room for "and 9 more".
+  // If there are many, any may stand on the last row, where there must be room for "and 9 more".
   std::vector<std::string> names;
   for (const LegendEntry& entry : entries) names.push_back(entry.name);
   const bool many = entries.size() > static_cast<std::size_t>(most_rows);
@@ -145,7 +145,8 @@ void draw_row_names(Drawing& drawing, const std::vector<std::string>& names, dou
 
 namespace {
 
-/// Categories below each other, their names at the left or, where they are long and few, each above its row.
+/// Draws categories below each other, their names at the left or, if they are long and few, each above its
+/// row.
 Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
   const std::vector<std::string>& names = layout.categories;
   const double count = static_cast<double>(names.size());
@@ -176,7 +177,7 @@ Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
     draw_row_names(drawing, names, plot.left - 2 * gap + 4, plot.top, row, most);
     return plot;
   }
-  // The points of a row stand in its lower part.
+  // The points of a row are in its lower part.
   const std::vector<std::string> shown = shortened_apart(names, most, label_size);
   for (std::size_t i = 0; i < names.size(); ++i)
     drawing.shapes.push_back(

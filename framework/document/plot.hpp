@@ -1,5 +1,5 @@
-// Plot: what charts with axes have in common: margins that fit the labels, grid, ticks, axis titles, a legend
-// above the data, marks for what is not finite. Place in the flow: one .cpp per chart uses it; draw.cpp
+// Plot draws what charts with axes have in common: margins that fit the labels, grid, ticks, axis
+// titles, a legend above the data, marks for what is not finite. One .cpp per chart uses it; draw.cpp
 // chooses.
 #pragma once
 
@@ -13,9 +13,9 @@
 namespace encore {
 
 constexpr double label_size = 11.0;
-/// Between lines of labels.
+/// The distance between lines of labels.
 constexpr double line_height = 15.0;
-/// Narrower than this is a telephone.
+/// A narrower drawing is for a telephone.
 constexpr double narrow_width = 480.0;
 
 struct LegendEntry {
@@ -26,24 +26,24 @@ struct LegendEntry {
   int shape = 0;  ///< of a marker
 };
 
-/// Rows of entries from the top; returns where they end. What does not fit into `most_rows` is counted in a
-/// last entry.
+/// Draws rows of entries from the top; returns where they end. A last entry counts what does not fit into
+/// `most_rows`.
 double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 8);
 
-/// "loss, nats"
+/// Returns "loss, nats".
 std::string axis_title(const Axis& axis);
 
 struct Plot {
   Scale x, y;
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
-  /// Categories whose names have no room side by side stand below each other: x runs down the paper and y to
-  /// the right.
+  /// Set if categories stand below each other because their names have no room side by side: x runs down the
+  /// paper and y to the right.
   bool lying = false;
 
   bool inside(double place_x, double place_y) const;
-  /// On the paper, from the places along x and along y.
+  /// Returns the place on the paper, from the places along x and along y.
   std::pair<double, double> at(double along_x, double along_y) const;
-  /// The places of values, held between the edges.
+  /// Returns the places of values, held between the edges.
   double held_x(double value) const;
   double held_y(double value) const;
 };
@@ -59,21 +59,21 @@ struct PlotLayout {
 /// Sets the height of `drawing`, whose width is set, and draws everything but the data.
 Plot draw_plot(Drawing& drawing, const PlotLayout& layout);
 
-/// The axis under a plot whose edges are set, with vertical grid lines and the title at the right; sets the
-/// height of `drawing`. `scale` runs from left to right.
+/// Draws the axis under a plot whose edges are set, with vertical grid lines and the title at the right; sets
+/// the height of `drawing`. `scale` runs from left to right.
 void draw_level_axis(Drawing& drawing, const Plot& plot, const Scale& scale, const std::string& title);
 
-/// Names at the left of rows that begin at `top`, each `row` high; where rows are closer than lines, every
+/// Draws names at the left of rows that begin at `top`, each `row` high; if rows are closer than lines, every
 /// k-th.
 void draw_row_names(Drawing& drawing, const std::vector<std::string>& names, double right, double top,
                     double row, double most);
 
-/// Crosses on the edges of the plot where values have no place; neighbours closer than a cross become one,
-/// which tells how many they are.
+/// Crosses on the edges of the plot for values that have no place; neighbours closer than a cross become one,
+/// which shows their number.
 class StrayMarks {
  public:
   explicit StrayMarks(const Plot& plot) : plot_(plot) {}
-  /// At x (if it can be shown) on the edge of low values, or on that of high ones for +inf.
+  /// Marks x (if it can be shown) on the edge of low values, or on that of high ones for +inf.
   void add(double x, double y, const std::string& name);
   void draw(Drawing& drawing) const;
 
@@ -88,9 +88,9 @@ class StrayMarks {
   std::vector<Mark> marks_;
 };
 
-/// Whether StrayMarks will have something to mark, so that the legend can say what a cross means.
+/// Returns whether StrayMarks will have something to mark, so that the legend can explain the cross.
 bool strays(const Range& x_range, const Range& y_range, double x, double y);
-/// "× not finite"
+/// Returns "× not finite".
 LegendEntry stray_entry();
 
 }  // namespace encore

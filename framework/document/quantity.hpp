@@ -1,4 +1,4 @@
-// Quantities as people read them, with their units: one wording for every table, live line, closing line and
+// Words quantities for users, with their units: one wording for every table, live line, closing line and
 // report.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace encore {
 
-/// "54.32": a fraction as percent with two digits; "-" without a value.
+/// Returns "54.32": a fraction as percent with two digits; "-" without a value.
 std::string percent_text(std::optional<double> fraction);
-/// "0.1234", "12.3", "1.2e-05": four significant digits.
+/// Returns "0.1234", "12.3", "1.2e-05": four significant digits.
 std::string number_text(double number);
-/// "940", "12.3k", "4.56M", "7.89G", "3.21T"
+/// Returns "940", "12.3k", "4.56M", "7.89G", "3.21T".
 std::string count_text(double count);
-/// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
+/// Returns "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h".
 std::string duration_text(double seconds);
-/// "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ"
+/// Returns "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ".
 std::string energy_text(double joules);
 
 }  // namespace encore

@@ -11,25 +11,25 @@ namespace encore {
 
 namespace {
 
-/// mantissa * 10^exponent
+/// A step of mantissa * 10^exponent.
 struct Step {
   int mantissa = 1, exponent = 0;
 
   double value() const { return times(1.0); }
-  /// Exact where the product has few digits.
+  /// Returns a product that is exact if it has few digits.
   double times(double count) const {
     const double power = std::pow(10.0, std::abs(exponent));
     return exponent < 0 ? count * mantissa / power : count * mantissa * power;
   }
 };
 
-/// The power of ten below a positive number. Never one whose own power is 0 or infinite: of 0, infinities and
-/// numbers at the edge of what doubles have, the nearest that can be divided by.
+/// Returns the power of ten below a positive number. It never returns one whose own power is 0 or infinite:
+/// for 0, infinities and numbers at the edge of doubles, it returns the nearest that can be divided by.
 int power_below(double number) {
   return static_cast<int>(std::clamp(std::floor(std::log10(number) + 1e-9), -300.0, 300.0));
 }
 
-/// The smallest round step with which at most `most` - 1 steps cover the span.
+/// Returns the smallest round step with which at most `most` - 1 steps cover the span.
 Step step_for(double span, int most) {
   Step step{1, power_below(span / most) - 1};
   while (span / step.value() > (most - 1) * (1.0 + 1e-9)) {
@@ -39,7 +39,7 @@ Step step_for(double span, int most) {
   return step;
 }
 
-/// How the numbers of one axis are written: all alike.
+/// Says how the numbers of one axis are written: all alike.
 struct Style {
   double divisor = 1.0;
   std::string suffix;
@@ -109,7 +109,7 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
   return kept;
 }
 
-/// Without ends that say nothing: not finite, in the wrong order, not positive on a logarithmic axis.
+/// Removes meaningless ends: not finite, in the wrong order, not positive on a logarithmic axis.
 Axis with_sound_ends(Axis axis) {
   for (auto* end : {&axis.low, &axis.high}) {
     const bool logarithmic = axis.scale == Axis::Scale::logarithmic;
@@ -134,7 +134,7 @@ bool Range::can_show(double value) const {
 
 double Range::share(double value) const {
   if (logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
-  // Halved, so that the span of the largest numbers is finite.
+  // Both are halved, so that the span of the largest numbers is finite.
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
@@ -175,7 +175,7 @@ Range range_of(const Axis& given, const AxisRange& extent, bool round) {
 std::vector<Tick> ticks(const Range& range, int most) {
   most = std::max(most, 2);
   std::vector<Tick> found;
-  // Between two multiples of a large step there may be none: then a smaller one.
+  // Between two multiples of a large step there may be none: then it takes a smaller one.
   for (int steps = most; found.empty() && steps < most + 20; ++steps)
     found = range.logarithmic ? logarithmic_ticks(range, steps) : linear_ticks(range, steps);
   if (found.size() > static_cast<std::size_t>(most)) found.resize(static_cast<std::size_t>(most));

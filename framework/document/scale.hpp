@@ -1,5 +1,5 @@
-// Scale: from values to places on the paper, with ticks at round numbers. Place in the flow: every chart with
-// axes; plot.hpp draws them.
+// Scale maps values to places on the paper, with ticks at round numbers. Every chart with axes uses it;
+// plot.hpp draws them.
 #pragma once
 
 #include <string>
@@ -22,13 +22,13 @@ struct Range {
   double low = 0.0, high = 1.0;
   bool logarithmic = false;
 
-  /// Whether the value has a place on the axis at all: finite and, on a logarithmic axis, positive.
+  /// Returns whether the value has a place on the axis: it is finite and, on a logarithmic axis, positive.
   bool can_show(double value) const;
-  /// 0 at low, 1 at high. The value can be shown.
+  /// Returns 0 at low, 1 at high. The value can be shown.
   double share(double value) const;
 };
 
-/// The axis' own ends where it has them, else those of the data: exactly, or (`round`) extended to round
+/// Returns the axis' own ends if it has them, else those of the data: exactly, or (`round`) extended to round
 /// numbers.
 Range range_of(const Axis& axis, const AxisRange& extent, bool round);
 
@@ -37,8 +37,8 @@ struct Tick {
   std::string label;
 };
 
-/// At most `most` (at least 2) ticks at round numbers: 1, 2, 5 times a power of ten; on a logarithmic axis
-/// decades, and 1, 2, 5 where there are few.
+/// Returns at most `most` (at least 2) ticks at round numbers: 1, 2, 5 times a power of ten; on a logarithmic
+/// axis decades, and 1, 2, 5 if there are few.
 std::vector<Tick> ticks(const Range& range, int most);
 
 struct Scale {

@@ -1,4 +1,4 @@
-// Points, each with an interval where there is one. Groups stand side by side within a category; points of
+// Draws points, each with an interval if there is one. Groups stand side by side within a category; points of
 // one category that would hide each other are spread.
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,8 @@ std::string point_title(const ScatterChart& chart, const ScatterChart::Group& gr
   return title;
 }
 
-/// How far the points of a group stand from the middle of their category, in categories: groups beside each
-/// other, points of a group spread evenly over a third of their place.
+/// Returns how far the points of a group stand from the middle of their category, in categories: groups side
+/// by side, points of a group spread evenly over a third of their place.
 std::vector<double> category_offsets(const ScatterChart& chart, std::size_t group) {
   const double groups = static_cast<double>(chart.groups.size());
   const double place = 0.7 / groups;

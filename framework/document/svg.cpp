@@ -1,4 +1,4 @@
-// A drawing as SVG. Colours are the style sheet's: each shape carries the class of its tone and takes
+// Writes a drawing as SVG. Colours are the style sheet's: each shape has the class of its tone and takes
 // currentColor; a stand-alone file has them in it, on paper of its own.
 #include <cmath>
 
@@ -111,7 +111,7 @@ class SvgWriter {
       text_ += "/>\n";
       return;
     }
-    // A tooltip, not the place for a name of any length.
+    // A tooltip is not the place for a name of any length.
     text_ +=
         "><title>" + html_text(first_characters(clean_line(title), 400)) + "</title></" + element + ">\n";
   }
@@ -148,7 +148,7 @@ class SvgWriter {
   std::string text_;
 };
 
-/// What reports/report.js needs to tell the values of a point.
+/// Writes what reports/report.js needs to show the values of a point.
 std::string plane_attribute(const Plane& plane) {
   std::string text = " data-plane=\"";
   for (const double value : {plane.left, plane.top, plane.right, plane.bottom, plane.x_low, plane.x_high,

@@ -19,7 +19,7 @@ bool in_name(char letter) {
   return (letter >= 'a' && letter <= 'z') || letter == '_';
 }
 
-/// The end of the placeholder that begins at `begin` with "{{", or npos where it is none.
+/// Returns the end of the placeholder that begins at `begin` with "{{", or npos if it is not valid.
 std::size_t end_of_placeholder(const std::string& text, std::size_t begin) {
   std::size_t at = begin + 2;
   while (at < text.size() && in_name(text[at])) ++at;

@@ -12,16 +12,16 @@ namespace encore {
 
 class Templates {
  public:
-  /// `installed`: share/encore/reports. `own`: what a user brings with --template: a folder, whose files
-  /// stand for those of the same name, or one file, which stands for the template of the format it ends in.
-  /// Throws Error where `own` is not there.
+  /// `installed`: share/encore/reports. `own`: what a user passes with --template: a folder, whose files
+  /// replace those of the same name, or one file, which replaces the template of the format it ends in.
+  /// Throws Error if `own` does not exist.
   explicit Templates(std::filesystem::path installed, std::filesystem::path own = {});
 
   struct Source {
     std::filesystem::path file;
     std::string text;
   };
-  /// "report.html". Throws Error when it cannot be read, or is no UTF-8.
+  /// Finds a template such as "report.html". Throws Error when it cannot be read, or is not UTF-8.
   Source find(const std::string& name) const;
 
  private:
@@ -30,8 +30,8 @@ class Templates {
 
 using Values = std::map<std::string, std::string>;
 
-/// The template with its placeholders replaced. What comes in is not looked at again, so a value may hold
-/// braces. Throws Error with file and line for a placeholder that is none, and where one of `required` is
+/// Returns the template with its placeholders replaced. Values are not scanned again, so they may hold
+/// braces. Throws Error with file and line for an invalid placeholder, and if one of `required` is
 /// missing.
 std::string fill(const Templates::Source& source, const Values& values,
                  const std::vector<std::string>& required = {});

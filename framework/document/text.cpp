@@ -53,7 +53,7 @@ double advance(char32_t point, double size, bool strong) {
 
 // --- names beside each other ---
 
-/// As much of the beginning and of the end as fits, with an ellipsis between them.
+/// Returns as much of the beginning and of the end as fits, with an ellipsis between them.
 std::string cut_in_the_middle(const std::string& text, double width, double size) {
   if (text_width(text, size) <= width) return text;
   const std::vector<char32_t> points = code_points(text);
@@ -68,7 +68,7 @@ std::string cut_in_the_middle(const std::string& text, double width, double size
     if (front == back || !take(back - 1)) break;
     --back;
   }
-  // An accent does not stand on the ellipsis.
+  // An accent must not stand on the ellipsis.
   while (back < points.size() && advance(points[back]) == 0.0) ++back;
   std::string cut;
   for (std::size_t i = 0; i < front; ++i) append_utf8(cut, points[i]);
@@ -77,7 +77,7 @@ std::string cut_in_the_middle(const std::string& text, double width, double size
   return cut;
 }
 
-/// How many bytes all of the names have in common at their front, up to a place between two words.
+/// Returns how many bytes all names have in common at their front, up to a place between two words.
 std::size_t common_front(const std::vector<std::string>& names) {
   std::size_t common = names.front().size();
   for (const std::string& name : names) {

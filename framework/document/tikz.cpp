@@ -1,4 +1,4 @@
-// A drawing as a tikzpicture: one unit is 1/72 inch, y grows downwards as in the drawing.
+// Writes a drawing as a tikzpicture: one unit is 1/72 inch, y grows downwards as in the drawing.
 #include <cmath>
 
 #include "base/number_text.hpp"
@@ -89,7 +89,7 @@ class TikzWriter {
     return "(" + coordinate_text(x) + "," + coordinate_text(y) + ")";
   }
 
-  /// Lines of some points, so that the file can be read.
+  /// Writes lines of some points each, so that the file can be read.
   static std::string path(const std::vector<std::pair<double, double>>& points) {
     std::string text;
     for (std::size_t i = 0; i < points.size(); ++i)

@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// The unit in which a span of seconds is told.
+/// The unit in which a span of seconds is given.
 struct TimeUnit {
   double seconds = 1.0;
   const char* name = "s";

@@ -1,5 +1,5 @@
-// Activations and gates as passes of their own. Where an activation or its derivative follows a matrix
-// product, the product does it (kernels/products/gemm.hpp).
+// Computes activations and gates as passes of their own. If an activation or its derivative follows a matrix
+// product, the product computes it (kernels/products/gemm.hpp).
 #include <encore/gelu_tanh.hpp>
 #include <encore/rows.hpp>
 

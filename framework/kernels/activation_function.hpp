@@ -1,7 +1,7 @@
-// Activations by the element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) /
-// 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and derivative, as
-// gates need them. Used by the passes of activation.cpp and by the epilogues of products, which therefore
-// give the same bits.
+// Computes activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x /
+// sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and
+// derivative, as gates need them. The passes of activation.cpp and the epilogues of products use it, and
+// therefore give the same bits.
 #pragma once
 
 #include <encore/math.hpp>
@@ -47,9 +47,9 @@ struct ReluFunction {
   KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
 };
 
-/// tanh with the same bits on every processor: below 5/8 a convergent of Lambert's continued fraction
-/// x / (1 + x^2 / (3 + x^2 / (5 + ...))), the eighth in double, the fifth in float; beyond it
-/// 1 - 2 / (e^(2 |x|) + 1), which there loses no digits.
+/// Computes tanh with the same bits on every processor: below 5/8 by a convergent of Lambert's continued
+/// fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))), the eighth in double, the fifth in float; beyond it by 1 -
+/// 2 / (e^(2 |x|) + 1), which loses no digits there.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S hyperbolic_tangent(S x) {
   const S magnitude = x < S(0) ? -x : x;
@@ -79,13 +79,13 @@ struct TanhFunction {
   }
 };
 
-/// Of an activation y = f(x): its value, for a pass over x.
+/// The value of an activation y = f(x), for a pass over x.
 template <class Function, class S>
 struct ValueOf {
   KOKKOS_FORCEINLINE_FUNCTION S operator()(S x) const { return Function::value(x); }
 };
 
-// dx of y = f(x) from dy and what forward has kept: y where the derivative is a function of it, else x.
+// These compute dx of y = f(x) from dy and what forward kept: y if the derivative depends on y, else x.
 
 template <class Function, class S>
 struct GradientOfInput {

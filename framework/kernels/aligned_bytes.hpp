@@ -1,5 +1,5 @@
-// AlignedBytes: memory of the device that kernels and libraries write to, without contents. Place in the
-// flow: device.cpp (the workspace), kernels/products/gemm_cublaslt.cpp.
+// AlignedBytes is memory of the device, without initial content, that kernels and libraries write to.
+// device.cpp (the workspace) and kernels/products/gemm_cublaslt.cpp use it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace encore {
 
 class AlignedBytes {
  public:
-  /// Of where it begins. Kokkos puts a header of 128 bytes in front of what it allocates, and cuBLASLt looks
-  /// at up to 256.
+  /// The alignment of its first byte. Kokkos puts a header of 128 bytes before its allocations, and cuBLASLt
+  /// considers up to 256.
   static constexpr std::size_t alignment = ENCORE_HOST_BACKEND ? 1 : 256;
 
   AlignedBytes() = default;

@@ -1,6 +1,6 @@
-// Sums over blocks of rows, added up on a GPU in an order that the number of blocks alone decides: runs of
-// neighbours, each in order, and then these in order. A run is a warp's, so that no warp walks all blocks.
-// Place in the flow: kernels/norms/norm_rows.hpp, kernels/products/gemm_epilogue.hpp.
+// Adds up sums over blocks of rows on a GPU, in an order that depends only on the number of blocks: runs of
+// neighbours, each in order, and then these in order. A run belongs to a warp, so that no warp walks all
+// blocks. kernels/norms/norm_rows.hpp and kernels/products/gemm_epilogue.hpp use it.
 //
 // Functions of headers that hold a kernel's lambda are static: nvcc keeps the pointers with which the host
 // copies such a lambda apart for every file, and copies merged by the linker would meet those of another.
@@ -26,12 +26,12 @@ struct BlockSums {
   KOKKOS_FORCEINLINE_FUNCTION S* row(std::int64_t block) const { return sums + block * columns; }
 
   static constexpr int runs = 32;
-  /// Of a column, the blocks of a run in order.
+  /// Adds up, in a column, the blocks of a run in order.
   KOKKOS_FORCEINLINE_FUNCTION S of_run(int run, std::int64_t column) const {
     const std::int64_t length = (count + runs - 1) / runs;
     const std::int64_t end = (run + 1) * length < count ? (run + 1) * length : count;
     S sum = S(0);
-    constexpr int together = 8;  // are asked for before the first is added
+    constexpr int together = 8;  // are loaded before the first is added
     std::int64_t block = run * length;
     for (; block + together <= end; block += together) {
       S values[together];
@@ -43,8 +43,8 @@ struct BlockSums {
   }
 };
 
-/// first (width) += the sums over the blocks of the first `width` columns, and second those of the columns
-/// behind; second is null where there are none.
+/// Adds the sums over the blocks of the first `width` columns to first (width), and those of the columns
+/// behind to second; second is null if there are none.
 template <class S>
 static void add_sums(const Device& device, const char* label, const BlockSums<S>& blocks, std::int64_t width,
                      S* first, S* second) {

@@ -38,7 +38,7 @@ inline std::string describe(const Slice& slice) {
          " of " + describe(slice.matrix);
 }
 
-/// Requires that `slice` lies in a matrix of this type with so many rows, and has so many columns.
+/// Requires that `slice` lies in a matrix of this type and number of rows, and has this number of columns.
 inline void check(const char* name, const Slice& slice, DType type, std::int64_t rows, std::int64_t width,
                   std::source_location where = std::source_location::current()) {
   const Tensor& matrix = slice.matrix;

@@ -1,4 +1,5 @@
-// What device.hpp declares: Kokkos opened and closed, the execution space, the workspace, the gemm library.
+// Implements device.hpp: opens and closes Kokkos, and holds the execution space, the workspace and the gemm
+// library.
 #include <encore/rows.hpp>
 
 #include "kernels/aligned_bytes.hpp"
@@ -40,8 +41,8 @@ struct Device::Workspace {
 
 namespace {
 
-/// Kokkos asks for scratch memory of its teams at every launch as long as it has none, also where a kernel
-/// wants none, so it is given a little once.
+/// Kokkos asks for scratch memory of its teams at every launch while it has none, even if a kernel needs
+/// none. So it gets a little once.
 void take_team_scratch([[maybe_unused]] const SpaceInstance& space) {
 #if !ENCORE_HOST_BACKEND
   Kokkos::TeamPolicy<ExecutionSpace> policy(space, 1, 1);
@@ -79,7 +80,7 @@ void* Device::workspace(std::size_t bytes) const {
   AlignedBytes& memory = workspace_->memory;
   if (memory.bytes() < bytes) {
     fence();      // a kernel launched before may still use the old memory
-    memory = {};  // first let go of the old, then take the new
+    memory = {};  // release the old memory first, then take the new
     memory = AlignedBytes("encore::workspace", bytes);
   }
   return memory.data();

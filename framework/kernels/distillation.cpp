@@ -10,12 +10,12 @@
 namespace encore::kernels {
 namespace {
 
-/// What is kept of a row, in this order: the largest logit, sum e^(z - largest) and sum e^((z - largest) /
-/// T), then the largest score of the teacher and sum e^((t - largest) / T).
+/// The numbers that are kept of a row, in this order: the largest logit, sum e^(z - largest) and sum e^((z -
+/// largest) / T), then the largest score of the teacher and sum e^((t - largest) / T).
 constexpr std::int64_t kept_numbers = 5;
 
-/// hard * (-sum q log softmax(z)) + soft * T^2 KL(p || softmax(z / T)), with p = softmax(t / T) and q the
-/// target, smoothed; all by z and t shifted by their maxima.
+/// Computes hard * (-sum q log softmax(z)) + soft * T^2 KL(p || softmax(z / T)), with p = softmax(t / T) and
+/// q the target, smoothed; all with z and t shifted by their maxima.
 template <class T, class U>
 void loss_rows(const Device& device, Tensor logits, Tensor teacher, Tensor targets, double label_smoothing,
                const Distillation& distillation, Tensor losses, Tensor normalizers) {
@@ -71,7 +71,8 @@ void loss_rows(const Device& device, Tensor logits, Tensor teacher, Tensor targe
       });
 }
 
-/// dz = scale * (hard * (softmax(z) - q) + soft * T (softmax(z / T) - p)): the derivative of T^2 KL.
+/// Computes dz = scale * (hard * (softmax(z) - q) + soft * T (softmax(z / T) - p)), where the last is the
+/// derivative of T^2 KL.
 template <class T, class U>
 void gradient_rows(const Device& device, Tensor logits, Tensor teacher, Tensor targets,
                    double label_smoothing, const Distillation& distillation, double scale, Tensor normalizers,
@@ -101,7 +102,7 @@ void gradient_rows(const Device& device, Tensor logits, Tensor teacher, Tensor t
         const S* numbers = kept + kept_numbers * row.index;
         const S largest = numbers[0], inverse = S(1) / numbers[1], warm_inverse = S(1) / numbers[2],
                 teacher_largest = numbers[3], teacher_inverse = S(1) / numbers[4];
-        // Local copies, as in loss.cpp: without them no vector instructions come of the loop.
+        // These are local copies, as in loss.cpp: without them the loop is not vectorised.
         const S of_hard = hard, of_soft = soft, of_target = hit, of_any = any, colder = cold;
         row.each(classes, [&](std::int64_t k) {
           const S score = static_cast<S>(z[k]) - largest;

@@ -1,14 +1,14 @@
-// Dropout and dropout + residual sum.
+// Computes dropout, and dropout with a residual sum. Read dropout_rows.hpp first.
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"
 
 namespace encore::kernels {
 namespace {
 
-/// Which row of the row set each row is that is drawn for.
+/// Maps each row that is drawn for to its row of the row set.
 class DrawnRows {
  public:
-  /// `picked`: empty where they are the same.
+  /// `picked` is empty if they are the same.
   DrawnRows(const RowSet& rows, const Tensor& picked)
       : places_(picked ? elements<std::int32_t>(picked) : nullptr), last_(rows.size.tokens - 1) {}
 
@@ -25,7 +25,7 @@ class DrawnRows {
 
 #if !ENCORE_HOST_BACKEND
 
-/// A row in the registers of a warp.
+/// Handles a row in the registers of a warp.
 template <class T, int Width, bool Add>
 void dropout_in_registers(const Device& device, const char* label, const RowSet& rows,
                           const DropoutDraw& draw, Tensor picked, Tensor x, Tensor residual, Tensor y) {
@@ -52,7 +52,7 @@ void dropout_in_registers(const Device& device, const char* label, const RowSet&
 
 #endif
 
-/// y = factor * x (+ residual). `picked` is empty, or says which row of `rows` each row of x is.
+/// Computes y = factor * x (+ residual). `picked` is empty, or says which row of `rows` each row of x is.
 template <class T, bool Add>
 void dropout_rows(const Device& device, const char* label, const RowSet& rows, const DropoutDraw& draw,
                   Tensor picked, Tensor x, Tensor residual, Tensor y) {

@@ -1,6 +1,6 @@
-// DropoutRows: dropout of a row of activations, alone or added to another row, for every kernel that does so
-// in its pass. The mask is drawn from (example, position, channel), never stored. Place in the flow:
-// dropout.cpp, kernels/norms/norm_rows.hpp.
+// DropoutRows applies dropout to a row of activations, alone or added to another row, for every kernel that
+// needs it. The mask is drawn from (example, position, channel), never stored. dropout.cpp and
+// kernels/norms/norm_rows.hpp use it.
 #pragma once
 
 #include <encore/random.hpp>
@@ -27,8 +27,8 @@ class DropoutRows {
     change_ = {dropout.threshold(), static_cast<S>(dropout.scale())};
   }
 
-  /// y = factor * x (+ added) over row number r of the row set, each pointer to the row's first of `width`
-  /// channels; y may be x or added. To be read by other lanes after row.barrier().
+  /// Computes y = factor * x (+ added) over row number r of the row set, each pointer to the row's first of
+  /// `width` channels; y may be x or added. Other lanes may read it after row.barrier().
   template <bool Add>
   KOKKOS_FORCEINLINE_FUNCTION void apply(const Row& row, std::int64_t r, std::int64_t width, const T* x,
                                          const T* added, T* y) const {
@@ -77,9 +77,9 @@ class DropoutRows {
     }
   };
 
-  /// Four runs of channels share one run of counters, see random.hpp. On the host a function of its own:
-  /// within a larger kernel not all of it is inlined, and what it draws with is no vector code then (eight
-  /// times slower).
+  /// Four runs of channels share one run of counters, see random.hpp. On the host it is a function of its
+  /// own: within a larger kernel not all of it is inlined, and its draws are then not vectorised (eight times
+  /// slower).
   template <bool Add>
 #if ENCORE_HOST_BACKEND
   [[gnu::noinline]]

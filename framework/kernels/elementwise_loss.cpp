@@ -15,7 +15,7 @@ KOKKOS_FORCEINLINE_FUNCTION S logistic(S x) {
   return S(1) / (S(1) + math::exp(-x));
 }
 
-/// max(z, 0) - z t + log(1 + e^-|z|): no power of e is above 1, whatever z is.
+/// Computes max(z, 0) - z t + log(1 + e^-|z|): no power of e is above 1, whatever z is.
 template <class S>
 struct BinaryCrossEntropy {
   KOKKOS_FORCEINLINE_FUNCTION static S value(S z, S target) {
@@ -31,7 +31,7 @@ struct SquaredError {
   KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x, S target) { return S(2) * (x - target); }
 };
 
-/// losses (N): the mean of Loss::value over each row of x (N, K), 0 on rows that are not known.
+/// Computes losses (N): the mean of Loss::value over each row of x (N, K), 0 on rows that are not known.
 template <template <class> class Loss, class T>
 void loss_rows(const Device& device, const char* label, Tensor x, Tensor targets, Tensor known,
                Tensor losses) {
@@ -54,7 +54,7 @@ void loss_rows(const Device& device, const char* label, Tensor x, Tensor targets
       });
 }
 
-/// dx (N, K) = scale / K * Loss::derivative, 0 on rows that are not known.
+/// Computes dx (N, K) = scale / K * Loss::derivative, 0 on rows that are not known.
 template <template <class> class Loss, class T>
 void gradient_rows(const Device& device, const char* label, Tensor x, Tensor targets, Tensor known,
                    double scale, Tensor dx) {

@@ -1,4 +1,4 @@
-// Embedding of token numbers, positions and segments, and the gradients of the three tables.
+// Computes the embedding of token numbers, positions and segments, and the gradients of the three tables.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -56,8 +56,8 @@ void embedding_rows_of_segments(const Device& device, const RowSet& rows, Tensor
 
 #if ENCORE_HOST_BACKEND
 
-/// Rows of dy with equal token numbers stand next to each other in `order`. Each such run is one task, which
-/// sums it in row order; the other tasks end at once.
+/// Rows of dy with equal token numbers are neighbours in `order`. Each such run is one task, which sums it in
+/// row order; the other tasks end at once.
 template <class T>
 void embedding_backward_rows(const Device& device, const RowSet& rows, Tensor dy, double scale,
                              Tensor dtable) {
@@ -164,7 +164,7 @@ void sinusoidal_rows(const Device& device, Tensor table) {
       });
 }
 
-/// What both forms of embedding take.
+/// Checks the arguments that both forms of embedding take.
 void check_tables(const RowSet& rows, Tensor table, Tensor positions_table, Tensor y) {
   check_rank("table", table, 2);
   check_rank("positions_table", positions_table, 2);
@@ -179,7 +179,7 @@ void check_tables(const RowSet& rows, Tensor table, Tensor positions_table, Tens
                      " tokens, positions_table has " + std::to_string(positions_table.extent(0)) + " rows");
 }
 
-/// segments: the table (S, C), or its gradient; y: the rows that were embedded, or their gradient.
+/// segments: the table (S, C), or its gradient; y: the embedded rows, or their gradient.
 void check_segments(const char* name, const RowSet& rows, Tensor segments, Tensor y) {
   check_rank(name, segments, 2);
   check(name, segments, sum_type(y.dtype), {segments.extent(0), y.extent(1)});

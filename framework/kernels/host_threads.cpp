@@ -1,5 +1,5 @@
-// What host_threads.hpp declares, with the OpenMP of GCC: it ends the threads that a smaller parallel region
-// does not need, and starts them again, bound to their place, for the next larger one.
+// Implements host_threads.hpp with the OpenMP of GCC: it ends the threads that a smaller parallel region does
+// not need, and starts them again, bound to their place, for the next larger one.
 #include "kernels/host_threads.hpp"
 
 #include <sched.h>
@@ -26,7 +26,7 @@ bool binds() {
   return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
 }
 
-/// Of the calling thread.
+/// Binds the calling thread.
 void bind(Binding binding) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -35,7 +35,7 @@ void bind(Binding binding) {
   else
     for (int place = 0; place < omp_get_num_places(); ++place) add_place(place, cpus);
   ::sched_setaffinity(0, sizeof cpus,
-                      &cpus);  // refused where a group has taken the CPUs away: stays as it was
+                      &cpus);  // refused if a group has taken the CPUs away: the binding stays as it was
 }
 #endif
 
@@ -49,7 +49,7 @@ void use_host_threads([[maybe_unused]] const Device& device, [[maybe_unused]] in
   ExecutionSpace& space = const_cast<SpaceInstance&>(device.space());
   space = threads == host_threads() ? ExecutionSpace() : ExecutionSpace(threads);
   const bool bound = binds();
-  // For what a kernel calls within a region: in one of a single thread, a library would start all others.
+  // A library that a kernel calls within a region would otherwise start all threads in a region of one.
   omp_set_num_threads(threads);
 #pragma omp parallel num_threads(threads)
   {

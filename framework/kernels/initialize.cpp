@@ -1,4 +1,4 @@
-// How parameters start out. A value is drawn at (0, row, column) of its parameter's key.
+// Initialises parameters. A value is drawn at (0, row, column) of its parameter's key.
 #include <algorithm>
 #include <cmath>
 
@@ -11,17 +11,17 @@
 namespace encore::kernels {
 namespace {
 
-/// Uniform in (-bound, bound).
+/// Makes values uniform in (-bound, bound).
 struct UniformValues {
   double bound;
-  /// Of numbers in (0, 1).
+  /// Maps numbers in (0, 1).
   KOKKOS_FORCEINLINE_FUNCTION void operator()(double& first, double& second) const {
     first = bound * (2.0 * first - 1.0);
     second = bound * (2.0 * second - 1.0);
   }
 };
 
-/// Normal with mean 0: two numbers in (0, 1) make two values (Box and Muller 1958).
+/// Makes normal values with mean 0: two numbers in (0, 1) make two values (Box and Muller 1958).
 struct NormalValues {
   double deviation;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(double& first, double& second) const {
@@ -32,7 +32,7 @@ struct NormalValues {
   }
 };
 
-/// Value c of a row is made from word c / stride of counter c % stride, two words at a time.
+/// Makes value c of a row from word c / stride of counter c % stride, two words at a time.
 template <class T, class Draw>
 struct DrawRow {
   T* out;
@@ -61,8 +61,8 @@ struct DrawRow {
 #if ENCORE_HOST_BACKEND
   static constexpr int most = 64;  // counters at once
 
-  /// Each loop is one kind of work, short enough for the compiler to do it by vectors. Words behind the row's
-  /// last one are drawn and not used.
+  /// Each loop does one kind of work and is short enough for the compiler to vectorise. Words behind the
+  /// row's last one are drawn but not used.
   __attribute__((flatten)) void draw_some(std::int64_t row, std::int64_t first) const {
     RandomBlock<most> block;
     block.draw(random, 0, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(first));

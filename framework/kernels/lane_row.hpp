@@ -1,7 +1,7 @@
-// LaneRow: how the lanes of a GPU's warp hold a row of channels in registers, so that what takes several
-// passes over a row reads it from memory once. Of each of the four runs of channels that share random
-// counters (random.hpp) a lane holds a group of neighbours, which it reads and writes at once; so it draws
-// for channels of its own alone. Place in the flow: kernels/norms/norm_rows.hpp.
+// LaneRow holds a row of channels in the registers of the lanes of a GPU's warp, so that several passes over
+// a row read it from memory once. Of each of the four runs of channels that share random counters
+// (random.hpp) a lane holds a group of neighbours, which it reads and writes at once; so it draws only for
+// its own channels. kernels/norms/norm_rows.hpp uses it.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -14,8 +14,8 @@
 
 namespace encore::kernels {
 
-/// Width: channels of a row, known to the compiler, so that a lane's addresses differ by constants. Where the
-/// lanes are more than the groups the last ones hold zeros.
+/// Width: channels of a row, known to the compiler, so that a lane's addresses differ by constants. If there
+/// are more lanes than groups, the last ones hold zeros.
 template <int Width>
 class LaneRow {
   static constexpr int run_length = Width / 4, lanes = 32;
@@ -51,12 +51,12 @@ class LaneRow {
     });
   }
 
-  /// body(n) for every element of the lane.
+  /// Calls body(n) for every element of the lane.
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION void each(const Body& body) const {
     unroll<size>(body);
   }
-  /// The sum of term(n) over all elements of all lanes.
+  /// Returns the sum of term(n) over all elements of all lanes.
   template <class S, class Term>
   KOKKOS_FORCEINLINE_FUNCTION S sum(const Term& term) const {
     S own = S(0);
@@ -64,7 +64,7 @@ class LaneRow {
     if (first_ >= run_length) own = S(0);
     return row_.template sum<S>(lanes, [&](std::int64_t) { return own; });
   }
-  /// values[n] = value(word of the channel of element n), where words(counter) draws.
+  /// Sets values[n] = value(word of the channel of element n), where words(counter) draws.
   template <class S, class Words, class Value>
   KOKKOS_FORCEINLINE_FUNCTION void draw(S (&values)[size], const Words& words, const Value& value) const {
     unroll<group>([&](const int e) {
@@ -78,13 +78,13 @@ class LaneRow {
   int first_;  // of its run
 };
 
-/// Calls work(std::integral_constant<int, Width>) where there are kernels for rows of these operands' width;
-/// false where there are none. Empty operands count for nothing.
+/// Calls work(std::integral_constant<int, Width>) if there are kernels for rows of these operands' width.
+/// Returns false if there are none. Empty operands do not count.
 template <class T, class Work>
 bool with_lane_rows(std::initializer_list<Tensor> operands, const Work& work) {
   for (const Tensor& operand : operands)
     if (reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0) return false;
-  if constexpr (!std::is_same_v<T, double>) {  // which nothing waits for
+  if constexpr (!std::is_same_v<T, double>) {  // the speed of double is unimportant
     switch (operands.begin()->extent(1)) {
       case 128:
         work(std::integral_constant<int, 128>{});

@@ -1,6 +1,6 @@
-// The largest channels of each row, and what softmax needs of the row: how pieces are chosen when a text is
-// written, and candidates named. A row is read in runs of 64 channels, of which only those are looked into
-// whose maximum belongs to the list; the list is kept by every lane alike.
+// Finds the largest channels of each row, and what softmax needs of the row: generation chooses tokens by it,
+// and predictions name candidates. A row is read in runs of 64 channels; only runs whose maximum belongs to
+// the list are searched. Every lane keeps the same list.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t run = 64;   // channels whose maximum is taken at once
 constexpr std::int64_t most = 64;  // channels that a row can give
 
-/// The largest values so far, in descending order; of equal ones the one that came first stands first.
+/// The largest values so far, in descending order; equal ones stay in the order in which they came.
 template <class S>
 struct Largest {
   S values[most];

@@ -1,4 +1,4 @@
-// Softmax cross-entropy with label smoothing (Szegedy et al. 2016), its gradient, and argmax.
+// Computes softmax cross-entropy with label smoothing (Szegedy et al. 2016), its gradient, and argmax.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -9,13 +9,13 @@
 namespace encore::kernels {
 namespace {
 
-/// What makes logits probabilities e^(z - largest) / sum.
+/// The numbers that turn logits into probabilities e^(z - largest) / sum.
 template <class S>
 struct Normalizer {
   S largest, sum;
 };
 
-/// Of a row of logits z.
+/// Returns those of a row of logits z.
 template <class S, class T>
 KOKKOS_FORCEINLINE_FUNCTION Normalizer<S> normalizer_of(const Row& row, std::int64_t classes, const T* z) {
   const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });
@@ -23,8 +23,8 @@ KOKKOS_FORCEINLINE_FUNCTION Normalizer<S> normalizer_of(const Row& row, std::int
           row.sum<S>(classes, [&](std::int64_t k) { return math::exp(static_cast<S>(z[k]) - largest); })};
 }
 
-/// loss = log sum_k e^z_k - (1 - smoothing) z_target - smoothing / K sum_k z_k, with z shifted by its
-/// maximum. That and the sum are kept in normalizers, where there is one.
+/// Computes loss = log sum_k e^z_k - (1 - smoothing) z_target - smoothing / K sum_k z_k, with z shifted by
+/// its maximum. The maximum and the sum are kept in normalizers, if there is one.
 template <class T>
 void cross_entropy_rows(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
                         Tensor losses, Tensor normalizers) {
@@ -83,8 +83,8 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
             kept == nullptr ? normalizer_of<S>(row, classes, z)
                             : Normalizer<S>{kept[2 * row.index], kept[2 * row.index + 1]};
         const S largest = row_normalizer.largest, inverse = S(1) / row_normalizer.sum;
-        // Local copies: what is read through the closure might be what is written to dz, so that no vector
-        // instructions would come of the loop.
+        // These are local copies: a value that is read through the closure might alias dz, so that the loop
+        // would not be vectorised.
         const S scale_of_row = factor, of_target = hit, of_any = any;
         row.each(classes, [&](std::int64_t k) {
           const S probability = math::exp(static_cast<S>(z[k]) - largest) * inverse;
@@ -93,7 +93,7 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
       });
 }
 
-/// The first of the largest logits. On the host in one pass; on a GPU every lane takes part.
+/// Returns the first of the largest logits. On the host in one pass; on a GPU every lane takes part.
 template <class S, class T>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t largest_class(const Row& row, const T* z, std::int64_t classes) {
 #if ENCORE_HOST_BACKEND

@@ -1,6 +1,6 @@
-// map_row and map_values: what `each` is for, where every element is a value of its own. A lane of a GPU
-// reads several before it writes the first: for all that the compiler knows, what it writes is what it reads
-// next.
+// map_row and map_values replace `each` where every element is a value of its own. A lane of a GPU reads
+// several before it writes the first, because the compiler must assume that it reads next what it
+// writes.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -8,10 +8,10 @@
 
 namespace encore::kernels {
 
-/// Elements that a task of a plain pass over memory has.
+/// The number of elements in a task of a plain pass over memory.
 inline constexpr std::int64_t pass_chunk = ENCORE_HOST_BACKEND ? 8192 : 512;
 
-/// to[i] = value_at(i) for i < count; value_at(i) may read to[i].
+/// Sets to[i] = value_at(i) for i < count; value_at(i) may read to[i].
 template <class T, class Value>
 KOKKOS_FORCEINLINE_FUNCTION void map_row(const Row& row, std::int64_t count, T* to, const Value& value_at) {
 #if ENCORE_HOST_BACKEND
@@ -32,7 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION void map_row(const Row& row, std::int64_t count, T* 
 #endif
 }
 
-/// The same for a whole tensor, in one kernel.
+/// Does the same for a whole tensor, in one kernel.
 template <class T, class Value>
 static void map_elements(const Device& device, const char* label, std::int64_t count, T* to,
                          const Value& value_at) {
@@ -51,7 +51,7 @@ struct alignas(16) Sixteen {
   T elements[size];
 };
 
-/// The kernel of map_values. `in`: one or two.
+/// The kernel of map_values. `in` is one or two.
 template <class T, class Function, int Inputs>
 struct MappedValues {
   using S = Sum<T>;
@@ -100,8 +100,8 @@ struct MappedValues {
   }
 };
 
-/// to[i] = value_of(a[i]), or value_of(a[i], b[i]), for i < count, in one kernel; in the type of sums. `to`
-/// may be a or b.
+/// Sets to[i] = value_of(a[i]), or value_of(a[i], b[i]), for i < count, in one kernel and in the type of
+/// sums. `to` may be a or b.
 template <class T, class Function, class... In>
 void map_values(const Device& device, const char* label, std::int64_t count, T* to, const Function& value_of,
                 const T* a, const In*... b) {

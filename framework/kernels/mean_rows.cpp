@@ -1,4 +1,4 @@
-// The mean of each sequence's rows: what stands for a whole text where the first row does not.
+// Computes the mean of each sequence's rows, which stands for a whole sequence if the first row does not.
 #include <encore/head.hpp>
 #include <encore/rows.hpp>
 

@@ -1,8 +1,8 @@
-// Pack: the widest vector of the target as one value, for what a host thread keeps in registers, and what is
-// computed of all its elements. Written on the compiler's vector types, which GCC and Clang turn into vector
-// instructions of any processor; loops over the elements of a pack have a constant length for the same end.
-// Place in the flow: kernels/products/small_product.hpp, transpose_square.hpp,
-// kernels/attention/attention_rows.hpp.
+// Pack is the widest vector of the target as one value, for what a host thread keeps in registers and
+// computes element by element. It uses the compiler's vector types, which GCC and Clang turn into vector
+// instructions of any processor; loops over the elements of a pack have a constant length for the same
+// reason. kernels/products/small_product.hpp, transpose_square.hpp and kernels/attention/attention_rows.hpp
+// use it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr int vector_bytes = 16;
 template <class T>
 inline constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
 
-/// `count` rounded up to whole vectors of T.
+/// Returns `count` rounded up to whole vectors of T.
 template <class T>
 constexpr std::int64_t padded(std::int64_t count) {
   return (count + lanes<T> - 1) / lanes<T> * lanes<T>;
@@ -54,13 +54,13 @@ inline void store(T* to, const Pack<T>& pack) {
   std::memcpy(to, &pack, sizeof(pack));
 }
 
-/// All elements the same.
+/// Returns a pack with all elements equal.
 template <class T>
 inline Pack<T> pack_of(T value) {
   return Pack<T>{} + value;
 }
 
-/// factor * x + y of each element, rounded once.
+/// Returns factor * x + y of each element, rounded once.
 template <class T>
 inline Pack<T> fma_of(T factor, const Pack<T>& x, const Pack<T>& y) {
   T sums[lanes<T>], values[lanes<T>];
@@ -71,8 +71,8 @@ inline Pack<T> fma_of(T factor, const Pack<T>& x, const Pack<T>& y) {
   return load(sums);
 }
 
-/// A product that is rounded before it is added to something. Without this the compiler may contract both to
-/// an fma in one copy of a function and not in another, as it happens to be inlined.
+/// Returns a product that is rounded before it is added to something. Otherwise the compiler may contract
+/// both to an fma in one copy of a function and not in another, depending on inlining.
 template <class P>
 inline P rounded(const P& product) {
 #if __has_builtin(__builtin_assoc_barrier)
@@ -84,7 +84,7 @@ inline P rounded(const P& product) {
 #endif
 }
 
-/// e^x of each element.
+/// Returns e^x of each element.
 template <class T>
 inline Pack<T> exp_of(const Pack<T>& x) {
   T values[lanes<T>];
@@ -96,7 +96,7 @@ inline Pack<T> exp_of(const Pack<T>& x) {
 
 namespace detail {
 
-/// x folded upon itself until every element is combine(all elements): halves first, then quarters, ...
+/// Folds x upon itself until every element is combine(all elements): halves first, then quarters, ...
 template <int Half, class P, class Combine, int... Lane>
 inline P fold(const P& x, const Combine& combine, std::integer_sequence<int, Lane...> all) {
   const P folded = combine(x, __builtin_shufflevector(x, x, (Lane ^ Half)...));
@@ -108,7 +108,7 @@ inline P fold(const P& x, const Combine& combine, std::integer_sequence<int, Lan
 
 }  // namespace detail
 
-/// The sum of the elements: halves are added, then quarters, ...
+/// Returns the sum of the elements: halves are added, then quarters, ...
 template <class T>
 inline T sum_of(const Pack<T>& x) {
   constexpr int count = lanes<T>;

@@ -1,6 +1,6 @@
-// RandomBlock: random words in blocks, for the host, where one loop must do one thing to become vector code:
-// a loop that draws, then one for each run of values that the words belong to. A block is always drawn whole,
-// so that its length is known when the loop is compiled. Place in the flow: dropout.cpp.
+// RandomBlock draws random words in blocks, for the host, where a loop must do one thing to be vectorised:
+// one loop draws, then one for each run of values uses the words. A block is always drawn whole, so that its
+// length is known when the loop is compiled. dropout.cpp uses it.
 #pragma once
 
 #include <encore/random.hpp>
@@ -15,7 +15,7 @@ struct RandomBlock {
 
   std::uint32_t words[4][size];
 
-  /// words[k][i]: word k of counter first + i. By value: what may alias the words is read again for each.
+  /// Sets words[k][i]: word k of counter first + i. `random` is a copy, which cannot alias the words.
   KOKKOS_FORCEINLINE_FUNCTION void draw(const Random random, std::int64_t example, std::uint32_t position,
                                         std::uint32_t first) {
     ENCORE_SIMD

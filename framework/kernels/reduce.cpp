@@ -1,5 +1,5 @@
-// Sums over whole blocks, in double and in a fixed order: chunks first, of a fixed size or as the optimizer's
-// are cut, then runs of chunks where they are many, then what is left in one task.
+// Computes sums over whole blocks, in double and in a fixed order: first chunks, of a fixed size or as the
+// optimizer's are cut, then runs of chunks if there are many, then the rest in one task.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
@@ -22,7 +22,7 @@ struct NotFinite {
 
 constexpr std::int64_t run = 1024;  // chunks per task, where they are many
 
-/// Room for the sums of as many chunks, and of runs of them.
+/// Returns room for the sums of this many chunks, and of runs of them.
 double* partial_sums(const Device& device, std::int64_t chunks) {
   return static_cast<double*>(
       device.workspace(static_cast<std::size_t>(room_for_chunk_sums(chunks)) * sizeof(double)));
@@ -76,7 +76,7 @@ void chunk_squares(const Device& device, const Blocks& blocks, double* partial) 
                       [&](auto type) { sum_squares_of_gradients<decltype(type)>(device, blocks, partial); });
 }
 
-/// Many are summed in runs first, for one task is one thread.
+/// Many chunks are summed in runs first, because one task is one thread.
 void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, double* result) {
   if (chunks > run) {
     double* const of_runs = partial + chunks;

@@ -1,6 +1,6 @@
-// The loss of a span: cross-entropy over the rows of each sequence, for the row where it begins and for the
-// one where it ends (Devlin et al. 2019, section 4.2), and its gradient. A sequence is one row of for_rows,
-// the rows of its softmax lie across the lanes. Place in the flow: what a head of spans calls.
+// Computes the loss of a span: cross-entropy over the rows of each sequence, for the row where it begins and
+// for the one where it ends (Devlin et al. 2019, section 4.2), and its gradient. A sequence is one row of
+// for_rows, the rows of its softmax lie across the lanes. Heads of spans call it.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -9,7 +9,7 @@
 namespace encore::kernels {
 namespace {
 
-/// The logits of one channel of a sequence: z[t] at channel + 2 t.
+/// Reads the logits of one channel of a sequence: z[t] at channel + 2 t.
 template <class T>
 struct SpanChannel {
   const T* logits;
@@ -19,7 +19,7 @@ struct SpanChannel {
   KOKKOS_FORCEINLINE_FUNCTION Sum<T> operator[](std::int64_t t) const {
     return static_cast<Sum<T>>(logits[2 * t + channel]);
   }
-  /// A target outside of the sequence is none: nothing is learned from it.
+  /// Returns false for a target outside of the sequence, from which nothing is learned.
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t target) const { return target >= 0 && target < length; }
 };
 

@@ -1,6 +1,6 @@
-// The gradient of the token table as a GPU adds it up: a text has a token such as [CLS] in every row set as
-// often as it has sequences, and one warp that walks them all would keep the others waiting. Place in the
-// flow: embedding.cpp; compiled for the host too, where its test runs it.
+// Adds up the gradient of the token table on a GPU. A token such as [CLS] occurs once for each sequence, and
+// one warp that walked all its rows would keep the others waiting. embedding.cpp uses it; it is compiled for
+// the host too, where its test runs it.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -11,21 +11,21 @@ namespace encore::kernels {
 
 inline constexpr std::int64_t token_block_rows = 64;
 
-/// Rows of dy in the order of their token numbers, in which each token has a run of neighbours.
+/// The rows of dy in the order of their token numbers, in which each token has a run of neighbours.
 struct TokenRuns {
   const std::int32_t* ids;
   const std::int32_t* order;
   std::int64_t count;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t id(std::int64_t i) const { return ids[order[i]]; }
-  /// Whether places i and j both exist and hold the same token.
+  /// Returns whether places i and j both exist and hold the same token.
   KOKKOS_FORCEINLINE_FUNCTION bool same(std::int64_t i, std::int64_t j) const {
     return i >= 0 && j < count && id(i) == id(j);
   }
 };
 
-/// dtable += scale * the rows of dy of each token. Runs are cut where a block of places ends: the parts of a
-/// run that lies in several blocks are kept, two at most for each block, and then added in order.
+/// Computes dtable += scale * the rows of dy of each token. Runs are cut where a block of places ends: the
+/// parts of a run that lies in several blocks are kept, two at most for each block, and then added in order.
 template <class T>
 static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, double scale, Tensor dtable) {
   using S = Sum<T>;

@@ -1,4 +1,4 @@
-// transpose_square: as many vectors as one has lanes, transposed in registers.
+// transpose_square transposes a square of vectors in registers, as many as a vector has lanes.
 #pragma once
 
 #include <utility>
@@ -28,15 +28,15 @@ inline void transpose_blocks(Pack<S> (&rows)[lanes<S>], std::integer_sequence<in
 
 }  // namespace detail
 
-/// Element l of row i and element i of row l change places.
+/// Exchanges element l of row i with element i of row l.
 template <class S>
 inline void transpose_square(Pack<S> (&rows)[lanes<S>]) {
   constexpr int side = lanes<S>;
   detail::transpose_blocks<S, side / 2>(rows, std::make_integer_sequence<int, side>{});
 }
 
-/// rows[i] = load(i), of which there are `count`, the others zero; then put(i, column i) for `columns` of the
-/// columns. Whole squares, the most frequent, ask for no row whether it is there.
+/// Sets rows[i] = load(i) for i < `count`, the others to zero; then calls put(i, column i) for `columns` of
+/// the columns. For whole squares, the most frequent case, it does not check whether rows exist.
 template <class S, class Load, class Put>
 inline void transpose_block(std::int64_t count, std::int64_t columns, const Load& load, const Put& put) {
   constexpr int side = lanes<S>;

@@ -1,4 +1,4 @@
-// The scale goes into the factor that is small: s B, or s A.
+// The scale is applied to the small factor: s B, or s A. Read adapters.hpp first.
 #include "memory/adapters.hpp"
 
 #include <encore/error.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 using kernels::Transpose;
 
-/// scale * x in the first elements of `scratch`, in the shape of x.
+/// Returns scale * x in the first elements of `scratch`, in the shape of x.
 Tensor scaled(const Device& device, double scale, Tensor x, Tensor scratch) {
   const Tensor y(scratch.data, x.dtype, {x.extent(0), x.extent(1)});
   ENCORE_REQUIRE(y.size() <= scratch.size(), "the scratch of an adapter is too small");

@@ -1,4 +1,4 @@
-// See chunk_gradients.hpp. No byte is written by two tasks of one kernel.
+// No byte is written by two tasks of one kernel. Read chunk_gradients.hpp first.
 #include "memory/chunk_gradients.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace encore {
 namespace {
 
-/// A chunk of fewer elements costs more to look at than its memory costs to read.
+/// A smaller chunk costs more to check than its memory costs to read.
 constexpr std::int64_t worth_a_chunk = 256;
 constexpr std::int64_t bytes_per_task = 4096;
 
@@ -43,7 +43,7 @@ void add_present(const Device& device, const Blocks& blocks, const RowChunks& pa
       });
 }
 
-/// A state is zero only if all its bits are: -0 would become +0 in an update, and must not be passed over.
+/// A state is zero only if all its bits are: -0 would become +0 in an update, and must not be skipped.
 template <class T, class Bits>
 void find_zero(const Device& device, const Blocks& blocks, Tensor state, const RowChunks& rows, bool first,
                ChunkGradient* known) {
@@ -94,7 +94,7 @@ void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunk
   const std::int64_t rows = chunks.rows_per_chunk, count = chunks.chunk_count;
   for_rows(
       device, "encore::mark_rows", batch.size.tokens, KOKKOS_LAMBDA(const Row& row) {
-        // Rows with tokens of one chunk follow one another in `order`: the first of them writes.
+        // Rows with tokens of one chunk are neighbours in `order`: the first of them writes.
         const std::int64_t chunk = ids[order[row.index]] / rows;
         if (row.index > 0 && ids[order[row.index - 1]] / rows == chunk) return;
         row.once([&] {

@@ -1,4 +1,4 @@
-// Device memory with the alignment every tensor relies on.
+// Allocates device memory with the alignment that every tensor relies on.
 #include "memory/device_memory.hpp"
 
 #include <algorithm>
@@ -24,21 +24,21 @@ using OwnedBytes = Kokkos::View<std::byte*, Space>;
 using Staging = Kokkos::SharedHostPinnedSpace;
 using Owner = std::unique_ptr<void, void (*)(void*)>;
 
-/// Keeps a View where its type is not known.
+/// Keeps a View without its type.
 template <class View>
 Owner owner_of(View view) {
   return {new View(std::move(view)), [](void* kept) { delete static_cast<View*>(kept); }};
 }
 
-/// "encore::optimizer_states" to "optimizer states".
+/// Turns "encore::optimizer_states" into "optimizer states".
 std::string words_of(const std::string& label) {
   std::string words = label.starts_with("encore::") ? label.substr(8) : label;
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
 }
 
-/// Asks the host for large pages: one fault and one entry of the address tables where there would be 512. A
-/// hint: where it is not followed nothing changes but the time.
+/// Asks the host for large pages: one fault and one entry of the address tables instead of 512. It is a hint:
+/// if it is ignored, only the time changes.
 void prefer_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
@@ -49,7 +49,7 @@ void prefer_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std
 #endif
 }
 
-/// By words, of which memory holds whole ones: byte by byte it would take eight times as long.
+/// Clears by words, of which memory holds whole ones: byte by byte it would take eight times as long.
 void clear(const OwnedBytes<DeviceMemory>& memory) {
   auto* const words = reinterpret_cast<std::uint64_t*>(memory.data());
   const Kokkos::RangePolicy<ExecutionSpace> all(0, memory.size() / sizeof(std::uint64_t));
@@ -107,7 +107,7 @@ void copy_to_host(const Device& device, Tensor tensor, void* host) {
 
 void copy_from_host(const Device& device, const void* host, Tensor tensor) {
   if (tensor.bytes() == 0) return;
-  // A View of const bytes would do on the source side, but Kokkos copies only between Views of one value
+  // A View of const bytes would suffice for the source, but Kokkos copies only between Views of one value
   // type.
   const Bytes<Kokkos::HostSpace> source(static_cast<std::byte*>(const_cast<void*>(host)), tensor.bytes());
   const ExecutionSpace& space = device.space();

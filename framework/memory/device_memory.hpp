@@ -1,6 +1,6 @@
-// DeviceBuffer: owned device memory; copies between host and device.
-// Place in the flow: arenas, parameter blocks and batches lie in it; kernels see only Tensors that point into
-// it.
+// DeviceBuffer owns device memory; here are also the copies between host and device. Arenas,
+// parameter blocks and batches lie in such buffers; kernels see only Tensors that point into
+// them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace encore {
 
 /// Every tensor starts at a multiple of this many bytes: a cache line on the host; on a GPU what its gemm
-/// library looks at when it chooses an algorithm (the CMakeLists.txt of this folder).
+/// library considers when it chooses an algorithm (the CMakeLists.txt of this folder).
 #ifdef ENCORE_TENSOR_ALIGNMENT
 inline constexpr std::size_t tensor_alignment = ENCORE_TENSOR_ALIGNMENT;
 #else
@@ -25,21 +25,21 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
 }
 
-/// Throws the Error for memory that does not exist; `what` as in "parameters", bytes as far as a double
-/// counts them.
+/// Throws the Error for memory that does not exist; `what` is a noun such as "parameters"; bytes are counted
+/// in double.
 [[noreturn]] void fail_out_of_memory(const std::string& what, double bytes);
 
-/// More bytes than any machine can address: sizes up to here may be added up in 64 bits without a thought.
+/// More bytes than any machine can address. Sizes up to here can be added up in 64 bits without overflow.
 inline constexpr double most_addressable_bytes = 0x1p47;
 
-/// What memory holds when it is made.
+/// The content of new memory.
 enum class Contents : std::uint8_t { zeros, undefined };
 
 /// A range of device memory, aligned to `tensor_alignment`. Move only.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  /// Throws Error when there is not so much memory.
+  /// Throws Error when there is not enough memory.
   DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents = Contents::zeros);
   DeviceBuffer(DeviceBuffer&&) = default;
   DeviceBuffer& operator=(DeviceBuffer&&) = default;
@@ -53,7 +53,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// Host memory from which the device copies while the host goes on. Move only.
+/// Host memory from which the device copies while the host continues. Move only.
 class StagingBuffer {
  public:
   StagingBuffer() = default;
@@ -66,7 +66,7 @@ class StagingBuffer {
   std::byte* data_ = nullptr;
 };
 
-/// Whether the host reads and writes device memory as its own.
+/// Returns whether the host reads and writes device memory as its own.
 bool host_reaches_device();
 
 /// Copies tensor.bytes() bytes to host memory; waits for the device.

@@ -1,4 +1,4 @@
-// Greedy placement of intervals. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the
+// Places intervals greedily. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the
 // promises.
 #include "memory/memory_plan.hpp"
 
@@ -21,7 +21,7 @@ bool overlap(const Ticks& a, const Ticks& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// When it holds its content: before it is idle and after.
+/// Returns when it holds its content: before it is idle and after.
 std::array<Ticks, 2> alive(const BufferLifetime& interval) {
   if (interval.idle.last < interval.idle.first) return {Ticks{interval.first, interval.last}, Ticks()};
   return {Ticks{interval.first, interval.idle.first - 1}, Ticks{interval.idle.last + 1, interval.last}};
@@ -35,8 +35,8 @@ bool overlap(const BufferLifetime& a, const BufferLifetime& b) {
   return false;
 }
 
-/// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read off in
-/// one pass.
+/// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read in one
+/// pass.
 MemoryLayout place_in_order(std::span<const BufferLifetime> intervals, const std::vector<std::size_t>& order,
                             std::size_t alignment) {
   MemoryLayout layout;
@@ -68,7 +68,8 @@ MemoryLayout place_in_order(std::span<const BufferLifetime> intervals, const std
   return layout;
 }
 
-/// Indices by descending key; equal keys stay in the order given, so the result is the same everywhere.
+/// Returns indices by descending key; equal keys keep the given order, so the result is the same on every
+/// machine.
 std::vector<std::size_t> descending(std::size_t count, const std::function<std::size_t(std::size_t)>& key) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,5 +1,5 @@
-// plan_memory: lifetimes and sizes in, offsets out. A pure function: no device, no order of calls.
-// Place in the flow: StepPlan::place calls it once for the largest batch; every smaller batch uses the same
+// plan_memory() turns lifetimes and sizes into offsets. It is a pure function: it needs no device and no
+// order of calls. StepPlan::place calls it once for the largest batch; every smaller batch uses the same
 // offsets.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace encore {
 
-/// Ticks from `first` to `last`, both included; none where `last` is smaller.
+/// The ticks from `first` to `last`, both included; none if `last` is smaller.
 struct Ticks {
   int first = 0;
   int last = -1;
 };
 
 /// A tensor that must hold its content from tick `first` to tick `last`, both included, except in the ticks
-/// of `idle`: then others may have its place.
+/// of `idle`: then others may use its place.
 struct BufferLifetime {
   int first = 0;
   int last = 0;
@@ -29,12 +29,12 @@ struct MemoryLayout {
   std::size_t bytes = 0;             ///< of the whole arena
 };
 
-/// Offsets such that no two intervals that are alive at one tick overlap. Places greedily, each interval into
-/// the smallest gap that holds it, in several orders (Pisarchyk and Lee 2020 compare them), and keeps the
-/// smallest layout.
+/// Returns offsets such that no two intervals that are alive at one tick overlap. It places greedily, each
+/// interval into the smallest gap that holds it, in several orders (Pisarchyk and Lee 2020 compare them), and
+/// keeps the smallest layout.
 MemoryLayout plan_memory(std::span<const BufferLifetime> intervals, std::size_t alignment);
 
-/// The largest number of bytes alive at one tick: no layout can be smaller.
+/// Returns the largest number of bytes alive at one tick: no layout can be smaller.
 std::size_t live_peak(std::span<const BufferLifetime> intervals, std::size_t alignment);
 
 }  // namespace encore

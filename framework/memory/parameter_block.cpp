@@ -1,5 +1,5 @@
-// Memory of the parameter blocks, and the tables an optimizer runs over; their layout is
-// parameter_layout.cpp.
+// Allocates the parameter blocks and the tables over which an optimizer runs. parameter_layout.cpp computes
+// their layout.
 #include "memory/parameter_block.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// copies = values rounded to nearest, for every segment that has a copy.
+/// Sets copies = values rounded to nearest, for every segment that has a copy.
 template <class T>
 void round_to_copies(const Device& device, const float* values, const Segment* segments, const Chunk* chunks,
                      std::int64_t chunk_count, const std::int64_t* copy_begins, T* copies) {
@@ -54,7 +54,7 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
 
 void ParameterBlock::make_blocks(std::int64_t shards) {
   const std::size_t bytes = block_bytes();
-  if (use_ == Use::inference) {  // zeros would be a pass over memory that is written anyway, or never used
+  if (use_ == Use::inference) {  // zeros would cost a pass, and are overwritten or never used
     memory_ = DeviceBuffer("encore::parameters", bytes, Contents::undefined);
     values_ = Tensor(memory_.data(), dtype_, {extent_});
     return;
@@ -84,7 +84,7 @@ void ParameterBlock::make_tables() {
   const std::vector<Segment> segments = make_segments(slices_);
   std::vector<Chunk> chunks = make_chunks(slices_);
   chunk_count_ = static_cast<std::int64_t>(chunks.size());
-  // Filled up to whole words, in which tables are uploaded.
+  // The table is filled up to whole words, in which it is uploaded.
   std::vector<ChunkGradient> known((chunks.size() + 3) / 4 * 4, ChunkGradient::present);
   for (const Chunk& chunk : make_chunks(slices_, true)) chunks.push_back(chunk);
   all_chunk_count_ = static_cast<std::int64_t>(chunks.size());
@@ -139,7 +139,7 @@ bool ParameterBlock::place_at(const ParameterSlice& parameter, const std::byte* 
   return true;
 }
 
-/// The parameter's own values, without its adapter.
+/// Returns the parameter's own values, without its adapter.
 Tensor ParameterBlock::base(const ParameterSlice& parameter) const {
   Tensor values = slice(values_, parameter);
   if (parameter.elsewhere != nullptr) values.data = const_cast<std::byte*>(parameter.elsewhere);
@@ -178,7 +178,7 @@ void ParameterBlock::refresh_copies() {
   }
 }
 
-/// A matrix with an adapter, and the two factors, in `block` (values or gradients).
+/// Returns a matrix with an adapter, and its two factors, in `block` (values or gradients).
 AdapterTensors ParameterBlock::parts(const ParameterSlice& matrix, Tensor block) const {
   const auto part = [&](const ParameterSlice& parameter) {
     return block.data == values_.data ? base(parameter) : slice(block, parameter);
@@ -288,7 +288,7 @@ Blocks ParameterBlock::chunk_blocks(std::int64_t first, std::int64_t count) cons
 
 void ParameterBlock::zero_gradients() {
   encore::zero_gradients(device_, of_owned());
-  for (const ParameterSlice& parameter : slices_)  // no optimizer sees it, but it is added to
+  for (const ParameterSlice& parameter : slices_)  // no optimizer sees it, but passes add to it
     if (parameter.adapter) kernels::fill(device_, 0.0, slice(gradients_, parameter));
   for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
 }

@@ -1,13 +1,13 @@
-// ParameterBlock: all parameters of a model in one block of values, one of gradients and one per optimizer
-// state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint a list of
-// named slices. Place in the flow: model/ makes it, train/ hands blocks() to the optimizer and reads slices
-// for checkpoints and digests.
-// With activations of 16 bits the blocks are float32 all the same, and the parameters that passes see as
-// activations (the matrices of products) have a copy of that type, made anew once after the values have
-// changed.
-// Embedding tables have none: a step reads a few hundred rows of them, a copy would be all of the table.
-// The gradient of such a table is zero but for these rows; what is known of it stands beside the chunks
-// (chunk_gradients.hpp).
+// ParameterBlock holds all parameters of a model in one block of values, one of
+// gradients and one per optimizer state, with equal offsets, ordered by full path. An
+// optimizer is a pass over blocks, a checkpoint a list of named slices. model/ makes it,
+// train/ gives blocks() to the optimizer and reads slices for checkpoints and digests.
+// With activations of 16 bits the blocks are still float32, and the parameters that
+// passes see as activations (the matrices of products) have a copy of that type, made
+// again once after the values have changed. Embedding tables have none: a step reads a
+// few hundred rows of them, a copy would be all of the table. The gradient of such a
+// table is zero except for these rows; chunk_gradients.hpp keeps what is known of it
+// beside the chunks.
 #pragma once
 
 #include <cstdint>
@@ -24,112 +24,112 @@
 
 namespace encore {
 
-/// What a model is made for.
+/// Says what a model is made for.
 enum class Use : std::uint8_t {
   training,  ///< parameters are zero until they are initialised or loaded; they have gradients
-  /// Forward passes only: parameters are undefined until they are loaded, here or elsewhere (place_at), and
-  /// nothing else is there.
+  /// Forward passes only: parameters are undefined until they are loaded, here or elsewhere (place_at). There
+  /// are no gradients and no states.
   inference,
 };
 
 class ParameterBlock {
  public:
-  /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see
-  /// begin_shard; for inference there is none at all, and gradients() is an empty Tensor. Throws Error when a
-  /// path stands twice, or when a parameter with `token_rows` has no rows.
+  /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see begin_shard;
+  /// for inference there is none, and gradients() is an empty Tensor. Throws Error when a path stands twice,
+  /// or when a parameter with `token_rows` has no rows.
   ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
                  std::int64_t shards, Use use = Use::training);
 
-  /// Of values, gradients and states: float32, or float64 with float64 activations.
+  /// Returns the type of values, gradients and states: float32, or float64 with float64 activations.
   DType dtype() const { return dtype_; }
-  /// In the order of the paths, which is the order in memory.
+  /// Returns the slices in the order of the paths, which is the order in memory.
   const std::vector<ParameterSlice>& slices() const { return slices_; }
   /// Throws std::logic_error for an unknown path.
   const ParameterSlice& find(std::string_view path) const;
-  /// Number of parameters, gaps for alignment not counted.
+  /// Returns the number of parameters, without gaps for alignment.
   std::int64_t count() const;
 
-  /// Who writes to it says values_changed() afterwards.
+  /// Call values_changed() after writing to it.
   Tensor values() const { return values_; }
   void values_changed() {
     copies_are_old_ = true;
     ++version_;
   }
-  /// Another number after each values_changed().
+  /// Returns another number after each values_changed().
   std::int64_t version() const { return version_; }
-  /// What a pass reads that wants `element`: the parameter's copy where it has one, else its part of
+  /// Returns what a pass reads that wants `element`: the parameter's copy if it has one, else its part of
   /// values().
   Tensor seen_by_passes(const ParameterSlice& parameter, Element element) const;
-  /// For inference, before passes are made: the parameter's values stay where they are, in host memory that
-  /// outlives this block, and values() does not hold them. False, and nothing is done, where passes could not
+  /// For inference, before passes are made: leaves the parameter's values where they are, in host memory that
+  /// outlives this block; values() does not hold them. Returns false and does nothing if passes could not
   /// read them there: on a device with memory of its own, with activations of another type (passes read
-  /// copies), and at an address that is not a multiple of tensor_alignment.
+  /// copies), or at an address that is not a multiple of tensor_alignment.
   bool place_at(const ParameterSlice& parameter, const std::byte* host);
-  /// Before a pass: applies the adapters and makes the copies anew, if the values have changed since the last
-  /// time.
+  /// Call it before a pass: it applies the adapters and makes the copies again, if the values have changed
+  /// since the last call.
   void refresh_copies();
-  /// The parameter's values as passes use them, its adapter included, in the type of values(). After
-  /// refresh_copies().
+  /// Returns the parameter's values as passes use them, its adapter included, in the type of values(). Call
+  /// it after refresh_copies().
   Tensor adapted(const ParameterSlice& parameter) const;
-  /// The gradients of the whole batch: what the optimizer reads. Who writes to those of a parameter with
-  /// `token_rows` says mark_rows().
+  /// Returns the gradients of the whole batch, which the optimizer reads. Call mark_rows() after writing to
+  /// those of a parameter with `token_rows`.
   Tensor gradients() const { return gradients_; }
-  /// *result = the sum of their squares in double and in a fixed order; result: device memory.
+  /// Sets *result to the sum of their squares, in double and in a fixed order; result: device memory.
   void sum_gradient_squares(double* result) const;
-  /// The gradients that `backward` adds to: of one shard; the same as gradients() with one shard.
+  /// Returns the gradients of one shard, to which `backward` adds; with one shard they are gradients().
   Tensor shard_gradients() const { return shard_gradients_; }
-  /// A parameter's part of values(), gradients() or a state, in the parameter's own shape; of an empty Tensor
-  /// an empty one.
+  /// Returns a parameter's part of values(), gradients() or a state, in the parameter's own shape; an empty
+  /// Tensor for an empty one.
   static Tensor slice(Tensor block, const ParameterSlice& parameter);
 
-  /// From now on states are those of a range of elements only, and blocks() is of that range: what a rank
-  /// owns (train/gradient_exchange.hpp). Before make_states. The range has borders of cut_blocks.
+  /// Limits states and blocks() to a range of elements: what a rank owns (train/gradient_exchange.hpp). Call
+  /// it before make_states. The range has borders of cut_blocks.
   void own(const BlockRange& range);
-  /// All elements, unless own() has said otherwise.
+  /// Returns all elements, unless own() was called.
   const BlockRange& owned() const { return owned_; }
-  /// Elements of a block, gaps included.
+  /// Returns the elements of a block, gaps included.
   std::int64_t extent() const { return extent_; }
-  /// A range of values(), gradients() or shard_gradients() as one row of elements.
+  /// Returns a range of values(), gradients() or shard_gradients() as one row of elements.
   static Tensor range(Tensor block, const BlockRange& range);
 
-  /// Adds state blocks of what is owned, filled with zeros; earlier ones are dropped.
+  /// Adds state blocks for what is owned, filled with zeros; drops earlier ones.
   void make_states(const std::vector<std::string>& names);
-  /// Who writes to a state, other than an update, says this afterwards.
+  /// Call it after writing to a state other than by an update.
   void states_changed() { states_are_new_ = true; }
   const std::vector<std::string>& state_names() const { return state_names_; }
   /// (owned().size())
   Tensor state(std::size_t index) const { return states_[index]; }
 
-  /// What Optimizer::update takes, for one update of what is owned: the values count as changed.
-  /// gradient_scale: device memory, one double.
+  /// Returns the arguments of Optimizer::update for one update of what is owned; the values then count as
+  /// changed. gradient_scale: device memory, one double.
   Blocks blocks(const double* gradient_scale);
 
-  /// gradients() = 0 where they are owned, and no row counts as marked.
+  /// Sets gradients() to 0 where they are owned, and unmarks all rows.
   void zero_gradients();
-  /// What the last mark_rows() has left; waits for the device.
+  /// Returns the counts after the last mark_rows(); waits for the device.
   GradientCounts gradient_counts() const;
-  /// The rows of the batch's tokens have a gradient: to be said before the optimizer asks, for every shard.
+  /// Marks the rows of the batch's tokens as having a gradient. Call it for every shard before the update.
   void mark_rows(const RowSet& batch);
-  /// Before the backward pass of a shard: shard_gradients() = 0 (nothing to do with one shard).
+  /// Sets shard_gradients() to 0 before the backward pass of a shard (does nothing with one shard).
   void begin_shard();
-  /// After it: gradients() += shard_gradients(). Called in the order of the shards.
+  /// Adds shard_gradients() to gradients() after it. Call it in the order of the shards.
   void end_shard();
-  /// After the last shard: the gradients of adapters, from those of their matrices.
+  /// Computes the gradients of adapters from those of their matrices, after the last shard.
   void end_shards();
 
-  // What end_shard(), mark_rows() and sum_gradient_squares() do, in parts, for ranks that know some shards
-  // only. Chunks are numbered as make_chunks has them.
+  // What end_shard(), mark_rows() and sum_gradient_squares() do, in parts, for ranks that know only some
+  // shards. Chunks are numbered as in make_chunks.
 
-  /// The chunks of each parameter with `token_rows` that is trained.
+  /// Returns the chunks of each parameter with `token_rows` that is trained.
   const std::vector<RowChunks>& row_chunks() const { return row_chunks_; }
-  /// gradients() += from, a shard's, from element `origin` on, of those of these chunks that are `present` in
-  /// of_shard (chunks.chunk_count; device memory).
+  /// Computes gradients() += from, the gradients of a shard from element `origin` on, for those of these
+  /// chunks that are `present` in of_shard (chunks.chunk_count; device memory).
   void add_rows(const RowChunks& chunks, const ChunkGradient* of_shard, Tensor from, std::int64_t origin) {
     add_chunks(device_, all(), chunks, of_shard, from, origin);
   }
-  /// Those that are `present` in of_batch (one for each chunk; device memory) have a gradient.
+  /// Marks those that are `present` in of_batch (one for each chunk; device memory) as having a gradient.
   void mark_rows(const ChunkGradient* of_batch);
-  /// The blocks with chunks [first, first + count) only.
+  /// Returns the blocks with chunks [first, first + count) only.
   Blocks chunk_blocks(std::int64_t first, std::int64_t count) const;
 
  private:

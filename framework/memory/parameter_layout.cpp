@@ -18,13 +18,13 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   return count;
 }
 
-/// The elements of each chunk but the last.
+/// Returns the elements of each chunk but the last.
 std::int64_t chunk_extent(const ParameterSpec& spec) {
   const std::int64_t rows = chunk_rows(spec);
   return rows == 0 ? Blocks::chunk_size : rows * element_count(std::span(spec.shape).subspan(1));
 }
 
-/// Reckoned in doubles, as the extents of a layer from outside may be anything.
+/// Computed in doubles, as the extents of a plugin's layer may be anything.
 void require_addressable(const std::vector<NamedParameter>& parameters) {
   double bytes = 0.0;
   for (const NamedParameter& parameter : parameters) {

@@ -1,5 +1,5 @@
-// The layout of parameters in blocks, without any memory: which offsets they have, and how an optimizer's
-// tables cut them up. Place in the flow: ParameterBlock lays out what the network lists.
+// Lays out parameters in blocks, without any memory: their offsets, and the tables by which an optimizer cuts
+// them up. ParameterBlock lays out what the network lists.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct NamedParameter {
   bool factor = false;                      ///< A or B of an adapter
 };
 
-/// Where a parameter lies in every block.
+/// The place of a parameter in every block.
 struct ParameterSlice {
   std::string path;
   ParameterSpec spec;
@@ -42,7 +42,7 @@ struct ParameterSlice {
 };
 
 /// Segments start at multiples of this many elements: tensor_alignment in float32, twice that in float64.
-/// Copies likewise, in 16 bits.
+/// Copies do the same in 16 bits.
 inline constexpr std::int64_t segment_alignment = tensor_alignment / 4;
 inline constexpr std::int64_t copy_alignment = tensor_alignment / 2;
 
@@ -50,11 +50,11 @@ constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
 
-/// By path, one behind the other. Throws Error when a path stands twice, or when a parameter with
-/// `token_rows` has no rows, and where no machine has the memory.
+/// Lays them out by path, one behind the other. Throws Error when a path stands twice, when a parameter with
+/// `token_rows` has no rows, or when no machine has the memory.
 std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters);
 
-/// What blocks and copies hold, in elements, gaps included.
+/// The sizes of blocks and copies, in elements, gaps included.
 struct BlockExtents {
   std::int64_t values = 0;           ///< of each block: values, gradients, an optimizer's state
   std::int64_t copies = 0;           ///< in the type of activations
@@ -62,18 +62,18 @@ struct BlockExtents {
   std::int64_t adapter_scratch = 0;  ///< beside them
 };
 
-/// Gives each parameter the places of its copy and of its adapted matrix. precision: of the activations.
+/// Gives each parameter the places of its copy and of its adapted matrix. precision: that of the activations.
 BlockExtents place_copies(std::vector<ParameterSlice>& slices, DType precision);
 
-/// Rows that are a chunk of a parameter with `token_rows`; 0 for all others.
+/// Returns the rows that are a chunk of a parameter with `token_rows`; 0 for all others.
 std::int64_t chunk_rows(const ParameterSpec& spec);
 std::int64_t chunk_count(const ParameterSlice& slice);
 
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices);
-/// Of what is trained, or of what is frozen: optimizers see the first only.
+/// Makes chunks of what is trained, or of what is frozen: optimizers see only the first.
 std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false);
 
-/// Elements [begin, end) of every block.
+/// The elements [begin, end) of every block.
 struct BlockRange {
   std::int64_t begin = 0, end = 0;
 
@@ -81,18 +81,18 @@ struct BlockRange {
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
-/// parts + 1 borders, from 0 to the blocks' end: part p has the elements from border p to the next. Borders
-/// lie where an update that reaches so far may be cut, each as near as can be to its share of the elements.
+/// Returns parts + 1 borders, from 0 to the blocks' end: part p reaches from border p to the next. Borders
+/// lie where an update with this reach may be cut, each as near as possible to its share of the elements.
 std::vector<std::int64_t> cut_blocks(const std::vector<ParameterSlice>& slices, std::int64_t parts,
                                      UpdateReach reach);
 
-/// The tables of a range as an optimizer wants them: everything counted from its first element.
+/// The tables of a range for an optimizer: everything counts from its first element.
 struct RangeTables {
   std::vector<Segment> segments;
   std::vector<Chunk> chunks;
   std::int64_t first_chunk = 0;  ///< the number of chunks.front() in all chunks
 };
-/// Of what is trained. The range has borders of cut_blocks.
+/// Makes the tables of what is trained. The range has borders of cut_blocks.
 RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRange& range);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// What the attention of a model looks at in one sequence: the weights of every layer that can show them.
-// Place in the flow: Model::attention -> Engine::attention -> the worker's attention verb and the artifact of
-// a run. Read next: encore/attention_weights.hpp, what a layer answers with.
+// The attention weights of a model over one sequence, for every layer that has them. The flow is:
+// Model::attention -> Engine::attention -> the worker's attention verb and the artifact of a run. Read next:
+// encore/attention_weights.hpp, which a layer implements.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace encore {
 /// The weights of one layer over one sequence.
 struct AttentionMap {
   std::string layer;              ///< path of the layer: "encoder.0.attention"
-  std::string type;               ///< as an experiment names it: "self_attention"
+  std::string type;               ///< in the words of an experiment: "self_attention"
   std::int64_t block = -1;        ///< of its stack
-  Space rows = Space::tokens;     ///< whose rows ask
-  Space columns = Space::tokens;  ///< whose rows are looked at
+  Space rows = Space::tokens;     ///< whose rows attend
+  Space columns = Space::tokens;  ///< the rows that they attend to
   std::size_t heads = 0, height = 0, width = 0;
   std::vector<float> weights = {};  ///< (H, height, width)
 
-  /// (height, width)
+  /// Returns the weights of head `h`, (height, width).
   std::span<const float> head(std::size_t h) const {
     return std::span(weights).subspan(h * height * width, height * width);
   }

@@ -1,4 +1,4 @@
-// One pair of types at a time, element by element.
+// Converts one pair of types at a time, element by element. Read convert_elements.hpp first.
 #include "model/convert_elements.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// The nearest number, ties to even, of a format of 16 bits that has a sign, an exponent and `fraction_bits`.
+/// Returns the nearest number, ties to even, in a 16-bit format with a sign, an exponent and `fraction_bits`.
 template <int fraction_bits>
 std::uint16_t rounded(double value) {
   constexpr int bias = (1 << (14 - fraction_bits)) - 1;
@@ -32,7 +32,7 @@ std::uint16_t rounded(double value) {
   return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::min<double>(bits, infinity)));
 }
 
-/// A number as it lies in a file, rounded once from a double.
+/// Writes a number as it lies in a file, rounded once from a double.
 template <class Number, int fraction_bits>
 struct Stored {
   Number number;

@@ -1,4 +1,5 @@
-// Layout and upload of a batch: everything a pass reads, one array behind the other, one copy to the device.
+// Lays out and uploads a batch: all arrays that a pass reads, one behind the other, in one copy to the
+// device.
 #include "model/device_batch.hpp"
 
 #include <algorithm>
@@ -7,10 +8,10 @@
 namespace encore {
 namespace {
 
-/// Uploads between two waits for the device.
+/// The number of uploads between two waits for the device.
 constexpr std::size_t ring_slots = 8;
 
-/// Rows sorted by token number, equal numbers in row order.
+/// Sorts rows by token number, equal numbers in row order.
 void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& keys, std::int32_t* order) {
   keys.resize(ids.size());
   for (std::size_t row = 0; row < ids.size(); ++row)
@@ -19,7 +20,7 @@ void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& ke
   for (std::size_t k = 0; k < keys.size(); ++k) order[k] = static_cast<std::int32_t>(keys[k] & 0xffffffffU);
 }
 
-/// The first and one past the last row of a range of sequences.
+/// Returns the first row of a range of sequences, and the row behind its last one.
 SequenceRange rows_between(const std::vector<std::int32_t>& offsets, const SequenceRange& range) {
   if (offsets.empty()) return {};
   return {offsets[static_cast<std::size_t>(range.first)], offsets[static_cast<std::size_t>(range.last)]};
@@ -81,7 +82,7 @@ DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const B
   for (Shard& shard : shards_) shard.batch.columns.resize(needs_.columns.size());
 }
 
-/// All arrays of a batch whose shards each begin at an aligned address.
+/// Returns the bytes of all arrays of a batch whose shards each begin at an aligned address.
 std::size_t DeviceBatch::slot_bytes() const {
   std::size_t bytes = row_set_bytes(largest_, shard_count_) + row_set_bytes(largest_.target, shard_count_) +
                       static_cast<std::size_t>(largest_.picked) * sizeof(std::int32_t);

@@ -1,6 +1,6 @@
-// DeviceBatch: a packed batch in device memory, cut between examples into gradient shards.
-// Place in the flow: data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized
-// once for the largest, model/ works on its shards one after another. An upload allocates no memory.
+// DeviceBatch is a packed batch in device memory, cut between examples into gradient shards.
+// data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized once for the
+// largest, model/ works on its shards one after another. An upload allocates no memory.
 //
 //   DeviceBatch batch(device, largest_of_all_batches, model.needs(), experiment.train.gradient_shards);
 //   batch.upload(packed);
@@ -20,14 +20,14 @@
 
 namespace encore {
 
-/// What a pass reads: row sets, picked rows, columns.
+/// The arrays that a pass reads: row sets, picked rows, columns.
 struct Batch {
   RowSet tokens;
-  RowSet target;                ///< without rows where there is no second text
-  RowSet cache;                 ///< of a generation: room for the rows of each text (Step::cache)
+  RowSet target;                ///< without rows if there is no second text
+  RowSet cache;                 ///< of a generation: room for the rows of each sequence (Step::cache)
   bool first_pass = true;       ///< of a generation
   Tensor picked;                ///< (M) int32, rows of tokens, ascending
-  std::vector<Tensor> columns;  ///< one per BatchNeeds::columns; empty where the truth is not known
+  std::vector<Tensor> columns;  ///< one per BatchNeeds::columns; empty if the truth is unknown
 
   BatchSize size() const {
     return {tokens.size, target.size, picked.rank == 0 ? 0 : picked.extent(0), {}, cache.size};
@@ -51,7 +51,7 @@ struct ShardShare {
 
 class DeviceBatch {
  public:
-  /// largest: a bound on whole batches, not on shards.
+  /// `largest` is a bound on whole batches, not on shards.
   DeviceBatch(const Device& device, const BatchSize& largest, const BatchNeeds& needs,
               std::int64_t shards = 1);
 
@@ -59,11 +59,11 @@ class DeviceBatch {
   void upload(const PackedBatch& batch, const ShardShare& share = {});
 
   const BatchSize& size() const { return size_; }
-  /// The shards of the share that hold at least one sequence, in order.
+  /// Returns the shards of the share that hold at least one sequence, in order.
   std::span<const Shard> shards() const { return std::span(shards_).first(used_); }
-  /// What the sum of each loss is divided by; 0 where there is nothing to learn.
+  /// Returns what the sum of each loss is divided by; 0 if there is nothing to learn.
   std::span<const double> weights() const { return weights_; }
-  /// The factor on the sum of each loss.
+  /// Returns the factor on the sum of each loss.
   std::span<const double> scales() const { return scales_; }
 
  private:
@@ -79,8 +79,8 @@ class DeviceBatch {
   BatchNeeds needs_;
   std::int64_t shard_count_;
   DeviceBuffer memory_;
-  /// Where the host cannot write to device memory: a ring of slots, so that an upload seldom waits for the
-  /// device.
+  /// If the host cannot write to device memory, this is a ring of slots, so that an upload seldom waits for
+  /// the device.
   StagingBuffer staging_;
   std::size_t slot_ = 0;
   std::vector<std::uint64_t> sort_keys_;

@@ -1,5 +1,5 @@
-// Forward and backward of the embedding, of the dropout behind its norm, and of the projection of one that is
-// factorised.
+// Forward and backward of the embedding, of the dropout behind its norm, and of the projection of a
+// factorised embedding.
 #include "model/embedding.hpp"
 
 #include <cmath>
@@ -16,14 +16,14 @@
 namespace encore {
 namespace {
 
-/// Of tables that are not scaled (Devlin et al. 2019; `initializer_range` of BERT).
+/// The deviation of tables that are not scaled (Devlin et al. 2019; `initializer_range` of BERT).
 constexpr double unscaled_deviation = 0.02;
 
 double scale_of(std::int64_t width, EmbeddingScale scale) {
   return scale == EmbeddingScale::none ? 1.0 : std::sqrt(static_cast<double>(width));
 }
 
-/// Brings channels 0, 2, 4, ... of a table (T, C) in front of channels 1, 3, 5, ...
+/// Moves channels 0, 2, 4, ... of a table (T, C) in front of channels 1, 3, 5, ...
 void part_halves(const Device& device, Tensor table) {
   const auto rows = static_cast<std::size_t>(table.extent(0)),
              width = static_cast<std::size_t>(table.extent(1));
@@ -45,7 +45,7 @@ class Embedding final : public Layer, public HasOnnxForm {
     const auto bytes =
         static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
     fixed_ = DeviceBuffer("encore::fixed_positions", bytes);
-    if (options.positions == Positions::none) return;  // the zeros that it is made of
+    if (options.positions == Positions::none) return;  // the table was made of zeros
     if (width % 2 != 0)
       throw ConfigError(options.width_key,
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
@@ -108,7 +108,7 @@ class Embedding final : public Layer, public HasOnnxForm {
                     : graph.floats({options_.max_positions, width_}, floats_of(device_, fixed_positions()));
       sum = graph.add(sum, graph.node("Gather", {table, graph.positions()}));
     }
-    if (options_.segments == 1)  // that of every row
+    if (options_.segments == 1)  // one segment: that of every row
       sum = graph.add(sum, graph.node("Gather", {graph.parameter(segments_), graph.integer(0)}));
     if (options_.segments > 1)
       sum = graph.add(sum, graph.node("Gather", {graph.parameter(segments_), graph.segments()}));
@@ -125,7 +125,7 @@ class Embedding final : public Layer, public HasOnnxForm {
   std::int64_t width_;
   double scale_;
   EmbeddingOptions options_;
-  DeviceBuffer fixed_;  ///< the table of positions where it is no parameter
+  DeviceBuffer fixed_;  ///< the table of positions, if it is not a parameter
   Parameter tokens_, positions_, segments_;
   Buffer dy_;
   RandomStream stream_;

@@ -1,10 +1,10 @@
 // Embedding: output = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
-// without inputs; without positions their table is zeros. With scale = sqrt(C) (Vaswani et al. 2017,
-// section 3.4) token vectors start with deviation C^-0.5, so that after scaling their channels have the size
-// of the sinusoids; without it all tables start with 0.02, as in BERT (Devlin et al. 2019). Place in the
-// flow: network.cpp puts it first, and behind it a norm and the dropout where the model has `embedding_norm`.
-// Where it has `embedding_width` all of that is E channels wide, and a projection to the C channels of the
-// blocks follows (Lan et al. 2020, ALBERT).
+// without inputs; without positions their table is zeros. With scale = sqrt(C) (Vaswani et al. 2017, section
+// 3.4) token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the
+// sinusoids; without it all tables start with 0.02, as in BERT (Devlin et al. 2019). network.cpp puts it
+// first, and behind it a norm and the dropout if the model has `embedding_norm`. With `embedding_width` all
+// of that is E channels wide, and a projection to the C channels of the blocks follows (Lan et al. 2020,
+// ALBERT).
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ struct EmbeddingOptions {
   double dropout = 0.0;
   DType precision = DType::float32;  ///< of the output; the tables are in the type of sums
   std::string tied_to = {};          ///< path of the table of tokens that it shares; empty: it has its own
-  std::string width_key = "model.width";  ///< of the option that has decided its width
+  std::string width_key = "model.width";  ///< the option that decides its width
 };
 
 /// Throws ConfigError for an odd width with sinusoidal positions. The device must outlive the layer.
 std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
                                       const EmbeddingOptions& options);
 
-/// output (N, C) = input (N, E) W^T + b, C the width of its plan; for what follows an embedding that is
-/// factorised.
+/// Makes output (N, C) = input (N, E) W^T + b, with C the width of its plan. It follows a factorised
+/// embedding.
 std::unique_ptr<Layer> make_projection(std::int64_t input_width);
 
-/// output = dropout(input), which it overwrites; for what follows the norm of an embedding.
+/// Makes output = dropout(input), which overwrites its input. It follows the norm of an embedding.
 std::unique_ptr<Layer> make_dropout(double probability);
 
 }  // namespace encore

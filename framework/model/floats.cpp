@@ -1,4 +1,4 @@
-// From the element type of a tensor to the one that is asked for, over memory that may be kept.
+// Converts elements to the wanted type, in memory that may be kept. Read floats.hpp first.
 #include "model/floats.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// `elements`: memory for them where they are of another type.
+/// `elements` is memory for them if they have another type.
 template <class T, class To>
 void convert_from(const Device& device, Tensor tensor, std::vector<std::byte>& elements,
                   std::vector<To>& numbers) {

@@ -1,5 +1,5 @@
-// A tensor of the device as numbers on the host, whatever its type. Place in the flow: who reads states,
-// logits or tables of a model outside of passes, such as infer/word_vectors.cpp.
+// Reads a tensor of the device as numbers on the host, whatever its type. Code that reads states, logits or
+// tables of a model outside of passes uses it, such as infer/word_vectors.cpp.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace encore {
 
-/// Its elements in order, rounded to nearest where they are doubles. Waits for the device.
+/// Returns its elements in order; doubles are rounded to nearest. Waits for the device.
 std::vector<float> floats_of(const Device& device, Tensor tensor);
-/// The same, all digits kept.
+/// Returns the same as doubles, with all digits.
 std::vector<double> doubles_of(const Device& device, Tensor tensor);
 
-/// floats_of again and again, in memory that is kept.
+/// Calls floats_of() repeatedly, in memory that is kept.
 class FloatReader {
  public:
-  /// Valid until the next call.
+  /// Returns numbers that are valid until the next call.
   std::span<const float> read(const Device& device, Tensor tensor);
 
  private:

@@ -1,4 +1,4 @@
-// Checks, the row set of the cache, the two kinds of passes, and texts that become copies of others.
+// Checks, the row set of the cache, the two kinds of passes, and the copying of sequences.
 #include "model/generation.hpp"
 
 #include <algorithm>
@@ -21,16 +21,16 @@ StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t
   return plan;
 }
 
-/// Undefined: a pass reads what it has written, and of the cache the rows that texts have.
+/// The content is undefined: a pass reads what it has written, and only those rows of the cache that exist.
 DeviceBuffer arena_from(DeviceBuffer& memory, std::size_t bytes) {
   DeviceBuffer taken = std::move(memory);
   memory = DeviceBuffer();
   if (taken.bytes() >= bytes) return taken;
-  taken = DeviceBuffer();  // give back before taking more
+  taken = DeviceBuffer();  // give the old memory back before taking more
   return {"encore::generation", bytes, Contents::undefined};
 }
 
-/// The buffers of lifetime `persistent`, as tensors of the plan.
+/// Returns the buffers of lifetime `persistent`, as tensors of the plan.
 std::vector<int> persistent_tensors(const Network& network, const StepPlan& plan) {
   std::vector<int> kept;
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
@@ -41,7 +41,7 @@ std::vector<int> persistent_tensors(const Network& network, const StepPlan& plan
   return kept;
 }
 
-/// The lengths of texts, `lengths` so far, that these rows continue.
+/// Returns the lengths of the sequences after these rows; `lengths` are those before.
 std::vector<std::int64_t> lengths_after(const PackedRows& rows, std::vector<std::int64_t> lengths,
                                         std::int64_t capacity) {
   ENCORE_REQUIRE(rows.offsets.size() == lengths.size() + 1,
@@ -175,7 +175,7 @@ void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> length
     pass_.forward_states();
 }
 
-// --- texts that become others ---
+// --- sequences that become copies of others ---
 
 Tensor Generation::upload_rows(const std::vector<std::int32_t>& rows, std::size_t place) {
   const std::size_t most =

@@ -1,9 +1,9 @@
-// Generation: texts that grow pass by pass. The first pass gets the prompts of B texts, or their sources and
-// the decoder's first rows; every later pass gets the rows that continue them, one each or a few, and
-// computes these rows alone: what layers need of the rows before stands in persistent buffers, the cache of
-// keys and values. On the host every row has the bits that it has when the whole text is scored, however it
-// is cut into passes and whatever texts stand beside it. Place in the flow: Model makes it; it has an arena
-// of its own, so that evaluations between its passes harm nothing.
+// Generation extends sequences pass by pass. The first pass gets the prompts of B sequences, or their sources
+// and the decoder's first rows. Every later pass gets the rows that continue them, one or a few each, and
+// computes only these: what layers need of earlier rows is in persistent buffers, the cache of keys and
+// values. On the host every row has the same bits as when the whole sequence is scored, however it is cut
+// into passes and whatever stands beside it. Model makes it; it has an arena of its own, so evaluations may
+// run between its passes.
 //
 //   const auto generation = model.make_generation(largest_pass, longest_text);
 //   generation->begin(prompts);
@@ -35,7 +35,7 @@ namespace encore {
 class CacheRows {
  public:
   CacheRows(const Device& device, std::int64_t sequences, std::int64_t capacity);
-  /// Of the first `sequences` of them.
+  /// Returns the rows of the first `sequences` of them.
   RowSet of(std::int64_t sequences) const;
   std::int64_t capacity() const { return capacity_; }
 
@@ -45,57 +45,57 @@ class CacheRows {
   Tensor offsets_, sequence_, positions_;  ///< (B + 1), (B * capacity), the same
 };
 
-/// Throws Error where a model cannot generate: it has no causal stack, or a layer of it can work on whole
-/// texts only.
+/// Throws Error if a model cannot generate: it has no causal stack, or a layer of it works on whole sequences
+/// only.
 void require_generation(const Network& network);
 
 class Generation {
  public:
-  /// largest: a bound on every pass; capacity: rows of the longest text, at most data.max_length. `memory` is
-  /// that of earlier generations: it is taken where it is large enough, and given back at the end. Everything
-  /// outlives the generation. Throws Error where the model has no causal stack, or a layer of it can work on
-  /// whole texts only.
+  /// `largest` is a bound on every pass, `capacity` the rows of the longest sequence, at most
+  /// data.max_length. `memory` is that of earlier generations: it is used if it is large enough, and given
+  /// back at the end. All arguments outlive the generation. Throws Error if the model has no causal stack, or
+  /// a layer of it works on whole sequences only.
   Generation(const Network& network, ParameterBlock& parameters, const Device& device,
              const BatchSize& largest, std::int64_t capacity, DeviceBuffer& memory);
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
-  /// Products read the weights there, and those of `quantized` as integers (null: none); both outlive
+  /// Makes products read these weights, and those of `quantized` as integers (null: none). Both must outlive
   /// the generation too.
   void use(LaidOutWeights& weights, LaidOutWeights* quantized);
 
-  /// Up to what a pass goes: rows whose logits nobody reads need no head.
+  /// Says how far a pass runs: rows whose logits are not read need no head.
   enum class Until : std::uint8_t { states, logits };
 
-  /// The first pass: `batch` as for an evaluation, without the truth. What was generated before is forgotten.
+  /// Runs the first pass. `batch` is as for an evaluation, without the truth. Forgets earlier sequences.
   void begin(const PackedBatch& batch, Until until = Until::logits);
-  /// A later pass: the same sequences in the same order, each with the rows that continue it, their positions
-  /// being those behind its last row. A text that has ended gets none, and so do sources, which are not read
-  /// again. Both throw std::logic_error, and leave the texts as they are, where the rows are more than
-  /// planned, a text would become longer than `capacity`, or positions do not continue.
+  /// Runs a later pass: the same sequences in the same order, each with the rows that continue it; their
+  /// positions follow its last row. A sequence that has ended gets no rows; sources get none, since they are
+  /// not read again. Both functions throw std::logic_error and change nothing if there are more rows than
+  /// planned, a sequence would exceed `capacity`, or positions do not continue.
   void next(const PackedBatch& batch, Until until = Until::logits);
 
   // --- between two passes ---
-  /// Every text becomes `times` texts, side by side: text i becomes the texts i * times to i * times + times
-  /// - 1, each with its source. Throws std::logic_error where they are more than planned, or sources together
-  /// are longer.
+  /// Copies every sequence `times` times, side by side: sequence i becomes i * times to i * times + times
+  /// - 1, each with its source. Throws std::logic_error if they are more than planned, or if sources
+  /// together are longer.
   void repeat(std::int64_t times);
-  /// Text `to` becomes a copy of text `from`, which has the same source. No text is both.
+  /// Sequence `to` becomes a copy of sequence `from`, which has the same source. No sequence is both.
   struct TextCopy {
     std::int64_t from = 0, to = 0;
   };
   void copy(std::span<const TextCopy> copies);
-  /// The text is forgotten and begins anew with its next rows, at position 0; its source stays.
+  /// Forgets the sequence. It starts over with its next rows, at position 0; its source stays.
   void restart(std::int64_t text);
 
-  /// After a pass: one tensor per output of the model, over the rows of that pass.
+  /// Call it after a pass: it fills one tensor per output of the model, over the rows of that pass.
   void decode(std::span<const Tensor> outputs) { pass_.decode(outputs); }
-  /// After a pass: what the head has written for its rows, such as "head.logits" (rows, V).
+  /// Returns, after a pass, what the head has written for its rows, such as "head.logits" (rows, V).
   Tensor tensor(const std::string& path) const { return pass_.tensor(path); }
 
-  /// Rows of each text so far.
+  /// Returns the number of rows of each sequence so far.
   std::span<const std::int64_t> lengths() const { return lengths_; }
-  /// The list of what a pass does.
+  /// Returns the list of what a pass does.
   const StepPlan& plan() const { return plan_; }
   std::size_t arena_bytes() const { return arena_.bytes(); }
 
@@ -104,12 +104,12 @@ class Generation {
   void run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass, Until until);
   void require_planned(const BatchSize& size) const;
   void repeat_sources(std::int64_t times);
-  /// In every persistent buffer over these rows, row to[i] becomes what row from[i] was; the lists may
+  /// In every persistent buffer over these rows, row to[i] becomes what row from[i] was. The lists may
   /// overlap.
   void move_rows(Extent::Of rows, const std::vector<std::int32_t>& from, const std::vector<std::int32_t>& to);
-  /// A list of rows on the device, in one of two places.
+  /// Uploads a list of rows to the device, in one of two places.
   Tensor upload_rows(const std::vector<std::int32_t>& rows, std::size_t place);
-  /// A persistent buffer with all rows that are planned.
+  /// Returns a persistent buffer with all rows that are planned.
   Tensor kept(int tensor) {
     return plan_.tensors[static_cast<std::size_t>(tensor)].in(plan_.largest, arena_.data());
   }
@@ -119,7 +119,7 @@ class Generation {
   const Device& device_;
   StepPlan plan_;
   std::vector<int> kept_;  ///< the persistent buffers, as tensors of the plan
-  DeviceBuffer& memory_;   ///< where the arena comes from and goes
+  DeviceBuffer& memory_;   ///< the source of the arena's memory, to which it returns
   DeviceBuffer arena_;
   DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
   DeviceBuffer moved_;  ///< and for two lists of rows
@@ -128,7 +128,7 @@ class Generation {
   Pass pass_;
   LaidOutWeights* laid_out_ = nullptr;
   LaidOutWeights* quantized_ = nullptr;
-  PackedBatch sources_;  ///< of the first pass, where there are some
+  PackedBatch sources_;  ///< those of the first pass, if it has some
   Batch batch_;          ///< of the last pass
   std::vector<std::int64_t> lengths_;
 };

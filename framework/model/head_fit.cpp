@@ -1,4 +1,4 @@
-// One check for each kind of mismatch between head, task and model, with the key that must change.
+// Has one check for each kind of mismatch between head, task and model. Each names the key that must change.
 #include "model/head_fit.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ std::string quoted(const std::string& name) {
   return "\"" + name + "\"";
 }
 
-/// "integers over tokens", "4 numbers over sequences"
+/// Returns "integers over tokens", "4 numbers over sequences".
 std::string column_text(const ColumnNeed& need) {
   return (need.width > 1 ? std::to_string(need.width) + " " : "") +
          (need.type == ColumnType::integers ? "integers" : "numbers") + " over " + name_of(need.space);
@@ -22,7 +22,7 @@ std::string column_text(const ColumnNeed& need) {
   throw ConfigError(experiment.model.head.key + ".type", message);
 }
 
-/// Kernels read what the task has filled as the head has declared it.
+/// Kernels read what the task has filled in the form that the head has declared.
 void require_columns(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   for (const ColumnNeed& need : head.columns()) {
@@ -36,7 +36,7 @@ void require_columns(const HeadPlan& head, const Experiment& experiment,
   }
 }
 
-/// A head that does not know of weights would learn without them, and nobody would notice.
+/// A head that does not know of weights would silently learn without them.
 void require_weights(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   const std::string name = weights_column;
@@ -60,7 +60,7 @@ void require_outputs(const HeadPlan& head, const Experiment& experiment,
   }
 }
 
-/// What the task says of two texts, where the model looks at it.
+/// Checks the segments that the task gives, if the model reads them.
 void require_segments(const Experiment& experiment, const std::vector<ColumnRule>& given) {
   const auto found = std::ranges::find(given, std::string(segments_column), &ColumnRule::name);
   if (experiment.model.segments == 0 || found == given.end()) return;

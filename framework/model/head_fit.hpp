@@ -1,5 +1,5 @@
-// Whether a head fits the task and the model it is to stand in: found when the model is built, with the key
-// of the experiment that must change. Place in the flow: Network -> here.
+// Checks when the model is built whether a head fits its task and model. Errors name the key of the
+// experiment that must change. Network calls it.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace encore {
 
-/// Throws ConfigError where the head reads a column that the task does not fill as it wants, does not give
-/// what the task reads, couples the sequences of a batch that is to be cut, or cannot learn from the teacher
-/// that there is; and where the task's segments are not what an embedding can read.
+/// Throws ConfigError if the head reads a column that the task does not fill accordingly, does not give what
+/// the task reads, couples the sequences of a batch that is to be cut, or cannot learn from the given
+/// teacher; and if the task's segments are not what an embedding can read.
 void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size);
-/// Every part of the model is read by another, up to the head; else throws ConfigError.
+/// Throws ConfigError unless every part of the model is read by another, up to the head.
 void require_readers(const std::vector<Node>& nodes, const Experiment& experiment);
-/// A tied parameter is one that another part has, of the same shape; else throws ConfigError.
+/// Throws ConfigError unless every tied parameter is one of another part, with the same shape.
 void require_aliases(const std::vector<Node>& nodes, const Experiment& experiment);
 
 }  // namespace encore

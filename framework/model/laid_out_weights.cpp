@@ -1,3 +1,5 @@
+// Collects the matrices of a network and converts each to the layout of its library. Read
+// laid_out_weights.hpp first.
 #include "model/laid_out_weights.hpp"
 
 #include <set>
@@ -22,7 +24,7 @@ LaidOutWeights::LaidOutWeights(const Device& device, const ParameterBlock& param
     : device_(device), parameters_(parameters) {
   std::set<const void*> known;
   std::size_t bytes = 0;
-  std::vector<std::pair<Tensor, std::size_t>> places;  // as it is seen, and where its layout begins
+  std::vector<std::pair<Tensor, std::size_t>> places;  // as passes see it; begin of its layout
   for (const LaidOutWeight& weight : weights) {
     const std::size_t more = weight.library->layout_bytes(weight.values);
     if (more == 0 || !known.insert(weight.seen.data).second) continue;

@@ -1,9 +1,9 @@
-// LaidOutWeights: a second copy of the weights of a model in the layout of the products that read them, for a
-// model that multiplies by the same ones many times: one for inference, whose weights stand still, and which
-// would bring every matrix into that layout for each text anew; or one whose products are computed with
-// integers. Place in the flow: Model makes it when it plans for inference, with its first Generation, and
-// where an Engine quantises it; passes without gradients hand it to their products (LaidOutProducts and
-// QuantizedProducts in kernels/products/gemm.hpp).
+// LaidOutWeights is a second copy of the weights of a model in the layout of the products that read them.
+// It serves a model that multiplies by the same weights many times: one for inference, which would
+// otherwise convert every matrix again for each input, or one whose products are computed with integers.
+// Model makes it when it plans for inference, with its first Generation, and when an Engine quantises it;
+// passes without gradients give it to their products (LaidOutProducts and QuantizedProducts in
+// kernels/products/gemm.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ namespace encore {
 
 /// A matrix (out, in).
 struct LaidOutWeight {
-  Tensor seen;                     ///< as passes see it: what products ask by
+  Tensor seen;                     ///< the matrix as passes see it, by which products ask
   Tensor values;                   ///< what is laid out: the same, or what it was rounded from
-  GemmLibrary* library = nullptr;  ///< in whose layout
+  GemmLibrary* library = nullptr;  ///< the library whose layout it has
 };
 
-/// Matrices (out, in) that products of a network may read, by path; some are read in another way. Tables of
-/// token rows are among them only where another part ties to them.
+/// Returns matrices (out, in) that products of a network may read, by path; some are read in another way.
+/// Tables of token rows are among them only if another part ties to them.
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
                                                         const ParameterBlock& parameters);
 
 class LaidOutWeights {
  public:
-  /// Each in the layout of its library; equal weights count once. All outlive this.
+  /// Lays each out for its library; equal weights count once. All arguments outlive this.
   LaidOutWeights(const Device& device, const ParameterBlock& parameters,
                  const std::vector<LaidOutWeight>& weights);
 
-  /// Before a pass, after ParameterBlock::refresh_copies: lays them out anew if the values have changed.
+  /// Repeats the layout if values have changed. Call it before a pass, after ParameterBlock::refresh_copies.
   void refresh();
   const WeightLayouts& layouts() const { return layouts_; }
   std::size_t bytes() const { return memory_.bytes(); }

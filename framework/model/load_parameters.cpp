@@ -1,4 +1,4 @@
-// Rows lie one behind the other, so that pieces of a parameter are ranges of bytes on both sides.
+// Rows lie one behind the other, so parts of a parameter are ranges of bytes on both sides.
 #include "model/load_parameters.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string shape_text(StoredType dtype, const std::vector<std::int64_t>& shape)
   return text + ")";
 }
 
-/// Extents of one row.
+/// Returns the extents of one row.
 std::vector<std::int64_t> row_of(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? shape : std::vector<std::int64_t>(shape.begin() + 1, shape.end());
 }
@@ -30,7 +30,7 @@ std::int64_t rows_of(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? 1 : shape.front();
 }
 
-/// The pieces of one parameter, with their bytes.
+/// Collects the parts of one parameter, with their bytes.
 class PiecesOf {
  public:
   PiecesOf(const ParameterSlice& parameter, DType dtype, SourceTypes types)
@@ -60,7 +60,7 @@ class PiecesOf {
       refuse("the rows of " + names_ + " are " + std::to_string(rows_));
   }
 
-  /// Their bytes, where they are one range of the block's type; else nothing.
+  /// Returns their bytes if they are one range of the block's type, else null.
   const std::byte* in_one_piece() const {
     return pieces_.size() == 1 && pieces_.front().dtype == dtype_ ? pieces_.front().bytes.data() : nullptr;
   }

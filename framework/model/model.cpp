@@ -1,4 +1,5 @@
-// The passes over the shards of a batch, and what is asked about a model from outside.
+// Runs the passes over the shards of a batch, and answers the questions about a model from outside. Read
+// model.hpp first.
 #include "model/model.hpp"
 
 #include <algorithm>
@@ -21,15 +22,15 @@
 namespace encore {
 namespace {
 
-/// "encoder.3" of "encoder.3.attention.qkv.weight", "encoder.norm" of "encoder.norm.gain", else the first
-/// component.
+/// Returns "encoder.3" for "encoder.3.attention.qkv.weight", "encoder.norm" for "encoder.norm.gain", else the
+/// first component.
 std::string part_of(const std::string& path) {
   const std::size_t first = path.find('.');
   if (path.substr(0, first) != "encoder") return path.substr(0, first);
   return path.substr(0, path.find('.', first + 1));
 }
 
-/// Of the one sequence of a batch.
+/// Returns the weights over the one sequence of a batch.
 AttentionMap attention_map(const Device& device, const Node& node, const HasAttentionWeights& layer,
                            const Step& step, DType precision) {
   const bool reads_memory = node.plan.reads_memory();
@@ -81,7 +82,7 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   evaluation_plan_.place(evaluation);
   training_.reset();
   evaluation_.reset();
-  arena_ = DeviceBuffer();  // give back the old arena before taking the new one
+  arena_ = DeviceBuffer();  // give the old arena back before taking the new one
   arena_ = DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
   if (use_ == Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
@@ -93,7 +94,7 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
 
 void Model::make_batch_invariant() {
   ENCORE_REQUIRE(!evaluation_, "what is batch-invariant is decided before memory is planned");
-  batch_invariant_ = precision() == DType::float32;  // elsewhere the library's own may be faster
+  batch_invariant_ = precision() == DType::float32;  // else the library's own may be faster
 }
 
 void Model::lay_out() {
@@ -366,7 +367,7 @@ void Model::sum_losses(std::span<const Tensor> losses, Tensor relations, std::in
       reinterpret_cast<double*>(losses_.data()) + static_cast<std::size_t>(shard) * needs_.losses.size();
   for (std::size_t i = 0; i < losses.size(); ++i) kernels::sum(device_, losses[i], sums + i);
   if (!relations_) return;
-  if (!relations) relations = Tensor(losses_.data(), DType::float64, {0});  // of no rows: 0
+  if (!relations) relations = Tensor(losses_.data(), DType::float64, {0});  // without rows: 0
   kernels::sum(device_, relations, sums + losses.size());
 }
 

@@ -1,5 +1,5 @@
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
-// Place in the flow: train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
+// train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
 //
 //   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);
@@ -8,7 +8,7 @@
 //   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
 //
 // Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and
-// backward), generation.hpp (texts that grow pass by pass).
+// backward), generation.hpp (sequences that are extended pass by pass).
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ class Pass;
 class Registry;
 class RelationDistillation;
 
-/// What the random numbers of a step depend on, beside the tensor's path.
+/// The values on which the random numbers of a step depend, beside the tensor's path.
 struct StepRandom {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
 };
 
-/// Number of parameters of one part: "embedding", "encoder.0", ..., "encoder.norm", "head".
+/// The number of parameters of one part: "embedding", "encoder.0", ..., "encoder.norm", "head".
 struct PartCount {
   std::string part;
   std::int64_t parameters = 0;
@@ -51,9 +51,9 @@ struct PartCount {
 
 class Model {
  public:
-  /// Throws ConfigError with the dotted key when an option cannot be right for this model (`heads` that do
-  /// not divide `width`). Parameters exist from here on, as `use` says; a model for inference only evaluates:
-  /// it has neither gradients nor a training plan. The registry may go away afterwards, the device may not.
+  /// Throws ConfigError with the dotted key when an option is invalid for this model (`heads` that do not
+  /// divide `width`). Parameters exist from here on. With `use` for inference a model only evaluates: it has
+  /// neither gradients nor a training plan. The device must outlive the model, the registry need not.
   Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device,
         Use use = Use::training);
   ~Model();
@@ -66,140 +66,140 @@ class Model {
   /// other sizes.
   void plan(const BatchSize& training, const BatchSize& evaluation);
 
-  /// Before plan(): what an evaluation pass makes of a sequence has the same bits whatever sequences stand
-  /// beside it, as it always has with a causal stack. On a host, for float32; bits differ from those of other
-  /// models in the rounding of products.
+  /// Makes the bits of a sequence in an evaluation pass independent of the sequences beside it, as they
+  /// always are with a causal stack. Call it before plan(). It holds on a host, for float32; bits differ from
+  /// those of other models in the rounding of products.
   void make_batch_invariant();
 
   /// Sets every parameter from its initialiser, each from a stream of its own.
   void initialize(std::uint64_t seed);
-  /// The same of the parameters with these paths.
+  /// Does the same for the parameters with these paths.
   void initialize(std::uint64_t seed, std::span<const std::string> paths);
 
   /// Sets parameters().gradients() to the gradients of the loss, shard by shard: each loss of the head summed
   /// over all rows times its scale, and these added up. Returns the loss: one double in device memory, valid
-  /// until the next pass. Launches only; allocates nothing.
+  /// until the next pass. It only launches kernels and allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, std::span<const double> scales, StepRandom random);
 
-  /// From now on backward passes take the loss times this, and gradients are as much larger; what is returned
-  /// of the loss is not. 1 until then.
+  /// From now on backward passes multiply the loss by this factor, and gradients are as much larger; the
+  /// returned loss is not. The factor is 1 before.
   void scale_loss(double factor) { loss_factor_ = factor; }
   double loss_factor() const { return loss_factor_; }
 
-  // forward_backward in parts, for ranks, each of which computes some shards of a batch:
-  //   begin_gradients(); of each shard of its own shard_gradient(); when the losses of all stand in
-  //   loss_sums() and the gradients of all are added up: end_gradients().
+  // forward_backward in parts, for ranks, each of which computes some shards of a batch: call
+  // begin_gradients(), then shard_gradient() for each own shard; when loss_sums() has the losses of all ranks
+  // and the gradients of all are added up, call end_gradients().
 
-  /// parameters().gradients() = 0.
+  /// Sets parameters().gradients() to 0.
   void begin_gradients();
   /// Leaves the gradients of one shard in parameters().shard_gradients(), and the sums of its losses in its
-  /// row (Shard::place) of loss_sums(). Launches only. `seen`: Pass::backward.
+  /// row (Shard::place) of loss_sums(). It only launches kernels. `seen` is that of Pass::backward.
   void shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random,
                       const std::function<void(std::size_t node)>& seen = {});
-  /// (S, L) doubles in device memory: of S shards with examples the sum of each loss.
+  /// Returns (S, L) doubles in device memory: the sum of each loss for S shards with examples.
   Tensor loss_sums() const;
-  /// Returns the loss as forward_backward does.
+  /// Returns the loss like forward_backward().
   const double* end_gradients(std::int64_t shards, std::span<const double> scales);
 
-  /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten, and an
-  /// empty tensor for one on request that is not wanted; none of them: nothing is decoded. Returns the sum
-  /// over all rows of each loss of the head, a double each in device memory as above, or null where the batch
-  /// has no truth.
+  /// Evaluates without dropout. `outputs` are device memory for each of outputs(), of the whole batch, and
+  /// are overwritten; an output on request that is not wanted has an empty tensor. No tensors at all: nothing
+  /// is decoded. Returns the sum over all rows of each loss of the head, a double each in device memory as
+  /// above, or null if the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
 
-  /// The states (N, C) of the encoder's last node without dropout, of each shard in turn: `seen` may read
-  /// them until it returns. The head and its columns are not looked at.
+  /// Computes the states (N, C) of the encoder's last node without dropout, of each shard in turn; `seen` may
+  /// read them until it returns. The head and its columns are not used.
   void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
 
-  /// From now on training passes learn from the class scores that another model has of the same rows,
-  /// computed without dropout right before each pass, and where the experiment says so from its rows; it is
-  /// planned with this one. Reads what both need of a batch, so it comes before anything that asks for
-  /// needs(). Throws Error where the two do not fit. The teacher is for inference, and outlives this model.
+  /// From now on training passes learn from the class scores that another model has for the same rows,
+  /// computed without dropout right before each pass, and from its rows if the experiment says so; this model
+  /// plans the teacher too. It changes needs() to what both read of a batch, so call it before needs().
+  /// Throws Error if the two do not fit. The teacher is for inference, and outlives this model.
   void learn_from(Model& teacher);
 
-  /// The attention weights of a scoring pass over a batch of one sequence, without the head. Throws Error
-  /// where there is not enough memory for them.
+  /// Returns the attention weights of a scoring pass over a batch of one sequence, without the head. Throws
+  /// Error if there is not enough memory for them.
   SequenceAttention attention(const DeviceBatch& batch);
-  /// Whether any layer has such weights.
+  /// Returns whether any layer has such weights.
   bool has_attention() const;
 
-  /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
-  /// those of the first pass included; beside that of plan(). The weights get a second copy in the layout of
-  /// the products, which stays with the model, as does the largest memory that a generation had. The model
-  /// outlives it. One at a time is best. Throws Error where the model cannot generate.
+  /// Makes memory, beside that of plan(), for sequences that are extended pass by pass, in passes up to
+  /// `largest` and to at most `capacity` rows each, those of the first pass included. The weights get a
+  /// second copy in the layout of the products, which stays with the model, as does the largest memory of a
+  /// generation. The model outlives it. Use one at a time. Throws Error if the model cannot generate.
   std::unique_ptr<Generation> make_generation(const BatchSize& largest, std::int64_t capacity);
 
-  /// Throws Error where make_generation would, whatever the sizes.
+  /// Throws Error if make_generation() would, whatever the sizes.
   void require_generation() const;
-  /// Its nodes in the order of the forward pass.
+  /// Returns its nodes in the order of the forward pass.
   const Network& network() const { return *network_; }
-  /// Rows of the longest sequence, data.max_length.
+  /// Returns the rows of the longest sequence, data.max_length.
   std::int64_t max_length() const { return network_->max_length(); }
-  /// What it reads of a batch, and gives.
+  /// Returns what it reads of a batch, and gives.
   const BatchNeeds& needs() const { return needs_; }
   const HeadPlan& head() const { return network_->head(); }
   const std::vector<OutputRule>& outputs() const { return network_->head().outputs(); }
-  /// Whether a sequence's loss depends on the others of its batch.
+  /// Returns whether a sequence's loss depends on the others of its batch.
   bool couples_sequences() const { return network_->head().couples_sequences(); }
 
-  /// Matrices (out, in) that products may read, by path; some are read in another way.
+  /// Returns matrices (out, in) that products may read, by path; some are read in another way.
   std::vector<std::string> product_weights() const;
   /// From now on passes without gradients compute products with these parameters by integers of 8 or 4 bits
-  /// (QuantizedProducts); none of them: all in the model's precision. Throws Error where that cannot be. Not
-  /// while a generation lives.
+  /// (QuantizedProducts); empty: all in the model's precision. Throws Error if that is impossible. Do not
+  /// call it while a generation lives.
   void quantize(const std::map<std::string, int>& bits);
-  /// Those of quantize() that a product has read since.
+  /// Returns those of quantize() that a product has read since.
   std::vector<std::string> quantized_products() const;
 
-  /// Waits for the device.
+  /// Reads the loss. Waits for the device.
   double read(const double* loss) const;
-  /// What evaluate returned, which is not null.
+  /// Reads the result of evaluate(), which is not null.
   std::vector<double> read_losses(const double* sums) const;
 
-  /// After evaluate: a tensor of the evaluation plan by its path, of the last shard, such as "head.logits".
-  /// Only what the head wrote is certain to be there; the memory of earlier tensors is used again within the
-  /// pass.
+  /// Returns, after evaluate(), a tensor of the evaluation plan by its path, of the last shard, such as
+  /// "head.logits". Only what the head wrote is certain to be there; the memory of earlier tensors is reused
+  /// within the pass.
   Tensor evaluation_tensor(const std::string& path) const;
 
-  /// After a loss that is not finite: the first parameter or layer of the forward pass with values that are
-  /// not finite, such as "parameter encoder.3.attention.qkv.weight" or "layer encoder.3.attention"; empty
-  /// when all are finite. Repeats the forward pass of the batch with the same random numbers; waits for the
-  /// device.
+  /// Returns, after a loss that is not finite, the first parameter or layer of the forward pass with values
+  /// that are not finite, such as "parameter encoder.3.attention.qkv.weight" or "layer encoder.3.attention";
+  /// empty when all are finite. Repeats the forward pass of the batch with the same random numbers. Waits for
+  /// the device.
   std::string first_not_finite(const DeviceBatch& batch, StepRandom random);
 
   ParameterBlock& parameters() { return *parameters_; }
   const ParameterBlock& parameters() const { return *parameters_; }
   std::vector<PartCount> parameter_counts() const;
 
-  /// The list of steps of a training pass (empty for inference) and of an evaluation; tensors have offsets
-  /// after plan().
+  /// Return the list of steps of a training pass (empty for inference) and of an evaluation. Tensors have
+  /// offsets after plan().
   const StepPlan& training_plan() const { return training_plan_; }
   const StepPlan& evaluation_plan() const { return evaluation_plan_; }
-  /// Device memory of the passes, without parameters, gradients and optimizer states.
+  /// Returns the device memory of the passes, without parameters, gradients and optimizer states.
   std::size_t arena_bytes() const { return arena_.bytes(); }
-  /// The element type of activations; parameters, gradients and losses are in the type of sums.
+  /// Returns the element type of activations; parameters, gradients and losses are in the type of sums.
   DType precision() const;
   const Device& device() const { return device_; }
 
  private:
   void initialize(std::uint64_t seed, const ParameterSlice& slice);
   DeviceBuffer memory_of_losses() const;
-  /// Before a pass without gradients: what passes see of the parameters is made anew, where they have
-  /// changed.
+  /// Updates, before a pass without gradients, the copies of the parameters that passes see, if the
+  /// parameters have changed.
   void refresh_weights();
-  /// Those weights that no product reads as integers.
+  /// Lays out the weights that no product reads as integers.
   void lay_out();
   /// Gives the evaluation pass the weights that are laid out.
   void use_laid_out();
-  /// Launches the sums of a shard's losses, of which the pass has just computed the rows; `relations`: those
-  /// of what it learns of a teacher's rows, where it does, none of them in evaluation.
+  /// Launches the sums of a shard's losses, whose rows the pass has just computed. `relations` are those of
+  /// what it learns of a teacher's rows, if it does; empty in evaluation.
   void sum_losses(std::span<const Tensor> losses, Tensor relations, std::int64_t shard);
-  /// The total of each loss, then that of all.
+  /// Computes the total of each loss, then that of all.
   const double* total_losses(std::int64_t shards, std::span<const double> scales);
   /// Binds the training pass to a shard, after the teacher has scored it.
   void start_training(const Shard& shard, StepRandom random);
-  /// What the head makes of a batch in an evaluation pass (HeadPlan::class_scores), (rows, K); valid until
-  /// the next pass. `relations`, if there are some, see the layers.
+  /// Returns the class scores (rows, K) of a batch in an evaluation pass (HeadPlan::class_scores), valid
+  /// until the next pass. `relations`, if given, see the layers.
   Tensor class_scores(const Batch& batch, RelationDistillation* relations);
   bool knows_truth(const Batch& batch) const;
   void decode(const Shard& shard, std::span<const Tensor> outputs);
@@ -221,9 +221,9 @@ class Model {
   std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
   Model* teacher_ = nullptr;                   ///< null: there is none
   Batch teacher_batch_;                        ///< the shard as the teacher reads it: without the truth
-  /// Of each column of the teacher's head: which of this model's it is; -1: it holds the truth.
+  /// For each column of the teacher's head, the matching one of this model; -1: it holds the truth.
   std::vector<int> teacher_columns_;
-  std::unique_ptr<RelationDistillation> relations_;  ///< null: nothing is learned of the teacher's rows
+  std::unique_ptr<RelationDistillation> relations_;  ///< null: nothing is learned from the teacher's rows
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

@@ -1,4 +1,5 @@
-// Parameters from what nodes declare, operations from their products, memory from layouts and step plans.
+// Takes parameters from what nodes declare, operations from their products, memory from layouts and step
+// plans.
 #include "model/model_cost.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ class Coster {
         add(own, *parent);
       }
       block_ = node.block;
-      // Sums, dropout and picked rows have no type: no parameters and no products.
+      // Sums, dropout and picked rows have no type, no parameters and no products.
       if (node.path == node.part)
         part.type = node.type;
       else if (!node.type.empty())
@@ -67,7 +68,7 @@ class Coster {
     to.training_flops += from.training_flops;
   }
 
-  /// Neighbours that are equal become one with a count.
+  /// Joins equal neighbours to one with a count.
   static void fold(std::vector<PartCost>& parts) {
     std::vector<PartCost> folded;
     for (PartCost& part : parts) {
@@ -81,7 +82,7 @@ class Coster {
     parts = std::move(folded);
   }
 
-  /// "attention.norm" of "encoder.3.attention.norm": without its stack and block.
+  /// Returns "attention.norm" for "encoder.3.attention.norm": the path without its stack and block.
   static std::string name_of(const Node& node) {
     std::string name = node.path;
     const auto drop = [&](const std::string& front) {
@@ -119,7 +120,7 @@ class Coster {
     return cost;
   }
 
-  /// Those of its adapter, where it has one, stand beside it.
+  /// The parameters of an adapter, if there is one, stand beside it.
   void count(const NamedParameter& parameter, PartCost& cost) const {
     const auto add_one = [&](const NamedParameter& one) {
       const auto size = static_cast<std::int64_t>(elements_of(one.spec));
@@ -136,7 +137,7 @@ class Coster {
   const BatchSize& batch_;
   StepPlan plan_;
   std::map<std::string, NamedParameter> parameters_;
-  std::int64_t block_ = -1;  ///< of the node before
+  std::int64_t block_ = -1;  ///< of the previous node
 };
 
 MemoryCost memory_of(const Network& network, const BatchSize& batch, const BatchSize& shard,

@@ -1,4 +1,5 @@
-// The model's flow: which node follows which. Read next: step_plan.cpp for memory, pass.cpp for running it.
+// The flow of the model: which node follows which. Read next: step_plan.cpp for memory, pass.cpp for running
+// it.
 #include "model/network.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace encore {
 namespace {
 
-/// Blocks behind one another, over the rows of one space.
+/// Blocks that run one after another, over the rows of one space.
 struct Stack {
   std::string prefix;  ///< of its paths
   Space space = Space::tokens;
@@ -30,9 +31,9 @@ struct Stack {
   }
 };
 
-/// The first block of a block's group, whose parameters it uses: blocks are cut into `groups` runs as equal
-/// as they can be, block b into run floor(b G / L) (Lan et al. 2020, who share among all blocks or among such
-/// groups).
+/// Returns the first block of a block's group, whose parameters it uses. Blocks are cut into `groups` runs as
+/// equal as possible, block b into run floor(b G / L) (Lan et al. 2020, who share among all blocks or among
+/// such groups).
 std::int64_t first_of_group(const Stack& stack, std::int64_t block) {
   if (stack.groups == 0) return block;
   const std::int64_t group = block * stack.groups / stack.layers;
@@ -79,7 +80,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
   const ModelTable& model = experiment.model;
   NodeBuilder builder(nodes_, width_, registry);
 
-  /// From the rows x of a stack's embedding to those of its last block, or of its last norm.
+  /// Adds the nodes from the rows x of a stack's embedding to those of its last block, or of its last norm.
   const auto add_blocks = [&](const Stack& stack, ValueIndex x) {
     const auto make = [&](const LayerTable& table, std::int64_t block, const std::string& name) {
       return registry.make_layer(table.type, table.options,
@@ -229,7 +230,7 @@ std::vector<NamedParameter> Network::parameters() const {
 }
 
 std::uint64_t random_stream(std::string_view path, std::string_view purpose) {
-  // FNV-1a with 64 bits; the slash keeps "a" + "bc" and "ab" + "c" apart.
+  // This is FNV-1a with 64 bits; the slash distinguishes "a" + "bc" from "ab" + "c".
   std::uint64_t hash = 14695981039346656037ULL;
   const auto add = [&hash](std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

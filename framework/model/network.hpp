@@ -1,7 +1,7 @@
-// Network: the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
+// Network is the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
 // one without inputs, the residual sum one with two; a norm that takes a sum has two as well. Others pick
-// rows for the head, which is the last. Place in the flow: made by Model from the experiment; StepPlan reads
-// what the nodes declared, Pass runs them.
+// rows for the head, which is the last. Model makes it from the experiment; StepPlan reads what the nodes
+// declared, Pass runs them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace encore {
 
 class Registry;
 
-/// What a model needs to know of the data.
+/// The facts about the data that a model needs.
 struct ModelSize {
   std::int64_t vocabulary = 0;
   std::vector<std::string> labels = {};
@@ -31,13 +31,13 @@ struct ModelSize {
   std::vector<OutputRule> outputs = {};  ///< what the task reads
 };
 
-/// A tensor (rows, C) between nodes, by the number of the node that writes it.
+/// The number of the node that writes a tensor (rows, C) between nodes.
 using ValueIndex = int;
 inline constexpr ValueIndex no_value = -1;
 
 /// The sum trunk + dropout(branch) that a layer adds up itself (LayerPlan::take_sum).
 struct InputSum {
-  std::string path;  ///< names its random stream, as it would a node of its own
+  std::string path;  ///< names its random stream, like that of a node of its own
   double dropout = 0.0;
 };
 
@@ -45,25 +45,25 @@ struct Node {
   std::string path;  ///< names its buffers and random streams
   std::string
       parameter_path;  ///< names its parameters: the path, or that of the node whose parameters it shares
-  std::unique_ptr<Layer> layer;  ///< null for the head and for what picks rows
+  std::unique_ptr<Layer> layer;  ///< null for the head and for nodes that pick rows
   std::unique_ptr<Head> head;    ///< null for all others
   LayerPlan plan;
   std::vector<ValueIndex> inputs;
   Space space = Space::tokens;  ///< of the output's rows
   std::string part = {};        ///< "embedding", "encoder", "decoder.embedding", "decoder" or "head"
   std::int64_t block = -1;      ///< of its stack; -1: it stands outside of blocks
-  std::string type = {};        ///< as an experiment names it; empty for what is the model's own
-  /// How far below the head its parameters are: 0 for the head and what belongs to no block, 1 for the last
+  std::string type = {};        ///< in the words of an experiment; empty for the model's own nodes
+  /// The distance of its parameters to the head: 0 for the head and what belongs to no block, 1 for the last
   /// block of a stack, one more for each block before it and for the embedding.
   std::int64_t level = 0;
-  /// The input whose memory the output takes over where nobody needs that input any more, or -1.
+  /// The input whose memory the output takes over because it is no longer needed, or -1.
   int in_place_input = -1;
-  /// Inputs whose gradient is the output's gradient, unchanged: no memory, no copy.
+  /// Inputs whose gradient is the output's gradient, unchanged: they need no memory and no copy.
   std::vector<int> passed_inputs = {};
-  /// Where the layer's input is a sum: the inputs are {branch, trunk}, and the layer leaves the sum in the
-  /// branch's memory, which nobody else needs any more.
+  /// Set if the layer's input is a sum: the inputs are {branch, trunk}, and the layer leaves the sum in the
+  /// branch's memory, which is no longer needed otherwise.
   std::optional<InputSum> sum = {};
-  /// `layer "highway" of plugin /p/my_layers.so`; empty for what is the model's own.
+  /// `layer "highway" of plugin /p/my_layers.so`; empty for the model's own nodes.
   std::string owner = {};
 };
 
@@ -74,30 +74,30 @@ class Network {
           const Device& device);
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  /// The element type of activations.
+  /// Returns the element type of activations.
   DType precision() const { return precision_; }
   std::int64_t max_length() const { return max_length_; }
-  /// Whether it has a causal stack: a decoder, or one stack alone that is causal.
+  /// Returns whether it has a causal stack: a decoder, or a single stack that is causal.
   bool is_causal() const { return causal_; }
-  /// The rows that a generation makes: those of the decoder, or of the stack that stands alone.
+  /// Returns the rows that a generation makes: those of the decoder, or of the single stack.
   Space generated_space() const { return generated_space_; }
-  /// The last node of the encoder, or of the stack that stands alone.
+  /// Returns the last node of the encoder, or of the single stack.
   ValueIndex states() const { return states_; }
-  /// What its backward passes compute again.
+  /// Returns what its backward passes compute again.
   Recompute recompute() const { return recompute_; }
-  /// What it learns of a teacher's rows in training.
+  /// Returns what it learns from a teacher's rows in training.
   const Relations& relations() const { return relations_; }
-  /// What the head has declared.
+  /// Returns what the head has declared.
   const HeadPlan& head() const { return head_; }
-  /// Whether a column of the head is only there where the truth is known.
+  /// Returns whether a column of the head exists only if the truth is known.
   bool is_truth(std::size_t column) const { return truths_[column]; }
   BatchNeeds needs() const;
-  /// Every parameter by its full path; one that several nodes share stands here once.
+  /// Returns every parameter by its full path; one that several nodes share occurs once.
   std::vector<NamedParameter> parameters() const;
-  /// By path: the number of the first node that has the parameter. In a backward pass it is the last to add
-  /// to its gradient.
+  /// Returns by path the number of the first node that has the parameter. In a backward pass it is the last
+  /// to add to its gradient.
   std::map<std::string, std::size_t> first_users() const;
-  /// Whether a node has a parameter that is trained.
+  /// Returns whether a node has a parameter that is trained.
   bool trains(const Node& node) const;
 
  private:
@@ -117,10 +117,10 @@ class Network {
   ValueIndex states_ = no_value;
 };
 
-/// The full path of a node's parameter, be it its own or another's.
+/// Returns the full path of a node's parameter, its own or another's.
 std::string path_of(const Node& node, const ParameterSpec& spec);
 
-/// The stream of random numbers of a tensor: a hash of "path/purpose" that no later version may change.
+/// Returns the random stream of a tensor: a hash of "path/purpose" that no later version may change.
 std::uint64_t random_stream(std::string_view path, std::string_view purpose);
 
 }  // namespace encore

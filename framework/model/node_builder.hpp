@@ -1,5 +1,5 @@
-// NodeBuilder: makes the nodes of a network one after another and lets each declare what it needs.
-// Place in the flow: network.cpp says which follows which.
+// NodeBuilder makes the nodes of a network one after another and lets each declare what it needs. network.cpp
+// decides which node follows which.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,16 @@ class NodeBuilder {
   NodeBuilder(std::vector<Node>& nodes, std::int64_t width, const Registry& registry)
       : nodes_(nodes), width_(width), registry_(registry) {}
 
-  /// A stack over the rows of this space, whose layers may read the rows of `memory`.
+  /// Begins a stack over the rows of this space, whose layers may read the rows of `memory`.
   void begin(Space space, ValueIndex memory) {
     space_ = space;
     memory_ = memory;
   }
 
-  /// C of the nodes that come next; at first that of the model.
+  /// Sets C of the nodes that follow; at first it is that of the model.
   void set_width(std::int64_t width) { width_ = width; }
 
-  /// Node::part, Node::level and Node::block of the nodes that come next.
+  /// Sets Node::part, Node::level and Node::block of the nodes that follow.
   void begin_part(const std::string& part, std::int64_t level, std::int64_t block = -1) {
     part_ = part;
     level_ = level;
@@ -48,7 +48,7 @@ class NodeBuilder {
     return push(std::move(node));
   }
 
-  /// norm(trunk + dropout(branch)): one node where the norm takes a sum and may leave it in the branch's
+  /// Adds norm(trunk + dropout(branch)): one node if the norm takes a sum and may leave it in the branch's
   /// memory, else two.
   ValueIndex add_norm_of_sum(const InputSum& sum, ValueIndex branch, ValueIndex trunk,
                              const std::string& path, const std::string& parameter_path,
@@ -72,7 +72,7 @@ class NodeBuilder {
     return push(std::move(node));
   }
 
-  /// dropout(x) in the memory of x.
+  /// Adds dropout(x) in the memory of x.
   ValueIndex add_dropout(const std::string& path, ValueIndex x, double dropout) {
     Node node = node_of(path, LayerPlan(width_), {x});
     node.space = space_;
@@ -82,7 +82,7 @@ class NodeBuilder {
     return push(std::move(node));
   }
 
-  /// x W^T + b, from rows of the width set before to `width` channels, which is set from now on.
+  /// Adds x W^T + b, from rows of the current width to `width` channels, which becomes the current width.
   ValueIndex add_projection(const std::string& path, ValueIndex x, std::int64_t width) {
     Node node = node_of(path, LayerPlan(width), {x});
     node.space = space_;
@@ -92,8 +92,8 @@ class NodeBuilder {
     return push(std::move(node));
   }
 
-  /// The head reads the states themselves, or rows of them that are picked by nodes before it. target: the
-  /// states over the second text, where there are some.
+  /// Adds the head. It reads the states themselves, or rows of them that nodes before it pick. `target` are
+  /// the states over the second text, if there is one.
   void add_head(const PluginTable& table, ValueIndex states, ValueIndex target, HeadPlan& plan,
                 const auto& make) {
     part_ = "head";
@@ -177,7 +177,7 @@ class NodeBuilder {
     return static_cast<ValueIndex>(nodes_.size()) - 1;
   }
 
-  /// A layer may look at the number of its block; then it may not be able to share.
+  /// A layer may use the number of its block; then it may not be able to share.
   void require_equal_parameters(const Node& node) const {
     const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
                                     [&](const Node& other) { return other.path == node.parameter_path; });
@@ -207,9 +207,9 @@ class NodeBuilder {
   }
 
   std::vector<Node>& nodes_;
-  std::int64_t width_;  ///< of the outputs of the nodes that come next
+  std::int64_t width_;  ///< of the outputs of the nodes that follow
   const Registry& registry_;
-  Space space_ = Space::tokens;   ///< of the nodes that come next
+  Space space_ = Space::tokens;   ///< of the nodes that follow
   ValueIndex memory_ = no_value;  ///< what they may read
   std::string part_;
   std::int64_t level_ = 0;

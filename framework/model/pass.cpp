@@ -1,4 +1,4 @@
-// Forward in the order of the nodes, backward in reverse.
+// Runs the nodes forward in their order, and backward in reverse. Read pass.hpp first.
 #include "model/pass.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
     Bound& bound = bound_[i];
     resolve_all(plan.inputs, bound.inputs);
     for (std::size_t k = 0; k < bound.inputs.size() && !batch.first_pass; ++k)
-      if (source_of(i, k).first_pass_only) bound.inputs[k] = {};  // nothing that a layer could take for rows
+      if (source_of(i, k).first_pass_only) bound.inputs[k] = {};  // so that no layer takes it for rows
     resolve_all(plan.buffers, bound.buffers);
     resolve_all(plan.input_gradients, bound.input_gradients);
     bound.output = resolve(plan.output);

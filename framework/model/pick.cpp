@@ -1,4 +1,4 @@
-// Copies of rows, one row per thread or warp.
+// Copies rows, one row per thread or warp.
 #include "model/pick.hpp"
 
 #include <encore/kernels.hpp>
@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-/// Row to[m] of y = row from[m] of x; a list of rows that is null counts 0, 1, ...
+/// Row to[m] of y = row from[m] of x. A list of rows that is null counts 0, 1, ...
 template <class T>
 void copy_rows(const Device& device, const char* label, std::int64_t count, std::int64_t width,
                const std::int32_t* from, const T* x, const std::int32_t* to, T* y) {

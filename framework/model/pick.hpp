@@ -1,5 +1,5 @@
-// Rows that a head picks out of the states: the first of each sequence, masked positions. Place in the flow:
-// Pass runs these between the last layer and the head; Generation moves rows of its cache with them.
+// Copies the rows that a head picks out of the states: the first of each sequence, masked positions. Pass
+// runs these between the last layer and the head; Generation moves rows of its cache with them.
 #pragma once
 
 #include <encore/device.hpp>
@@ -7,13 +7,13 @@
 
 namespace encore {
 
-/// y (M, C): row m is row rows[m] of x (N, C). rows: int32, at least M of them.
+/// Computes y (M, C): row m is row rows[m] of x (N, C). rows: int32, at least M of them.
 void gather_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
-/// dx (N, C) = 0, but row rows[m] = row m of dy (M, C). No row is picked twice, so no sum needs an order.
+/// Computes dx (N, C) = 0, but row rows[m] = row m of dy (M, C). No row is picked twice.
 void scatter_rows(const Device& device, Tensor dy, Tensor rows, Tensor dx);
-/// Row rows[m] of y (N, C) becomes row m of x (M, C); the others stay as they are. No row stands twice.
+/// Row rows[m] of y (N, C) becomes row m of x (M, C); the others stay as they are. No row is there twice.
 void put_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
-/// Row to[m] of x (N, C) becomes row from[m]; both int32 (M). No row stands twice in `to`, none in both.
+/// Row to[m] of x (N, C) becomes row from[m]; both int32 (M). No row is in `to` twice, or in both.
 void copy_rows(const Device& device, Tensor from, Tensor to, Tensor x);
 
 }  // namespace encore

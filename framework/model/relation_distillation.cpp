@@ -1,4 +1,5 @@
-// Which layers teach and learn, and where what is kept of a shard lies.
+// Finds the layers that teach and learn, and lays out what is kept of a shard. Read relation_distillation.hpp
+// first.
 #include "model/relation_distillation.hpp"
 
 #include <array>
@@ -13,7 +14,7 @@
 namespace encore {
 namespace {
 
-/// Null where the node is no such layer over the first text.
+/// Returns null if the node is not such a layer over the first text.
 const HasRelations* relations_of(const Node& node) {
   return node.space == Space::tokens ? dynamic_cast<const HasRelations*>(node.layer.get()) : nullptr;
 }
@@ -22,7 +23,7 @@ const Node& node_at(const Network& network, ValueIndex value) {
   return network.nodes()[static_cast<std::size_t>(value)];
 }
 
-/// What the heads must divide, as messages name it.
+/// A number of channels that the heads must divide, and its name in messages.
 struct Width {
   std::string what;
   std::int64_t channels = 0;
@@ -33,7 +34,7 @@ std::string not_divided(std::int64_t heads, const char* whose, const Width& widt
          std::to_string(width.channels) + " channels of " + whose + " " + width.what;
 }
 
-/// Of the states and of the queries, keys and values of a network, as far as they are wanted.
+/// Returns the widths of the states and of the queries, keys and values of a network, if they are wanted.
 std::vector<Width> widths_of(const Network& network, const Relations& wanted) {
   std::vector<Width> widths;
   if (wanted.states > 0.0) widths.push_back({"states", node_at(network, network.states()).plan.width()});
@@ -47,7 +48,7 @@ std::vector<Width> widths_of(const Network& network, const Relations& wanted) {
 constexpr const char* no_attention =
     " no layer of softmax attention over its own rows, of which distil.attention is learned";
 
-/// Whether a gradient of what the node has written reaches a parameter.
+/// Returns whether a gradient of what the node has written reaches a parameter.
 bool learns(const Network& network, ValueIndex value) {
   for (ValueIndex i = 0; i <= value; ++i)
     if (network.trains(node_at(network, i))) return true;

@@ -1,8 +1,8 @@
-// RelationDistillation: what a model learns of a teacher's rows beside its scores ([distil] states and
+// RelationDistillation is what a model learns from a teacher's rows beside its scores ([distil] states and
 // attention): the relations of the rows that leave the last block, and those of the queries, keys and values
-// of the last layer that has them (encore/relations.hpp). It holds what is copied of the teacher and what the
-// losses leave for the backward pass. Place in the flow: Model::learn_from makes it, Model's training passes
-// use it, Pass adds to the gradients (Pass::use_taught).
+// of the last layer that has them (encore/relations.hpp). It holds copies of the teacher's rows and what the
+// losses leave for the backward pass. Model::learn_from makes it, Model's training passes use it, Pass adds
+// to the gradients (Pass::use_taught).
 //
 //   teacher.forward_layers([&](...) { relations.copy_rows_of(node, step, output); });
 //   student.forward();
@@ -22,26 +22,26 @@
 
 namespace encore {
 
-/// Throws ConfigError where a student cannot learn the relations that its experiment asks for, whatever
-/// teacher it gets.
+/// Throws ConfigError if a student cannot learn the relations that its experiment asks for, whatever its
+/// teacher.
 void require_relations(const Network& student, const Experiment& experiment);
 
-/// The last layer that has queries, keys and values to learn from, or no_value.
+/// Returns the last layer that has queries, keys and values to learn from, or no_value.
 ValueIndex last_with_relations(const Network& network);
 
 class RelationDistillation {
  public:
-  /// Throws Error where the teacher has nothing of what is wanted, or the heads do not divide a width of it.
+  /// Throws Error if the teacher has nothing of what is wanted, or if the heads do not divide a width of it.
   RelationDistillation(const Network& student, const Network& teacher, const Device& device);
 
-  /// Takes memory for shards up to this size.
+  /// Allocates memory for shards up to this size.
   void plan(const BatchSize& largest);
-  /// After each layer of a forward pass of the teacher, while its buffers hold what it has left there.
+  /// Call it after each layer of a forward pass of the teacher, while its buffers hold their content.
   void copy_rows_of(const Node& node, const Step& step, Tensor output);
-  /// After the forward pass of the student over the same rows: the loss of each row, head and matrix, in the
-  /// type of sums; valid until the next call.
+  /// Returns, after the forward pass of the student over the same rows, the loss of each row, head and matrix
+  /// in the type of sums, valid until the next call.
   Tensor losses(Pass& student);
-  /// What a backward pass adds, where the sum of these losses has this factor.
+  /// Returns what a backward pass adds if the sum of these losses has this factor.
   const TaughtPass& taught(double scale);
 
  private:
@@ -55,7 +55,7 @@ class RelationDistillation {
   const Device& device_;
   std::int64_t heads_;
   DType type_;                    ///< of sums, in the student
-  std::vector<Part> parts_;       ///< states first, where they are wanted, then queries, keys and values
+  std::vector<Part> parts_;       ///< states first, if they are wanted, then queries, keys and values
   const Node* states_ = nullptr;  ///< of the teacher; null: not wanted
   const Node* attention_ = nullptr;
   ValueIndex own_states_ = no_value, own_attention_ = no_value;

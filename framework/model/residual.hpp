@@ -1,4 +1,4 @@
-// Residual: output = trunk + dropout(branch), the sum around every sub-layer, where no norm takes it up.
+// Residual: output = trunk + dropout(branch), the sum around every sub-layer, unless a norm takes the sum.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// inputs: branch, trunk, both (N, C). The mask is drawn again in backward, so nothing is kept.
+/// The inputs are branch and trunk, both (N, C). The mask is drawn again in backward, so nothing is kept.
 /// The trunk's gradient is the output's gradient, and without dropout so is the branch's:
 /// Node::passed_inputs.
 class Residual final : public Layer, public HasOnnxForm {

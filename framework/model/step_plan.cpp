@@ -1,4 +1,4 @@
-// From what the nodes declared to tensors with lifetimes and places.
+// Turns what the nodes declared into tensors with lifetimes and places. Read step_plan.hpp first.
 #include "model/step_plan.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Planner {
   }
 
  private:
-  /// When a tensor is used, beside its first and last tick.
+  /// The use of a tensor between its first and last tick.
   struct Uses {
     int last_of_forward = -1;
     int first_of_backward = -1;
@@ -75,7 +75,7 @@ class Planner {
   // --- the calls of the backward pass ---
 
   void order_backward() {
-    std::vector<std::vector<int>> before(plan_.nodes.size());  // what runs forward again before a node
+    std::vector<std::vector<int>> before(plan_.nodes.size());  // nodes that run forward again before a node
     for (int i = 0; i < count_; ++i)
       if (const int reader = recomputed_before(i); reader >= 0) before[index(reader)].push_back(i);
     for (int i = count_ - 1; i >= 0; --i) {
@@ -88,19 +88,20 @@ class Planner {
     }
   }
 
-  /// Its tick.
+  /// Adds a call and returns its tick.
   int call(int i, Work work) {
     plan_.backward.push_back({index(i), work});
     return count_ + static_cast<int>(plan_.backward.size()) - 1;
   }
 
-  /// The node before whose backward call node i runs forward again, or -1.
+  /// Returns the node before whose backward call node i runs forward again, or -1.
   int recomputed_before(int i) const {
     if (network_.recompute() == Recompute::cheap) return first_reader_of_cheap(i);
     return network_.recompute() == Recompute::blocks ? end_of_block(i) : -1;
   }
 
-  /// The first in the backward pass to read the output of node i there, where the host may let it go.
+  /// Returns the first node in the backward pass that reads the output of node i, if that may be dropped, or
+  /// -1.
   int first_reader_of_cheap(int i) const {
     const LayerPlan& plan = node(i).plan;
     if (!node(i).layer || !plan.is_cheap() || !plan.reads_input() || !plan_.nodes[index(i)].backward ||
@@ -113,7 +114,7 @@ class Planner {
     return -1;
   }
 
-  /// The last node of the block that node i stands in, if it has a backward call.
+  /// Returns the last node of the block that holds node i, if it has a backward call.
   int end_of_block(int i) const {
     if (node(i).block < 0) return -1;
     int end = i;
@@ -121,8 +122,8 @@ class Planner {
     return plan_.nodes[index(end)].backward ? end : -1;
   }
 
-  /// Whether the backward call of node i, if there is one, reads its input k. Of a sum it reads the sum,
-  /// which stands in the branch.
+  /// Returns whether the backward call of node i, if there is one, reads its input k. Of a sum it reads the
+  /// sum, which stands in the branch.
   bool reads_in_backward(int i, std::size_t k) const {
     const Node& n = node(i);
     return plan_.nodes[index(i)].backward && (n.head || n.plan.reads_input()) && !(n.sum && k == 1);
@@ -165,20 +166,21 @@ class Planner {
     if (uses.first_of_backward == tick) uses.written_again = true;
   }
 
-  /// Of node i's output.
+  /// Returns the shape of node i's output.
   Shape rows(int i) const { return {rows_of(node(i).space), node(i).plan.width()}; }
 
-  /// Whether the loss and the backward pass of node i read what it wrote, to compare it with a teacher's.
+  /// Returns whether the loss and the backward pass of node i read what it wrote, to compare it with a
+  /// teacher's.
   bool keeps_states(int i) const {
     return training_ && network_.relations().states > 0.0 && i == network_.states();
   }
 
-  /// The same of what it keeps of its attention.
+  /// Returns the same for what it keeps of its attention.
   bool keeps_attention(int i) const {
     return training_ && network_.relations().attention > 0.0 && i == last_with_relations(network_);
   }
 
-  /// Whether node i may overwrite the input it would like to work on in place.
+  /// Returns whether node i may overwrite the input that it would like to work on in place.
   bool takes_over_input(int i) const {
     const Node& n = node(i);
     if (n.in_place_input < 0) return false;
@@ -268,9 +270,9 @@ class Planner {
     int& total = gradient_[index(n.inputs[index(k)])];
     const bool passed = std::count(n.passed_inputs.begin(), n.passed_inputs.end(), k) > 0;
     if (passed && total < 0) return total = plan.output_gradient;
-    const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // the trunk's is the branch's
+    const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // trunk's = branch's
     if (equals_first && total < 0) return total = plan.input_gradients[0];
-    if (total >= 0 && !plan_.nodes[index(n.inputs[index(k)])].backward) {  // nobody will read it
+    if (total >= 0 && !plan_.nodes[index(n.inputs[index(k)])].backward) {  // no node will read it
       use(total, tick);
       return total;
     }
@@ -296,7 +298,7 @@ class Planner {
   std::vector<Uses> uses_;           ///< of each tensor
 };
 
-/// Reckoned in doubles: a factor may be anything, and squares are large.
+/// Computed in doubles: a factor may be anything, and squares are large.
 double bytes_of(const PlanTensor& tensor, const BatchSize& batch) {
   const BatchSize size = seen_over(tensor.space, batch);
   auto bytes = static_cast<double>(size_of(tensor.dtype));

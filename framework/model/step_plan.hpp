@@ -1,7 +1,7 @@
-// StepPlan: the one resolved list of what a step does: nodes in the order of the forward pass, their tensors
+// StepPlan is the resolved list of what a step does: nodes in the order of the forward pass, their tensors
 // with shape, lifetime and place in the arena, random streams, and where gradients of a tensor with several
-// readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. Made from a
-// Network; see pass.hpp for its use.
+// readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. It is made from
+// a Network; read next pass.hpp for its use.
 //
 // Time is counted in ticks: of n nodes, node i runs forward at tick i; the head is the last node. From tick n
 // on each call of the backward pass takes one. A tensor occupies memory from its first tick to its last, both
@@ -29,39 +29,39 @@ struct PlanTensor {
   int first = 0;  ///< ticks
   int last = 0;
   Ticks idle = {};              ///< when it holds nothing
-  Space space = Space::tokens;  ///< of whose rows the extents speak: target in a decoder
+  Space space = Space::tokens;  ///< the space of the extents' rows: target in a decoder
   std::size_t bytes = 0;        ///< of the planned size
   std::size_t offset = 0;       ///< within the arena
 
   Tensor in(const BatchSize& size, std::byte* arena) const;
 };
 
-/// `from` is added to `to` after the node's backward pass; `copy` says that `to` was not written by the node,
-/// so it first becomes a copy of the node's output gradient.
+/// `from` is added to `to` after the node's backward pass. `copy` says that the node did not write `to`, so
+/// it first becomes a copy of the node's output gradient.
 struct GradientSum {
   int from = -1;
   int to = -1;
   bool copy = false;
 };
 
-/// What a pass is for.
+/// Says what a pass is for.
 enum class PassMode : std::uint8_t {
   train,     ///< forward and backward
   score,     ///< forward only: evaluation and prediction
   generate,  ///< forward only, and persistent buffers keep their content from pass to pass (generation.hpp)
 };
 
-/// What one node touches. All numbers are indices into StepPlan::tensors, -1 for none.
+/// The tensors of one node. All numbers are indices into StepPlan::tensors, -1 for none.
 struct NodePlan {
   std::string path;
   bool first_pass_only =
       false;  ///< of a generation: the encoder, whose rows later passes do not compute again
   std::vector<int> inputs;
-  int output = -1;          ///< none of the head
+  int output = -1;          ///< -1 for the head
   std::vector<int> losses;  ///< of the head
   std::vector<int> buffers;
   int output_gradient = -1;
-  bool backward = false;  ///< false where nothing trains in it nor before it
+  bool backward = false;  ///< false if neither it nor a node before it trains
   std::vector<int> input_gradients;
   std::vector<GradientSum> sums;
 };
@@ -82,19 +82,19 @@ struct StepPlan {
   std::vector<NodePlan> nodes;         ///< in the order of the forward pass; the head is the last
   std::vector<BackwardCall> backward;  ///< in their order; the head's is the first
   std::vector<PlanTensor> tensors;
-  BatchSize largest;  ///< what the offsets were made for
+  BatchSize largest;  ///< the size for which the offsets were made
   std::size_t arena_bytes = 0;
 
   /// Gives every tensor its place for batches up to `size`.
   void place(const BatchSize& size);
-  /// Whether a batch fits what place() was called with.
+  /// Returns whether a batch fits the size of place().
   bool holds(const BatchSize& size) const;
 };
 
-/// A batch as a layer over this space sees it: its own row set first, beside it the rows that it may read.
+/// Returns a batch as a layer over this space sees it: its own row set first, then the rows that it may read.
 BatchSize seen_over(Space space, const BatchSize& batch);
 
-/// What a pass over the network touches, without places yet.
+/// Returns the tensors and calls of a pass over the network, without places yet.
 StepPlan plan_step(const Network& network, PassMode mode);
 
 }  // namespace encore

@@ -1,3 +1,4 @@
+// Adds the losses of the shards in one thread, so that their order is fixed. Read sum_shards.hpp first.
 #include "model/sum_shards.hpp"
 
 #include <encore/head.hpp>

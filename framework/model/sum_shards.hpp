@@ -1,4 +1,4 @@
-// The losses of a batch from those of its shards.
+// Computes the losses of a batch from those of its shards.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace encore {
 
-/// sums (S, L) of L losses, one per element of `scales`, over S shards; totals[l] = scales[l] * (sums[0, l] +
-/// sums[1, l] + ...), in the order of the shards; totals[L] the sum of all totals, in the order of the
-/// losses. Both in device memory.
+/// `sums` (S, L) has L losses, one per element of `scales`, over S shards; totals[l] = scales[l] * (sums[0,
+/// l] + sums[1, l] + ...), in the order of the shards; totals[L] is the sum of all totals, in the order of
+/// the losses. Both are in device memory.
 void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
                 double* totals);
 

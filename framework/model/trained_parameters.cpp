@@ -1,4 +1,5 @@
-// See trained_parameters.hpp; the adapters themselves are memory/adapters.hpp.
+// Applies train.freeze, train.layer_decay and train.lora to the parameters of a network. Read
+// trained_parameters.hpp first; the adapters themselves are in memory/adapters.hpp.
 #include "model/trained_parameters.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// The matrices of products; those that are shared with another part are left as they are.
+/// Returns whether it is a matrix of products. Matrices that are shared with another part get no adapter.
 bool can_have_adapter(const ParameterSpec& spec) {
   return spec.alias.empty() && spec.shape.size() == 2 && spec.element == Element::activation;
 }
@@ -32,7 +33,7 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
     for (const ParameterSpec& spec : node.plan.parameters())
       if (spec.alias.empty()) add(node, spec, parameters);
   }
-  // What is known about a parameter is what is true for all its readers.
+  // Only what is true for all its readers is known about a parameter.
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.alias.empty()) continue;
@@ -43,7 +44,7 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
   return parameters;
 }
 
-/// A starts with the deviation of the customary U(-in^-0.5, in^-0.5), B at zero: at first nothing is changed.
+/// A starts with the deviation of the usual U(-in^-0.5, in^-0.5), B with zeros, so at first nothing changes.
 void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
                             std::vector<NamedParameter>& to) const {
   NamedParameter parameter{.path = path_of(node, spec),
@@ -92,8 +93,8 @@ bool TrainedParameters::is_adapted(const std::string& path, const ParameterSpec&
          });
 }
 
-/// layer_decay^level (Sun et al. 2019, "How to fine-tune BERT for text classification"), by products of
-/// doubles, which are the same everywhere.
+/// Computes layer_decay^level (Sun et al. 2019, "How to fine-tune BERT for text classification") by products
+/// of doubles, which are the same on every machine.
 float TrainedParameters::learning_rate(const Node& node) const {
   double factor = 1.0;
   for (std::int64_t level = 0; level < node.level; ++level) factor *= layer_decay_;
@@ -106,7 +107,7 @@ void TrainedParameters::require_sound(const std::vector<Node>& nodes) const {
 }
 
 void TrainedParameters::require_freezable(const std::vector<Node>& nodes) const {
-  std::vector<std::string> parts;  // all that could be named
+  std::vector<std::string> parts;  // all valid names
   bool trained = false;
   for (const NamedParameter& parameter : parameters(nodes)) {
     trained = trained || !parameter.frozen;
@@ -123,7 +124,7 @@ void TrainedParameters::require_freezable(const std::vector<Node>& nodes) const 
 
 void TrainedParameters::require_adaptable(const std::vector<Node>& nodes) const {
   if (lora_.empty()) return;
-  std::vector<std::string> ends;  // all that could be named
+  std::vector<std::string> ends;  // all valid ends
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (!can_have_adapter(spec)) continue;

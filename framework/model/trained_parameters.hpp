@@ -1,5 +1,5 @@
-// TrainedParameters: what of a network is trained, and how fast: train.freeze, train.layer_decay, train.lora.
-// Place in the flow: Network asks it for the list of its parameters, from which memory/ makes the block.
+// TrainedParameters says what of a network is trained, and how fast: train.freeze, train.layer_decay,
+// train.lora. Network asks it for the list of its parameters, from which memory/ makes the block.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class TrainedParameters {
  public:
   explicit TrainedParameters(const TrainTable& train);
 
-  /// Every parameter of the nodes by its full path, those of adapters behind their matrix; one that several
-  /// nodes share stands here once.
+  /// Returns every parameter of the nodes by its full path, those of adapters behind their matrix. A
+  /// parameter that several nodes share occurs once.
   std::vector<NamedParameter> parameters(const std::vector<Node>& nodes) const;
-  /// Whether the node has a parameter that is trained, be it through an adapter.
+  /// Returns whether the node has a parameter that is trained, itself or through an adapter.
   bool trains(const Node& node) const;
-  /// Throws ConfigError with the dotted key of an option that names what the network does not have, and where
+  /// Throws ConfigError with the dotted key of an option that names what the network does not have, and if
   /// nothing is left to train.
   void require_sound(const std::vector<Node>& nodes) const;
 

@@ -1,3 +1,5 @@
+// Runs the test over all inputs of a run and describes the last window of them. Read monitoring.hpp first;
+// shift_test.hpp has the test.
 #include "monitor/monitoring.hpp"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ std::optional<double> mean_of(const StreamCounts& stream) {
   return stream.sum / static_cast<double>(count);
 }
 
-/// Those of the reference, in its order.
+/// Returns the counts of the reference's labels, in its order.
 std::vector<std::int64_t> label_counts(const TextHistograms& reference, const TextHistograms& of) {
   std::vector<std::int64_t> counts;
   for (const auto& [label, count] : reference.labels) {
@@ -50,7 +52,7 @@ std::vector<LabelShares> shares_of(const TextHistograms& reference,
   return shares;
 }
 
-/// The value below which this share of them lies.
+/// Returns the value below which this share of them lies.
 double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0.0;
   const auto place = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;

@@ -1,6 +1,6 @@
-// Monitoring: what is said of the texts that a run's model has answered to: how they differ from the
-// reference, whether that is more than chance, how many answers were right, and how fast they came. Place in
-// the flow: store/served.hpp and the run's reference -> here -> the verb monitor, or a program.
+// Monitoring describes the inputs that a run's model has answered: how they differ from the reference,
+// whether that is more than chance, how many answers were right, and how fast they came. The flow is:
+// store/served.hpp and the run's reference -> here -> the verb monitor, or a program.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 namespace encore {
 
 struct MonitorOptions {
-  std::size_t window = 1000;  ///< what is described are the last so many texts; the test has seen all
-  double alpha = 0.001;       ///< of the test: how probable a false alarm may be, however often one looks
+  std::size_t window = 1000;  ///< describes the last N inputs; the test has seen all
+  double alpha = 0.001;       ///< of the test: probability of a false alarm, however often it is read
 };
 
-/// One measure of texts.
+/// One measure of inputs.
 struct MeasuredShift {
   std::string name = {};
-  std::optional<double> reference = {}, live = {};  ///< means over texts; nothing where that says nothing
+  std::optional<double> reference = {}, live = {};  ///< means over inputs; nothing if they are not meaningful
   ShiftMeasures shift = {};
-  double log10_evidence = 0.0;  ///< the most that the bets on this measure alone had, of 1
+  double log10_evidence = 0.0;  ///< the most that the bets on this measure alone had, from 1
 };
 
-/// How often the answers had a label, as a share of all labels.
+/// The share that a label has of all labels in the answers.
 struct LabelShares {
   std::string label = {};
   double reference = 0.0, live = 0.0;
@@ -38,16 +38,16 @@ struct LabelShares {
 struct Monitoring {
   std::string source = {};  ///< of the reference
   std::int64_t reference_texts = 0;
-  std::int64_t texts = 0, window = 0;  ///< all that were kept, and those that are described
+  std::int64_t texts = 0, window = 0;  ///< all inputs that were kept, and those that are described
   double first = 0.0, last = 0.0;      ///< when they were answered
   std::vector<MeasuredShift> measures = {};
   std::vector<LabelShares> labels = {};
   double alpha = 0.0;
-  double log10_evidence = 0.0;             ///< the most that all bets together had, of 1
+  double log10_evidence = 0.0;             ///< the most that all bets together had, from 1
   double log10_evidence_now = 0.0;         ///< what they have now
-  std::vector<double> log10_path = {};     ///< what they had after each text
-  std::optional<std::int64_t> alarm = {};  ///< after so many texts it was 1 / alpha
-  ServedVerdicts verdicts = {};            ///< of the texts described that have feedback
+  std::vector<double> log10_path = {};     ///< what they had after each input
+  std::optional<std::int64_t> alarm = {};  ///< number of inputs after which it was 1 / alpha
+  ServedVerdicts verdicts = {};            ///< of the described inputs with feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
 
   bool alert() const { return alarm.has_value(); }
@@ -56,7 +56,7 @@ struct Monitoring {
 Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
                    const ServedVerdicts& verdicts, const MonitorOptions& options);
 
-/// Where the true share of right answers lies with 95 % (Wilson 1927).
+/// The interval of the true share of right answers at 95 % (Wilson 1927).
 struct ShareInterval {
   double low = 0.0, high = 1.0;
 };

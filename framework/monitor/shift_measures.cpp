@@ -1,3 +1,4 @@
+// Computes the two measures over groups of bins. Read shift_measures.hpp first.
 #include "monitor/shift_measures.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ std::int64_t total(const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-/// p log2(p / m)
+/// Computes p log2(p / m).
 double information(double p, double m) {
   return p * std::log2(p / m);
 }

@@ -1,3 +1,4 @@
+// Implements the bets and keeps their capitals within the range of double. Read shift_test.hpp first.
 #include "monitor/shift_test.hpp"
 
 #include <algorithm>
@@ -10,15 +11,15 @@
 namespace encore {
 namespace {
 
-/// Shares of the capital that are distributed anew: for changes that come seldom, and for those that come
-/// often.
+/// The shares of the capital that are redistributed, for rare and for frequent
+/// changes.
 constexpr std::array<double, 3> jump_rates = {0.001, 0.01, 0.1};
 
 std::vector<JumpingBets> bets() {
   return {JumpingBets(jump_rates[0]), JumpingBets(jump_rates[1]), JumpingBets(jump_rates[2])};
 }
 
-/// Of all measures together, as a logarithm; 0 of none.
+/// Returns the mean capital of all measures, as a logarithm; 0 if there are none.
 double mean_of(const std::map<std::string, double>& log_capitals) {
   std::vector<double> all;
   for (const auto& [measure, capital] : log_capitals) all.push_back(capital);
@@ -33,7 +34,7 @@ void JumpingBets::bet(double p) {
     const double kept = (1.0 - jumps_) * capitals_[i] + jumps_ * all / slopes.size();
     capitals_[i] = kept * (1.0 + slopes[i] * (p - 0.5));
   }
-  // Far from the ends of double.
+  // The capital is far from the limits of double.
   if (all > 0x1p-100 && all < 0x1p100) return;
   for (double& capital : capitals_) capital /= all;
   log_scale_ += std::log(all);

@@ -1,10 +1,10 @@
-// ShiftTest: whether texts that come one after the other are of the distribution of the reference, by a test
-// that may be looked at after each of them. Each number of a text becomes a conformal p-value against the
-// reference and all texts before it; these are independent and uniform as long as nothing has changed (Vovk,
+// ShiftTest decides whether inputs that come one after the other have the distribution of the reference, by a
+// test that may be read after each of them. Each number of an input becomes a conformal p-value against the
+// reference and all earlier inputs; these are independent and uniform as long as nothing has changed (Vovk,
 // Gammerman and Shafer, Algorithmic Learning in a Random World). A gambler bets against that, and the capital
 // of a fair game exceeds 1/alpha at any time with a probability of at most alpha (Ville 1939). The bets are
 // those of the Simple Jumper (Vovk, Petej, Nouretdinov, Ahlberg, Carlsson, Gammerman: Retrain or not retrain,
-// COPA 2021), with slopes up to 2. Place in the flow: monitoring.cpp.
+// COPA 2021), with slopes up to 2. monitoring.cpp uses it.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace encore {
 
-/// The capital of a gambler who bets that p-values are not uniform, by straight lines as densities. It moves
-/// between them all the time, so that it finds one again after a change.
+/// The capital of a gambler who bets that p-values are not uniform, with straight lines as densities. It
+/// moves between the lines all the time, so that it finds a good one again after a change.
 class JumpingBets {
  public:
-  /// `jumps`: what share of the capital is distributed anew before each bet.
+  /// `jumps` is the share of the capital that is redistributed before each bet.
   explicit JumpingBets(double jumps) : jumps_(jumps) { capitals_.fill(1.0 / slopes.size()); }
   void bet(double p);
-  /// Natural logarithm of the capital, which was 1.
+  /// Returns the natural logarithm of the capital, which was 1 at first.
   double log_capital() const;
 
  private:
@@ -37,13 +37,13 @@ class JumpingBets {
   double log_scale_ = 0.0;  ///< capitals_ are of a capital that was divided by e to this
 };
 
-/// One stream: the numbers of bins against those of the reference and those before.
+/// One stream: compares numbers of bins with those of the reference and earlier ones.
 class StreamTest {
  public:
   explicit StreamTest(std::vector<std::int64_t> reference);
-  /// `tie` in [0, 1), drawn: where among the equal ones it stands.
+  /// `tie` in [0, 1) is drawn: the place among equal numbers.
   void add(std::size_t bin, double tie);
-  /// Of bets on large and small numbers, and on numbers at the edges and in the middle.
+  /// Returns that of bets on large and small numbers, and on numbers at the edges and in the middle.
   double log_capital() const;
 
  private:
@@ -52,24 +52,24 @@ class StreamTest {
   std::vector<JumpingBets> sides_, edges_;
 };
 
-/// log of the mean of e^x; -infinity of none.
+/// Returns log of the mean of e^x; -infinity if there are no values.
 double log_mean_exp(const std::vector<double>& values);
 
-/// All streams. Each measure has an equal part of the starting capital, each label an equal part of that of
-/// the labels: a mean of fair games is a fair game.
+/// Tests all streams. Each measure has an equal part of the starting capital, each label an equal part of
+/// that of the labels: a mean of fair games is a fair game.
 class ShiftTest {
  public:
-  /// `alpha`: with at most this probability it ever alarms where nothing has changed.
+  /// `alpha` is the largest probability that it ever alarms if nothing has changed.
   ShiftTest(const TextHistograms& reference, double alpha);
-  /// The ties of a text follow from `name`.
+  /// The ties of an input follow from `name`.
   void add(const TextFacts& facts, std::string_view name);
 
   std::int64_t texts() const { return texts_; }
   double log_capital() const;
-  /// The largest so far, and after how many texts it was so large that it alarms; nothing: it never was.
+  /// The largest so far, and the number of inputs after which it alarmed; nothing: it never did.
   double log_peak() const { return log_peak_; }
   const std::optional<std::int64_t>& alarm() const { return alarm_; }
-  /// By measure, the labels as one of them ("labels").
+  /// Returns the capitals by measure; the labels are one of them ("labels").
   std::map<std::string, double> log_capitals() const;
   const std::map<std::string, double>& log_peaks() const { return log_peaks_; }
 
@@ -83,7 +83,7 @@ class ShiftTest {
   std::optional<std::int64_t> alarm_;
 };
 
-/// The labels of texts in log_capitals().
+/// The name of all labels in log_capitals().
 inline constexpr const char* labels_measure = "labels";
 
 }  // namespace encore

@@ -1,3 +1,4 @@
+// Asks each node for its ONNX form and adds the inputs and outputs of the graph. Read graph_writer.hpp first.
 #include "onnx/graph_writer.hpp"
 
 #include "model/floats.hpp"
@@ -8,7 +9,7 @@ namespace {
 constexpr const char* other_ways =
     "; export it with --format huggingface where there is a family for it, or serve it with exp serve";
 
-/// `layer "highway" of plugin /p/my.so (encoder.0.highway)`.
+/// Returns `layer "highway" of plugin /p/my.so (encoder.0.highway)`.
 std::string described(const Node& node) {
   return (node.owner.empty() ? "model's own part" : node.owner) + " (" + node.path + ")";
 }
@@ -61,7 +62,7 @@ OnnxParameter GraphWriter::held_parameter(Parameter parameter) const {
   return {.path = path, .shape = all[place].shape, .values = [this, path] { return values_of(path); }};
 }
 
-/// As passes use them, adapters included.
+/// Returns the values as passes use them, adapters included.
 std::vector<float> GraphWriter::values_of(const std::string& path) const {
   const ParameterBlock& parameters = model_.parameters();
   return floats_of(model_.device(), parameters.adapted(parameters.find(path)));

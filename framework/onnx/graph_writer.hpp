@@ -1,5 +1,5 @@
-// GraphWriter: a model's network as one graph of ONNX, made by asking each node for its part (onnx_form.hpp).
-// Place in the flow: export_to_onnx -> here -> onnx_file.hpp.
+// GraphWriter writes a model's network as one graph of ONNX, by asking each node for its part
+// (onnx_form.hpp). The flow is: export_to_onnx -> here -> onnx_file.hpp.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace encore {
 
-/// The output of the encoder's states, as `transformers` calls it.
+/// The output of the encoder's states, in the words of `transformers`.
 inline constexpr const char* states_output = "last_hidden_state";
 
 class GraphWriter final : public GraphBuilder {
  public:
-  /// What no node asks for before write() is called is left out. The model outlives the writer.
+  /// Leaves out what no node has asked for before write(). The model must outlive the writer.
   explicit GraphWriter(const Model& model) : model_(model) {}
 
-  /// Throws Error naming the part that has no form, and what can be done. Called once.
+  /// Throws Error that names the part without a form, and what to do. Call it once.
   OnnxModel write();
 
  private:

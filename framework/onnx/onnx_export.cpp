@@ -1,3 +1,4 @@
+// Writes the folder of an ONNX export: graph, tokenizer and facts. Read onnx_export.hpp first.
 #include "onnx/onnx_export.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A family whose tokenizer other programs read as this one; null where they know none like it.
+/// Returns a family whose tokenizer other programs read as this one; null if they know none like it.
 const Family* family_of_tokenizer(const std::string& type) {
   for (const char* name : {"bert", "roberta"})
     if (const Family* family = find_family(name); type == family->tokenizer->type) return family;
@@ -83,7 +84,7 @@ std::string pipeline_of(const Engine& engine, const OnnxModel& graph) {
   return logits->shape.size() == 3 ? "token-classification" : "text-classification";
 }
 
-/// Where a program knows the tokenizer it reads texts, else numbers of pieces.
+/// The inputs are text if the program knows the tokenizer, otherwise numbers of tokens.
 std::string use_of(const Engine& engine, const OnnxModel& graph) {
   const bool known = family_of_tokenizer(engine.experiment().tokenizer.type) != nullptr;
   const bool plain = port_of(graph.inputs, "spans") == nullptr;

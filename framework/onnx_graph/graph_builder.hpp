@@ -1,6 +1,6 @@
-// GraphBuilder: the graph that layers and heads write their ONNX form into (onnx_form.hpp), apart from where
-// the values of parameters come from. Place in the flow: GraphWriter (onnx) walks over a model with it, the
-// contract suite over one part; onnx_file.hpp writes the file.
+// GraphBuilder is the graph into which layers and heads write their ONNX form (onnx_form.hpp), independent of
+// the source of parameter values. GraphWriter (onnx) walks over a model with it, the contract suite over one
+// part; onnx_file.hpp writes the file.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace encore {
 
-/// Inputs of every graph, as `transformers` calls them.
+/// The inputs of every graph, in the words of `transformers`.
 inline constexpr const char* ids_input = "input_ids";
 inline constexpr const char* mask_input = "attention_mask";
 inline constexpr const char* segments_input = "token_type_ids";
@@ -47,7 +47,7 @@ class GraphBuilder : public OnnxGraph {
               const std::vector<std::int64_t>& shape) override;
 
  protected:
-  /// What a handle of the part that is being written means. Throws where the part did not declare it.
+  /// Returns what a handle of the current part means. Throws if the part did not declare it.
   virtual OnnxParameter held_parameter(Parameter parameter) const = 0;
   OnnxValue add_input(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape);
 

@@ -1,4 +1,4 @@
-// The numbers of the fields are those of onnx.proto.
+// Writes the messages of ONNX. The numbers of the fields are those of onnx.proto.
 #include "onnx_graph/onnx_file.hpp"
 
 #include <span>
@@ -12,11 +12,11 @@ namespace encore {
 namespace {
 
 constexpr std::int64_t ir_version = 8, opset = 17;
-/// Constants smaller than this stay in the graph; the others begin at a multiple of a page, so that they can
-/// be mapped.
+/// Smaller constants stay in the graph; the others begin at a multiple of a page, so that they can be
+/// mapped.
 constexpr std::size_t least_beside = 1024, page = 4096;
 
-/// A file, and what is known of it when it is complete.
+/// A file with its size and hash when it is complete.
 class HashedFile {
  public:
   explicit HashedFile(const std::filesystem::path& path) : file_(path) {}
@@ -92,7 +92,7 @@ ProtoMessage entry(const std::string& key, const std::string& value) {
   return message;
 }
 
-/// All of a tensor but its bytes.
+/// Returns everything of a tensor except its bytes.
 ProtoMessage tensor_message(const OnnxTensor& tensor) {
   ProtoMessage message;
   for (const std::int64_t extent : tensor.shape) message.integer(1, extent);
@@ -101,14 +101,14 @@ ProtoMessage tensor_message(const OnnxTensor& tensor) {
   return message;
 }
 
-/// One whose bytes stand behind the message, which ends with their number.
+/// Returns one whose bytes follow the message, which ends with their number.
 ProtoMessage with_bytes_behind(const OnnxTensor& tensor) {
   ProtoMessage message = tensor_message(tensor);
   message.begin(9, tensor.bytes.size());
   return message;
 }
 
-/// One whose bytes stand in the data file from there on.
+/// Returns one whose bytes are in the data file from there on.
 ProtoMessage with_bytes_beside(const OnnxTensor& tensor, std::uint64_t offset) {
   constexpr std::int64_t external = 1;
   ProtoMessage message = tensor_message(tensor);
@@ -119,7 +119,7 @@ ProtoMessage with_bytes_beside(const OnnxTensor& tensor, std::uint64_t offset) {
   return message;
 }
 
-/// A constant as the graph has it: a message, and bytes that belong to it.
+/// A constant of the graph: a message, and its bytes.
 struct Constant {
   ProtoMessage message;
   std::span<const std::byte> bytes;

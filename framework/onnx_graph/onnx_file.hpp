@@ -1,5 +1,5 @@
-// OnnxModel: a graph as ONNX has it, and its file (onnx.proto of ONNX 1.12: IR version 8, opset 17). Place in
-// the flow: GraphWriter fills it, the worker's export saves it. Nothing here knows what a model is.
+// OnnxModel is a graph in the form of ONNX, and its file (onnx.proto of ONNX 1.12: IR version 8, opset 17).
+// GraphWriter fills it, the worker's export saves it. Nothing here knows what a model is.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace encore {
 
 inline constexpr const char* onnx_file = "model.onnx";
-/// Beside it, where weights have a file of their own.
+/// The file beside it, if weights have one of their own.
 inline constexpr const char* onnx_data_file = "model.onnx.data";
 
 /// The types of tensors have the numbers of onnx.proto.
@@ -35,7 +35,7 @@ struct OnnxNode {
   std::vector<OnnxAttribute> attributes;
 };
 
-/// What is given to a call, or comes out of it; extents may be OnnxGraph::batch and OnnxGraph::length.
+/// An input or output of a call; extents may be OnnxGraph::batch and OnnxGraph::length.
 struct OnnxPort {
   std::string name;
   OnnxType type = OnnxType::float32;
@@ -49,19 +49,19 @@ struct OnnxModel {
   std::map<std::string, std::string> metadata;
 };
 
-/// The weights of a file lie inside it or in a file beside it.
+/// Says whether the weights of a file are inside it or in a file beside it.
 enum class OnnxWeights : std::uint8_t {
   inside,  ///< of up to 2 GB, the most that a message may have
   beside,  ///< in onnx_data_file
 };
 
-/// The largest that a file with its weights inside may become.
+/// The largest size of a file with its weights inside.
 inline constexpr std::uint64_t most_onnx_bytes = 2'000'000'000;
 /// Returns the bytes of all constants.
 std::uint64_t constant_bytes(const OnnxModel& model);
 
 /// Writes onnx_file into the folder, and with `beside` onnx_data_file before it; returns size and SHA-256 of
-/// the one that holds the weights. Throws Error where the weights are too large to stand inside.
+/// the one with the weights. Throws Error if the weights are too large to be inside.
 SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// ProtoMessage: the fields of one message in the wire format of protocol buffers: a key (number of the field,
-// kind of value) before each value. ONNX files are such messages; the eight that a graph needs are written
-// with these five functions, so that no program has to link the library of protocol buffers for them.
+// ProtoMessage writes the fields of one message in the wire format of protocol buffers: a key (number of the
+// field, kind of value) before each value. ONNX files are such messages; these five functions suffice for the
+// eight that a graph needs, so no program has to link the library of protocol buffers.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace encore {
 
 class ProtoMessage {
  public:
-  /// A number of seven bits a byte, the lowest first; negative ones take ten bytes.
+  /// Writes a number with seven bits per byte, the lowest first; negative ones take ten bytes.
   void integer(int field, std::int64_t value) {
     key(field, 0);
     varint(static_cast<std::uint64_t>(value));
@@ -27,7 +27,7 @@ class ProtoMessage {
     bytes_ += value;
   }
   void message(int field, const ProtoMessage& value) { text(field, value.bytes_); }
-  /// What stands before a value of that many bytes, which follow elsewhere.
+  /// Writes what precedes a value of that many bytes, which follow elsewhere.
   void begin(int field, std::uint64_t size) {
     key(field, 2);
     varint(size);

@@ -15,8 +15,8 @@ bool is_within(const std::string& key, const std::string& table) {
   return key == table || (key.starts_with(table) && key[table.size()] == '.');
 }
 
-/// Whether the condition of `option` asks about the option of `other`, or about a part of its table. A `type`
-/// decides which options its table has.
+/// Returns whether the condition of `option` asks about the option of `other`, or about a part of its table.
+/// A `type` decides which options its table has.
 bool asks_about(const ConditionalOption& option, const ConditionalOption& other) {
   std::string conditional = other.key;
   if (&option != &other && conditional.ends_with(".type")) conditional.resize(conditional.rfind('.'));
@@ -83,7 +83,7 @@ class ConditionReader {
     }
   }
 
-  // As many rounds as there are options settle every level, unless some wait for each other.
+  // One round per option settles every level, unless some options wait for each other.
   void order() {
     for (std::size_t round = 0; round <= options_.size(); ++round) {
       bool settled = true;
@@ -101,7 +101,7 @@ class ConditionReader {
     refuse_circles();
   }
 
-  /// The options on the way from `from` back to it, empty where there is none.
+  /// Returns the options on the way from `from` back to it. Returns an empty list if there is no such circle.
   std::vector<const ConditionalOption*> circle_of(const ConditionalOption& from) const {
     std::vector<std::vector<const ConditionalOption*>> ways = {{&from}};
     std::vector<const ConditionalOption*> seen;

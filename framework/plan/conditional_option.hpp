@@ -1,8 +1,8 @@
-// ConditionalOption: a line of [sweep.when] or [search.when], which says for which points a swept option is
-// varied at all.
+// ConditionalOption is a line of [sweep.when] or [search.when]. It says for which points a swept option is
+// varied:
 //   "optimizer.weight_decay" = "optimizer.type == 'adamw'"
-// Where the condition does not hold the point does not set the option: the file's own value or the default
-// stays.
+// At other points the option keeps the file's own value or its default. Read next: expression.hpp for the
+// conditions, point_maker.hpp, which applies them.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ struct ConditionalOption {
   std::string key;  ///< the swept option
   std::vector<std::string> path;
   Condition condition;
-  /// Conditions of level 0 ask about unconditional options, those of level n about options of levels below n:
-  /// by rising level each can be decided.
+  /// Conditions of level 0 ask about unconditional options, those of level n about options of levels below n.
+  /// They are decided by rising level.
   std::size_t level = 0;
 };
 
-/// Reads the table [sweep.when], or [search.when] where `owner` is "search"; `varied` are the options that
-/// the owner names, with their places. By rising level.
+/// Reads the table [sweep.when], or [search.when] where `owner` is "search". `varied` are the options that
+/// the owner names, with their places. Returns them by rising level.
 std::vector<ConditionalOption> read_conditional_options(const Value& table, const std::string& owner,
                                                         const std::map<std::string, Place>& varied,
                                                         Problems& problems);

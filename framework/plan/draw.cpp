@@ -1,5 +1,5 @@
-// Random draws of a sweep: counter-based, so that draw 7 is the same whether 8 or 100 are asked for, and in
-// any order.
+// Draws the random values of a sweep. A draw is a function of its number, so that draw 7 is the same whether
+// 8 or 100 are made, and in any order. These functions never change: stored sweeps are drawn by them.
 #include <charconv>
 #include <cmath>
 
@@ -9,7 +9,7 @@ namespace encore {
 
 namespace {
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+// This is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 std::uint64_t mix(std::uint64_t bits) {
   bits += 0x9E3779B97F4A7C15U;
   bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -17,15 +17,15 @@ std::uint64_t mix(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
-// FNV-1a, so that every option has a stream of its own.
+// This is FNV-1a. It gives every option its own stream of random numbers.
 std::uint64_t hash(const std::string& key) {
   std::uint64_t bits = 0xCBF29CE484222325U;
   for (const char letter : key) bits = (bits ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
   return bits;
 }
 
-// Six digits: short in tables and names, and a last bit in which two C libraries' exp may differ does not
-// make another experiment.
+// Rounds to six digits. They are short in tables and names, and identities then do not depend on the last bit
+// of exp, in which two C libraries may differ.
 double rounded(double value, double low, double high) {
   char buffer[40];
   const auto end =
@@ -56,7 +56,7 @@ double coordinate_at(const RandomVariable& variable, double share) {
     case RandomVariable::Law::log_integer: {
       const double ratio = std::log(high + 0.5) - std::log(low - 0.5);
       const double value = std::exp(std::log(low - 0.5) + share * ratio);
-      // Six digits first, for the reason above.
+      // The value is rounded to six digits first, for the reason given at rounded().
       return std::min(std::max(std::round(rounded(value, low - 0.5, high + 0.5)), low), high);
     }
     case RandomVariable::Law::choice:

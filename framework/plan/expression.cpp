@@ -1,3 +1,5 @@
+// Parses and evaluates the conditions of expression.hpp. The parser limits the depth, so that no file can
+// exhaust the stack.
 #include "plan/expression.hpp"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ namespace {
 
 using Node = ExpressionNode;
 
-/// One more level of parentheses or negation for as long as it lives.
+/// Counts one more level of parentheses or negation while it lives.
 class Level {
  public:
   explicit Level(std::size_t& depth) : depth_(depth) { ++depth_; }
@@ -44,8 +46,8 @@ class Level {
   std::size_t& depth_;
 };
 
-// expression: term || term; term: factor && factor; factor: !factor, (expression), operand [comparison
-// operand]
+// The grammar is: expression: term || term; term: factor && factor; factor: !factor, (expression), operand
+// [comparison operand].
 class Parser {
  public:
   explicit Parser(const std::string& text) : text_(text) {}
@@ -71,7 +73,7 @@ class Parser {
     return node;
   }
 
-  /// A chain of one kind is one node, so that however long it is it is not deep.
+  /// Adds to a chain of one kind in the same node, so that a long chain is not deep.
   static void add(Node& chain, Node::Kind kind, Node part) {
     if (chain.kind != kind) {
       Node first = std::exchange(chain, Node());
@@ -155,7 +157,7 @@ class Parser {
   bool take(const std::string& sign) {
     skip_blanks();
     if (text_.compare(position_, sign.size(), sign) != 0) return false;
-    // "!" of "!=" is no negation
+    // the "!" of "!=" is not a negation
     if (sign == "!" && text_.compare(position_, 2, "!=") == 0) return false;
     position_ += sign.size();
     return true;
@@ -192,7 +194,7 @@ const json* find_option(const json& config, const std::string& key) {
   return place;
 }
 
-// Null where the run has no such option.
+// Returns null if the run has no such option.
 const json* value_of(const Node::Operand& operand, const json& config) {
   return operand.key.empty() ? &operand.value : find_option(config, operand.key);
 }

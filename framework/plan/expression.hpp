@@ -1,5 +1,5 @@
-// Conditions of [sweep] exclude and [sweep.when]: comparisons of options, joined by && and ||, with ! and
-// parentheses.
+// Expression is a condition of [sweep] exclude or [sweep.when]: comparisons of options, joined by && and ||,
+// with ! and parentheses.
 //   model.layers == 12 && (model.dropout >= 0.3 || !train.patience)
 // A comparison with an option that a run does not have (another layer type) is false.
 #pragma once
@@ -21,16 +21,16 @@ class Expression {
   /// Throws Error that says what was expected and at which character.
   static Expression parse(const std::string& text);
 
-  /// `config` is a resolved experiment. Throws Error where texts and numbers are compared.
+  /// `config` is a resolved experiment. Throws Error when a string and a number are compared.
   bool holds(const nlohmann::json& config) const;
-  /// The options it names, by dotted key.
+  /// Returns the options that it names, by dotted key.
   std::vector<std::string> keys() const;
 
  private:
   std::shared_ptr<const ExpressionNode> root_;
 };
 
-/// An expression and where it is written.
+/// An expression with the place where it is written.
 struct Condition {
   std::string text;
   Place place;

@@ -1,3 +1,5 @@
+// Writes the canonical text of an experiment. Read identity.hpp and docs/concepts/identity.md first. Every
+// change here changes identities, so it needs a new identity_format.
 #include "plan/identity.hpp"
 
 #include <algorithm>
@@ -18,12 +20,12 @@ namespace {
 
 using nlohmann::json;
 
-// Raised when the rules below change: then equal experiments get other identities, on purpose.
+// Raise this when the rules below change. Equal experiments then get other identities, on purpose.
 constexpr int identity_format = 1;
-/// Behind "format", so that something always stands in front of it.
+/// The key follows "format" in the order of keys, so that an entry always precedes the seed.
 const std::string seed_key = "seed";
 
-/// As JSON writes it. Nearly every text stands for itself, and needs no serializer.
+/// Quotes a text like JSON. Nearly every text needs no escapes, so the serializer is seldom called.
 std::string quoted(const std::string& text) {
   const bool plain = std::ranges::all_of(
       text, [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; });
@@ -41,7 +43,8 @@ std::string canonical(const OptionValue& value) {
   return std::visit([](const auto& held) { return json(held).dump(); }, value);
 }
 
-/// The hash of a file; of several a list of theirs, in their order. Empty where there is none.
+/// Returns the hash of a file, or for several files a list of their hashes in their order. Returns an empty
+/// string if there is no file.
 std::string content_text(const std::string& key, const std::map<std::string, std::string>& files) {
   std::string text;
   std::size_t count = 0;
@@ -58,14 +61,14 @@ bool is_default(const ResolvedTable& table, const Option& option, const OptionVa
   return option.fallback && *option.fallback == value;
 }
 
-/// The version of a type says which numbers it gives; which library holds it does not matter. Tasks and
-/// readers were types without a version once, so their first one is not written.
+/// Returns the name and version of a type: the version says which numbers it gives, and its library does not
+/// matter. Tasks and readers had no version at first, so their version 1 is not written.
 std::string type_text(const ManifestOffer& offer) {
   const bool unversioned = (offer.kind == Kind::task || offer.kind == Kind::reader) && offer.version == 1;
   return unversioned ? offer.name : offer.name + "@" + std::to_string(offer.version);
 }
 
-/// The content hash of every path option that counts, by its dotted key.
+/// Returns the content hash of every path option that counts, by its dotted key.
 std::map<std::string, std::string> content_hashes(const Resolved& resolved,
                                                   const Specification& specification) {
   std::map<std::string, std::string> hashes;
@@ -83,8 +86,8 @@ std::map<std::string, std::string> content_hashes(const Resolved& resolved,
   return hashes;
 }
 
-/// How the runs that this one starts or learns from count (identity_of in parent_filler.hpp), by the table
-/// that names them.
+/// Returns how the runs that this one starts or learns from count (identity_of in parent_filler.hpp), by the
+/// table that names them.
 std::map<std::string, std::string> parent_identities(const Specification& specification) {
   std::map<std::string, std::string> identities;
   for (const auto& [role, pointer] :
@@ -100,7 +103,7 @@ std::map<std::string, std::string> parent_identities(const Specification& specif
   return identities;
 }
 
-/// Why the versions of the types here need not be those that the run was planned with; empty: they are.
+/// Returns why types may have other versions here than the run was planned with; empty: all are equal.
 std::string other_types(const std::map<std::string, int>& planned, const std::map<std::string, int>& here) {
   if (planned.empty()) return "the versions of its types were not recorded";
   for (const auto& [table, version] : here) {
@@ -120,7 +123,7 @@ CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::strin
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
-    if (key == pretrained_role || key == teacher_role) continue;  // names and paths, by which a run was found
+    if (key == pretrained_role || key == teacher_role) continue;  // a run was found by these names and paths
     if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);

@@ -1,6 +1,6 @@
-// Identity: the canonical text of an experiment, whose SHA-256 is the question a run answers.
-// Formatting, order of keys, comments, defaults written out, and where data lies do not count; values,
-// content of files, versions of types and the seed do. docs/concepts/identity.md explains the choice.
+// Identity is the canonical text of an experiment. Its SHA-256 is the question a run answers. Formatting,
+// order of keys, comments, written defaults and the place of data do not count; values, content of files,
+// versions of types and the seed do. docs/concepts/identity.md explains the choice.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,43 @@
 
 namespace encore {
 
-/// Keys sorted, no blanks, floats in their shortest form that reads back equal.
+/// Has sorted keys, no blanks, and floats in their shortest form that reads back equal.
 class CanonicalText {
  public:
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
-  /// several); `parents` is how other runs that this one needs count (parent_filler.hpp), by the table that
-  /// names them: model.from, distil.teacher.
+  /// several). `parents` says how the other runs that this one needs count (parent_filler.hpp), by the table
+  /// that names them: model.from, distil.teacher.
   CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
                 const std::map<std::string, std::string>& parents = {});
 
-  /// Of the run with this seed.
+  /// Returns the text of the run with this seed.
   std::string with_seed(std::int64_t seed) const;
-  /// Of its group.
+  /// Returns the text of the run's group.
   std::string without_seed() const;
 
  private:
-  std::string before_, behind_;  // the place of the seed; each entry with a comma in front
+  std::string before_, behind_;  // around the seed; each entry has a comma in front
 };
 
-/// Whether a path option, by its dotted key, counts by the content of what it names. [data] root is where
-/// other paths start, and no file; a run to start or to learn from counts by what it asks.
+/// Returns whether a path option, by its dotted key, counts by the content of its file. [data] root does not:
+/// other paths start there. A run to start or to learn from counts by its question.
 bool counts_by_content(const std::string& key);
 
-/// The name in Specification::data: "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their
-/// key.
+/// Returns the name in Specification::data: "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others
+/// keep their key.
 std::string data_role(const std::string& key);
 
-/// The versions of the types of an experiment, by the table that names them: {"model.layer.attention", 2}.
+/// Returns the versions of all types, by the table that names them: {"model.layer.attention", 2}.
 std::map<std::string, int> type_versions(const Resolved& resolved);
 
-/// What a specification asks, computed again from its settings, the hashes of its data and its seed.
+/// The question of a specification, computed again from its settings, the hashes of its data and its seed.
 struct RecomputedIdentity {
   std::string question = {}, group = {};
-  /// Why they say nothing about the specification: a type is not in the catalogue, or has another version
-  /// there than it had when the run was planned, or that version was not recorded. Empty: they must be equal.
+  /// Says why the hashes may differ: a type is not in the catalogue, or has another version there than when
+  /// the run was planned, or its version was not recorded. Empty: they must be equal.
   std::string uncertain = {};
 };
-/// Both are empty where the settings cannot be checked with this catalogue.
+/// Both hashes are empty if the settings cannot be checked with this catalogue.
 RecomputedIdentity recompute_identity(const Specification& specification, const Catalogue& catalogue);
 
 }  // namespace encore

@@ -18,8 +18,8 @@ std::string option_text(const Value& table, const std::string& key) {
   return member == nullptr ? "" : label_of(member->value);
 }
 
-/// The options other than `type` that not all of the tables give alike, in the order of the first table that
-/// has each.
+/// Returns the options other than `type` in which the tables differ, in the order of the first table that has
+/// each.
 std::vector<std::string> differing_options(const Values& tables) {
   std::vector<std::string> keys;
   for (const Value* table : tables)
@@ -47,7 +47,7 @@ std::string label_of(const Value& value) {
     text = to_text(value);
   }
   while (text.size() > 1 && text.back() == '/') text.pop_back();
-  text.erase(0, text.find_last_of('/') + 1);  // of a path the last part; npos + 1 is 0
+  text.erase(0, text.find_last_of('/') + 1);  // keeps the last part of a path; npos + 1 is 0
   for (char& letter : text) {
     const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
                       std::string("._+-").find(letter) != std::string::npos;

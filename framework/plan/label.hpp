@@ -1,5 +1,5 @@
-// Labels: short texts for values, as they stand in names of runs and nowhere else.
-// Place in the flow: sweep_reader.cpp labels the values of each option, run_names.hpp joins labels to names.
+// A label is a short text for a value. Only names of runs use labels. sweep_reader.cpp labels the values of
+// each option, run_names.hpp joins labels to names.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace encore {
 
-/// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type, a
-/// path by its last part.
+/// Returns the label of a value: letters, digits and . _ + - only. A table has the label of its type, a path
+/// that of its last part.
 std::string label_of(const Value& value);
 
-/// Of the values that one option takes: equal ones share a label, others never do. Tables of one type are
-/// told apart by the options in which they differ (`self_attention.heads=8`), what is left by its number in
-/// the list (`table.2`).
+/// Labels the values that one option takes: equal values share a label, others never do. Tables of one type
+/// get the options in which they differ (`self_attention.heads=8`). Values that are still alike get their
+/// number in the list (`table.2`).
 std::vector<std::string> labels_of(const std::vector<Value>& values);
 
-/// A text that no other value has: 1 and 1.0 are two.
+/// Returns a text that no other value has: 1 and 1.0 have two different ones.
 std::string kind_and_text(const Value& value);
 
-/// Whether the label says what it is without the name of its option: a type or another word, and no number,
-/// switch, list or path.
+/// Returns whether the label is clear without the name of its option. That is so for a type or another word,
+/// but not for a number, a switch, a list or a path.
 bool is_word(const Value& value);
 
 }  // namespace encore

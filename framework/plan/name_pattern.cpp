@@ -16,7 +16,7 @@ bool can_be_typed(char of_text) {
          letter >= 0x80;
 }
 
-/// Of what stands at `offset` in a text in quotes.
+/// Returns the place of the character at `offset` in a quoted string.
 Place within(Place place, std::size_t offset) {
   if (place.line > 0) place.column += 1 + static_cast<int>(offset);
   return place;

@@ -1,4 +1,4 @@
-// NamePattern: `name` of an experiment file, a text in which {model.dropout} stands for the value of that
+// NamePattern is `name` of an experiment file, a text in which {model.dropout} stands for the value of that
 // option. Read next: run_names.hpp, which fills it in.
 #pragma once
 
@@ -13,26 +13,26 @@ namespace encore {
 
 struct NamePart {
   bool is_option = false;
-  std::string text;  ///< as it stands, or the option: "model.dropout", "attention"
+  std::string text;  ///< the literal text, or the option: "model.dropout", "attention"
   Place place;
 };
 
 struct NamePattern {
   std::vector<NamePart> parts;
 
-  /// Whether it has any placeholder.
+  /// Returns whether it has any placeholder.
   bool has_options() const;
   bool names_seed() const;
 };
 
-/// What is wrong with the text is added to `problems`, with the column where it stands.
+/// Adds what is wrong with the text to `problems`, with the column where it stands.
 NamePattern parse_name(const std::string& text, const Place& place, Problems& problems);
 
-/// With - for each character that no name may have: "dropout-0.2" of "dropout=0.2", the name of a run.
+/// Writes - for each character that a name cannot have: "dropout-0.2" for "dropout=0.2", the name of a run.
 std::string as_name(std::string text);
 
-/// Whether an option, by its dotted key, is meant by a placeholder: its whole key or the end of it, and for a
-/// table its type.
+/// Returns whether a placeholder means the option with this dotted key: it is the whole key or the end of it,
+/// or for a table its type.
 bool is_meant(std::string_view key, std::string_view placeholder);
 
 }  // namespace encore

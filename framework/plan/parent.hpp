@@ -1,6 +1,6 @@
-// Parent: the run that another one starts from, as a plan must know it; and ParentSource, which finds it. The
-// database and other experiment files are the control program's business (app/parent_runs.hpp), so that a
-// plan asks for them through this interface. Read next: parent_filler.hpp, which uses it.
+// Parent is the run that another one starts from, as a plan needs it; ParentSource finds it. The control
+// program reads the database and other experiment files (app/parent_runs.hpp), so a plan asks for parents
+// through this interface. Read next: parent_filler.hpp, which uses it.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +15,12 @@
 namespace encore {
 
 struct Parent {
-  std::string title;      ///< how messages call it: `run pre (0123456789)`, `/home/anna/pretrain.toml`
-  std::string id;         ///< of a run that is there; empty for one that an experiment file asks for
+  std::string title;      ///< its name in messages: `run pre (0123456789)`, `/home/anna/pretrain.toml`
+  std::string id;         ///< of a run of the database; empty for one that an experiment file asks for
   std::string question;   ///< its identity
   nlohmann::json config;  ///< the resolved experiment, or its tables model, tokenizer and data
   Origins origin;
-  /// Of a run that is there: its weights with their digest, and the pieces of its tokenizer.
+  /// For a run of the database: its weights with their digest, and the vocabulary of its tokenizer.
   std::optional<ContentFile> weights = {};
   std::filesystem::path vocabulary = {};
 };
@@ -28,11 +28,11 @@ struct Parent {
 class ParentSource {
  public:
   virtual ~ParentSource() = default;
-  /// A completed run of the database, by name or id. Throws Error. What is returned is valid until the source
-  /// ends.
+  /// Returns a completed run of the database, by name or id. Throws Error. The result is valid as long as the
+  /// source.
   virtual const Parent& run(const std::string& word) = 0;
-  /// The one run that an experiment file asks for, or the one called `name`, unless that is empty. Throws
-  /// Error, ConfigErrors where the file is wrong.
+  /// Returns the only run that an experiment file asks for, or the one called `name` unless that is empty.
+  /// Throws Error, or ConfigErrors if the file is wrong.
   virtual const Parent& experiment(const std::filesystem::path& file, const std::string& name) = 0;
 };
 

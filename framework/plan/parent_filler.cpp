@@ -1,3 +1,5 @@
+// Fills the document of one run from its parent, and compares what both say. Read parent_filler.hpp first. A
+// new option of a model needs a line here only if a run may differ from its parent in it.
 #include "plan/parent_filler.hpp"
 
 #include <utility>
@@ -17,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The table of an experiment that names another run.
+/// Describes a table of an experiment that names another run.
 struct LinkTable {
   std::vector<std::string> path;  ///< {"model", "from"}
   std::string key, title;         ///< "model.from", "[model] from"
@@ -34,12 +36,12 @@ const LinkTable parent_table = {
 const LinkTable teacher_table = {
     {"distil", "teacher"}, "distil.teacher", "[distil] teacher", "learns from", teacher_schema};
 
-/// A share of what is dropped changes no parameter; it is only what was used last.
+/// A dropout share changes no parameter, so a run may use another one than its parent.
 bool may_differ(const std::string& option) {
   return option == "dropout" || option.ends_with("_dropout");
 }
 
-/// Fills one run's document from one parent.
+/// Fills the document of one run from one parent.
 class ParentFilling : private OptionFiller {
  public:
   ParentFilling(const Parent& parent, Value& root, Problems& problems)
@@ -81,7 +83,7 @@ class ParentFilling : private OptionFiller {
     }
   }
 
-  /// Everything but the head, which is the run's own.
+  /// Takes over everything except the head, which is the run's own.
   void model() {
     json model = parent_.config.at("model");
     for (const char* own : {"head", "from"}) model.erase(own);
@@ -89,7 +91,7 @@ class ParentFilling : private OptionFiller {
         decoder != nullptr && !model.contains("decoder"))
       refuse(*decoder, "model.decoder",
              "[model.decoder] cannot stand beside model.from: " + parent_.title + " has an encoder alone");
-    // As many rows as the parent's sequences were long.
+    // The table has one row for each position of the parent's sequences.
     if (model.value("positions", "") == "learned" && model.value("max_positions", 0) == 0) {
       const json& length = parent_.config.at("data").at("max_length");
       put({"model", "max_positions"}, length, "data.max_length = " + length.dump(), false);
@@ -100,7 +102,7 @@ class ParentFilling : private OptionFiller {
 
   void tokenizer() {
     const json& table = parent_.config.at("tokenizer");
-    if (!put({"tokenizer", "type"}, table.at("type"))) return;  // whose options are its own
+    if (!put({"tokenizer", "type"}, table.at("type"))) return;  // the options of the tokenizer are its own
     for (const auto& [name, value] : table.items())
       if (name != "type" && name != "vocab") put({"tokenizer", name}, value);
     const fs::path vocabulary = !table.contains("vocab") || !parent_.vocabulary.empty()
@@ -120,7 +122,7 @@ class ParentFilling : private OptionFiller {
                  parent_.title + "; leave it out");
   }
 
-  /// The parent's was trained, and is taken from its folder.
+  /// The parent's vocabulary was trained and is taken from its folder, so the run cannot name another one.
   void refuse_own_vocabulary(const fs::path& vocabulary) {
     if (const Value* given = root_.at({"tokenizer", "vocab"}))
       refuse(
@@ -130,7 +132,7 @@ class ParentFilling : private OptionFiller {
               "; leave it out");
   }
 
-  /// Another file will do where it says the same.
+  /// Accepts another file if its content is equal.
   void compare_vocabulary(const Value& given, const fs::path& vocabulary) {
     if (!given.is_text()) return;
     try {
@@ -149,7 +151,7 @@ class ParentFilling : private OptionFiller {
   const Origin title_;
 };
 
-/// What the table says, where it says one thing; adds to `problems` otherwise.
+/// Returns whether the table names exactly one run. Adds to `problems` otherwise.
 bool is_sound(const Value& from, const Options& options, const LinkTable& table, Problems& problems) {
   const auto refuse = [&](const std::string& message) {
     problems.add(from.origin.place, table.key, table.title + " " + message);
@@ -167,8 +169,8 @@ bool is_sound(const Value& from, const Options& options, const LinkTable& table,
   return true;
 }
 
-/// Finds the run that the table names, and writes the table as the resolved schema has it. Null where there
-/// is no such run; why is added to `problems`.
+/// Finds the run that the table names, and writes the table as the resolved schema has it. Returns null if
+/// there is no such run, and adds the reason to `problems`.
 const Parent* link(Value& root, const LinkTable& table, ParentSource* source, Problems& problems) {
   const Value* from = root.at(table.path);
   ENCORE_REQUIRE(from != nullptr, "an experiment that names another run");

@@ -1,3 +1,5 @@
+// Reads header and sweep, and makes every point. Read plan.hpp first; sweep.hpp and point_maker.hpp do the
+// work.
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -13,14 +15,14 @@ namespace encore {
 
 namespace {
 
-/// Of what makes too many points, or none.
+/// Returns the place to name if a sweep has too many points or none.
 Place sweep_place(const ExperimentFile& document, const Value& root) {
   if (!document.grid.empty()) return document.grid.front().value.origin.place;
   const Value::Member* sweep = root.find("sweep");
   return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
 }
 
-// With a sweep that is wrong only the file itself is looked through for more problems.
+// If the sweep is wrong, only the file itself is checked for more problems.
 Sweep sound_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                   Problems& problems) {
   Problems own;
@@ -80,7 +82,7 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
     }
     if (made) made(static_cast<std::size_t>(&proposal - proposals.data()) + 1, proposals.size());
   }
-  // With other problems about, a table may be unused only because of them.
+  // If there are other problems, a table may be unused only because of them.
   if (problems.empty()) maker.finish(problems);
   if (problems.empty() && plan.points.empty())
     problems.add(sweep_place(document, root), "sweep", "[sweep] excludes every one of its points");

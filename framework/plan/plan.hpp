@@ -1,7 +1,7 @@
-// Plan: an experiment file as the ordered runs it asks for, each checked, complete and with its identity.
-// Place in the flow: `exp run` and `exp plan` call make_plan, the runner writes a specification per RunPoint.
-// Who proposes the points is proposal.hpp's business; how a proposal becomes a run is point_maker.hpp's,
-// which does not know where it came from.
+// Plan is an experiment file as the ordered runs it asks for, each checked, complete and with its
+// identity. `exp run` and `exp plan` call make_plan; the runner writes a specification per RunPoint.
+// proposal.hpp proposes the points; point_maker.hpp turns a proposal into runs and does not know where it
+// comes from.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@
 namespace encore {
 
 struct Plan {
-  std::string name;  ///< of the sweep: the file's where the name of its runs has placeholders
+  std::string name;  ///< of the sweep: that of the file if the name of its runs has placeholders
   std::string note;
   std::vector<std::string> tags;
   Origins origin;                        ///< of name, note and tags
   std::map<std::int64_t, Origin> seeds;  ///< each seed, and where it comes from
   std::vector<RunPoint> points = {};
-  /// Points of the sweep that give no run, before they are multiplied by the seeds: those that [sweep]
-  /// exclude took out; those that ask what an earlier one asks because [sweep.when] has them leave options
-  /// out; and those that ask it although they set every option, such as a value that stands twice in a zip.
+  /// Counts of points that give no run, before they are multiplied by the seeds: points that [sweep] exclude
+  /// took out; points with the question of an earlier one because [sweep.when] leaves options out; and points
+  /// with such a question that set every option, such as a value that stands twice in a zip.
   std::size_t excluded = 0, alike_by_when = 0, duplicates = 0;
   std::vector<Problem> warnings =
-      {};  ///< what is likely a slip but stops nothing: an exclusion that meets no point
+      {};  ///< probable mistakes that stop nothing, such as an exclusion that meets no point
 };
 
-/// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
-/// per path, `made` after each point with how many there are so far and will be. `parents` finds the runs
-/// that others start from; without it there are none.
+/// Throws ConfigErrors with everything that is wrong in any point. Writes nothing. Calls `hash` once per
+/// path, and `made` after each point with the number of points so far and in all. `parents` finds the runs
+/// that others start from; without it every parent is unknown.
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
                const ContentHash& hash = sha256_of_content,
                const std::function<void(std::size_t, std::size_t)>& made = {},

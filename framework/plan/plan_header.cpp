@@ -10,7 +10,7 @@ namespace encore {
 
 namespace {
 
-// Far beyond what anybody types or reads; each of them is stored with every run.
+// The limits are far beyond what a user types or reads. Each of them is stored with every run.
 constexpr std::size_t longest_name = 100;
 constexpr std::size_t longest_note = std::size_t{64} << 10;
 constexpr std::size_t most_tags = 100;

@@ -1,5 +1,5 @@
-// PlanHeader: what is the same in every run of an experiment file: name, note, tags, seeds.
-// Place in the flow: plan.cpp and search/search_plan.cpp read it, point_maker.hpp gives it to every run.
+// PlanHeader holds what all runs of an experiment file share: name, note, tags, seeds. plan.cpp and
+// search/search_plan.cpp read it, point_maker.hpp gives it to every run.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct PlanHeader {
   std::map<std::int64_t, Origin> seed_origin;
 };
 
-/// `root` is the document's with the overrides set.
+/// `root` is the root of the document after the overrides were applied.
 PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
                        Problems& problems);
 

@@ -1,3 +1,5 @@
+// Turns a proposal into runs. Read point_maker.hpp first. The order of the steps in make() decides which
+// problems a user sees; add a check where its values are complete.
 #include "plan/point_maker.hpp"
 
 #include <algorithm>
@@ -16,8 +18,8 @@ namespace encore {
 
 namespace {
 
-/// With the files of each folder in its place, sorted by name; hidden files and folders within it do not
-/// count. Throws Error when a folder holds none.
+/// Replaces each folder by its files, sorted by name. Hidden files and folders within it do not count. Throws
+/// Error when a folder holds no file.
 std::vector<std::string> with_folders_listed(const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
@@ -79,7 +81,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   Resolved resolved = resolve(root, catalogue_, found);
   if (!from_is_usable_) check_given_options(assigned_, catalogue_, own);
   note_names(resolved);
-  // An excluded point may be wrong: that may be why it is excluded.
+  // An excluded point may be wrong, which may be the reason for its exclusion.
   if (is_excluded(resolved.config, problems)) {
     ++excluded_;
     return {};
@@ -129,8 +131,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   return points;
 }
 
-/// What the conditions of [sweep.when] leave of a proposal. Level by level, since a condition may ask about
-/// a conditional option.
+/// Returns the assignments that the conditions of [sweep.when] leave of a proposal. It decides level by
+/// level, since a condition may ask about a conditional option.
 Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   std::set<std::string> undecided, dropped;
   for (const ConditionalOption& option : sweep_.conditional_options) undecided.insert(option.key);
@@ -142,7 +144,7 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   };
   Proposal chosen = remaining();
   for (auto option = sweep_.conditional_options.begin(); option != sweep_.conditional_options.end();) {
-    // What is wrong with the point is found again when it is made.
+    // make() finds the problems of the point again.
     Problems ignored;
     const nlohmann::json config = resolve(assigned(chosen, ignored), catalogue_, ignored).config;
     for (const std::size_t level = option->level;
@@ -158,15 +160,15 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   return chosen;
 }
 
-/// The document's root with what the proposal sets, and with what model.from decides. Points
-/// that set the same options only replace each other's values: a copy for each of them would cost as much as
-/// everything else about it.
+/// Returns the document's root with the values of the proposal and with those that model.from decides. Points
+/// that set the same options only replace each other's values: copying the root for each point would cost as
+/// much as everything else about it.
 const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
   std::vector<std::string> keys;
   for (const Assignment& assignment : proposal) keys.push_back(assignment.key);
   if (assigned_keys_ != keys) assigned_ = root_;
   assigned_keys_ = std::move(keys);
-  // Whole tables before the options in them, in whatever order the sweep names them.
+  // Whole tables are set before the options in them, whatever the order of the sweep.
   std::vector<const Assignment*> order;
   for (const Assignment& assignment : proposal) order.push_back(&assignment);
   std::ranges::stable_sort(order, {}, [](const Assignment* assignment) { return assignment->path.size(); });
@@ -209,7 +211,7 @@ bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) {
   bool excluded = false;
   for (const Condition& exclusion : sweep_.exclusions) {
     if (excluded && met_exclusions_.contains(&exclusion)) continue;
-    Problems ignored;  // of a point that is left out anyway
+    Problems ignored;  // the point is left out anyway
     if (!condition_holds("exclude", exclusion, config, excluded ? ignored : problems)) continue;
     excluded = true;
     met_exclusions_.insert(&exclusion);
@@ -256,7 +258,7 @@ void PointMaker::require_known(const std::string& word, const Condition& conditi
 void PointMaker::finish_conditional_options(Problems& problems) const {
   for (const ConditionalOption& option : sweep_.conditional_options)
     require_known("when", option.condition, problems);
-  // What the command line sets, or chance draws, may leave a condition unmet that is meant well.
+  // Options of the command line and random draws may leave a sensible condition unmet.
   if (!problems.empty() || !document_.overrides.empty() || !document_.grid.empty() ||
       sweep_.has_random_condition())
     return;
@@ -291,7 +293,7 @@ void PointMaker::finish(Problems& problems) const {
   names_.finish(known_keys_, problems);
   const std::vector<std::string> used(used_layers_.begin(), used_layers_.end());
   for (const auto& [name, place] : unused_layers_) {
-    // What a base file offers and this one does not use is nobody's slip.
+    // A table that a base file offers and this file does not use is not a mistake.
     if (used_layers_.contains(name) || place.file != document_.file.string()) continue;
     problems.add(place, "model.layer." + name,
                  "no run uses the table [model.layer." + name +

@@ -1,6 +1,6 @@
-// PointMaker: a proposal and the experiment file give runs, one per seed: set what applies, resolve,
-// exclude, hash, name.
-// Read next: identity.hpp for what counts in a run's identity.
+// PointMaker turns a proposal and the experiment file into runs, one per seed: it sets what
+// applies, resolves, excludes, hashes and names. Read next: identity.hpp for what counts in a run's
+// identity.
 #pragma once
 
 #include <cstddef>
@@ -25,27 +25,27 @@ namespace encore {
 
 class PointMaker {
  public:
-  /// `root` is the document's with the overrides set. Document, catalogue, sweep and parents outlive the
-  /// maker; `parents` may be null.
+  /// `root` is the root of the document after the overrides were applied. Document, catalogue, sweep and
+  /// parents outlive the maker; `parents` may be null.
   PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue, const Sweep& sweep,
              PlanHeader header, ContentHash hash, ParentSource* parents);
 
-  /// One run per seed of the file; none when the proposal is excluded or wrong. What is wrong is added to
-  /// `problems`.
+  /// Returns one run per seed of the file, or none if the proposal is excluded or wrong. Adds what is wrong
+  /// to `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
-  /// The same with other seeds, one at least.
+  /// Makes the runs with other seeds, at least one.
   std::vector<RunPoint> make(const Proposal& proposal, const std::vector<std::int64_t>& seeds,
                              Problems& problems);
 
-  /// After the last proposal: conditions naming options that no point has, options of [sweep.when] that no
-  /// point varies, options of the name that no point has, layer tables that no point uses.
+  /// Reports, after the last proposal, conditions naming options that no point has, options of [sweep.when]
+  /// that no point varies, options of the name that no point has, and layer tables that no point uses.
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
-  /// What the conditions of [sweep.when] left of the last proposal, also where that is excluded or wrong.
+  /// Returns the options that the last proposal set after [sweep.when], also if it was excluded or wrong.
   const std::vector<std::string>& applied_keys() const { return assigned_keys_; }
-  /// After the last proposal: conditions of [sweep] exclude that met no point, though nothing that they ask
-  /// about was drawn at random or set by the command line.
+  /// Call it after the last proposal. Returns the conditions of [sweep] exclude that met no point, except
+  /// those about options that were drawn at random or set by the command line.
   std::vector<Problem> warnings() const;
 
  private:

@@ -1,3 +1,4 @@
+// Makes all points of a sweep in order. Names and numbers of stored sweeps depend on this order, so it stays.
 #include "plan/proposal.hpp"
 
 #include <charconv>
@@ -20,7 +21,7 @@ Assignment assignment(const RandomVariable& variable, std::int64_t seed, std::in
   return {variable.path, variable.key, variable.key_origin, std::move(value), std::move(label)};
 }
 
-// Every proposal so far, followed by each of `choices`.
+// Returns every proposal so far, followed by each of `choices`.
 std::vector<Proposal> crossed(const std::vector<Proposal>& proposals, const std::vector<Proposal>& choices) {
   std::vector<Proposal> out;
   for (const Proposal& proposal : proposals)
@@ -31,7 +32,7 @@ std::vector<Proposal> crossed(const std::vector<Proposal>& proposals, const std:
   return out;
 }
 
-// The axes of a zip, or one axis alone.
+// Returns the points of a zip, or of a single axis.
 std::vector<Proposal> in_lock_step(const Zip& zip) {
   std::vector<Proposal> out(zip.front().values.size());
   for (std::size_t i = 0; i < out.size(); ++i)

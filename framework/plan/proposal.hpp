@@ -1,6 +1,6 @@
-// Proposal: what one point of a sweep sets on top of the experiment file. The seam between who proposes
-// (grid, zip and random draws here; a search that looks at finished runs uses the same type) and
-// point_maker.hpp, which makes runs.
+// Proposal is what one point of a sweep sets on top of the experiment file. It separates the code that
+// proposes points (grid, zip and random draws here; a search uses the same type) from point_maker.hpp, which
+// makes runs.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct Assignment {
   std::string label;              ///< the value in a run's name: "4", "alibi_attention"
 };
 
-/// In the order of the sweep's keys; empty where nothing is varied.
+/// The assignments in the order of the sweep's keys; empty if nothing is varied.
 using Proposal = std::vector<Assignment>;
 
-/// Of a value that was drawn or proposed: of a number three digits, the value itself is in the run.
+/// Returns the label of a drawn or proposed value: three digits of a number. The run has the exact value.
 std::string drawn_label(const Value& value);
 
-/// All points of a sweep: the grid's keys as nested loops, the first one slowest; within them the zips, then
-/// the draws.
+/// Returns all points of a sweep: the grid's keys as nested loops, the first one slowest, within them the
+/// zips, then the draws.
 std::vector<Proposal> propose_all(const Sweep& sweep);
 
 }  // namespace encore

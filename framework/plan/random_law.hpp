@@ -1,4 +1,4 @@
-// The distribution of a variable of [sweep.random] or [search.space]: { uniform = [low, high] } and the
+// Reads the distribution of a variable of [sweep.random] or [search.space]: { uniform = [low, high] } and the
 // others. draw.cpp draws.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace encore {
 
-/// Reads the law, its bounds or its values into `variable`; false where something is wrong with it, which is
-/// added to `problems`. `table` is how messages call where it stands.
+/// Reads the distribution, its bounds or its values into `variable`. Returns false and adds to `problems` if
+/// something is wrong. `table` is the name of the table in messages.
 bool read_law(const Value& value, const std::string& table, RandomVariable& variable, Problems& problems);
 
-/// Gives a value and all that is in it the origin "sweep".
+/// Gives a value and everything in it the origin "sweep".
 void mark_as_sweep(Value& value);
 
 }  // namespace encore

@@ -16,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Stands in the name of a group until the seed is known. No other brace does.
+/// Stands in the name of a group until the seed is known. No other brace is in such a name.
 constexpr std::string_view seed_mark = "{seed}";
 
 /// An option that the sweep varies.
@@ -24,7 +24,7 @@ struct Varied {
   const std::vector<std::string>* path;
   std::string key;
   std::vector<std::string> labels;
-  bool words = false;  ///< all its values are
+  bool words = false;  ///< whether all its values are words
 };
 
 std::vector<Varied> varied_options(const Sweep& sweep) {
@@ -48,7 +48,7 @@ std::string last_parts(const std::vector<std::string>& path, std::size_t count) 
   return dotted({path.end() - static_cast<std::ptrdiff_t>(std::min(count, path.size())), path.end()});
 }
 
-/// The shortest end of an option's path that says which one of those varied is meant.
+/// Returns the shortest end of an option's path that no other varied option has.
 std::string short_key(const Varied& option, const std::vector<Varied>& all) {
   std::size_t count = option.path->back() == "type" ? 2 : 1;
   const auto is_shared = [&] {
@@ -60,7 +60,7 @@ std::string short_key(const Varied& option, const std::vector<Varied>& all) {
   return last_parts(*option.path, count);
 }
 
-/// A word stands alone unless another option takes the same one.
+/// A word needs no key in front, unless another option takes the same word.
 bool stands_alone(const Varied& option, const std::vector<Varied>& all) {
   return option.words && std::ranges::none_of(all, [&](const Varied& other) {
            return other.key != option.key &&
@@ -68,7 +68,7 @@ bool stands_alone(const Varied& option, const std::vector<Varied>& all) {
          });
 }
 
-/// The label of an option that the sweep does not vary.
+/// Returns the label of an option that the sweep does not vary.
 std::string label_of_option(const OptionValue& value) {
   Value held;
   std::visit(
@@ -87,7 +87,7 @@ std::string label_of_option(const OptionValue& value) {
   return label_of(held);
 }
 
-/// By key, what of a run's options the placeholder may mean, with its label.
+/// Returns the options of a run that the placeholder may mean, by key, with their labels.
 std::map<std::string, std::string> meant_options(const Resolved& resolved, const std::string& placeholder) {
   std::map<std::string, std::string> found;
   for (const auto& [key, table] : resolved.tables) {
@@ -144,7 +144,7 @@ std::string RunNames::filled(const NamePart& part, const Proposal& applied, cons
     if (is_meant(assignment.key, part.text)) found[assignment.key] = assignment.label;
   const bool varied = !found.empty();
   if (!varied) found = meant_options(resolved, part.text);
-  // A whole key is meant before the end of another.
+  // A placeholder that is a whole key means that key, not the end of another one.
   if (const auto whole = found.find(part.text); whole != found.end()) found = {*whole};
   if (found.empty()) return "none";
   met_.insert(part.text);

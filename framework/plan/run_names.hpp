@@ -1,6 +1,6 @@
-// RunNames: what the runs of a plan are called. A name is a label for people and no part of a run's identity:
-// the experiment's name, the labels of what the sweep varies, the seed.
-// Place in the flow: point_maker.hpp asks for each point; label.hpp makes the labels.
+// RunNames names the runs of a plan: the experiment's name, the labels of what the sweep varies, the seed. A
+// name is a label for people and not part of a run's identity. point_maker.hpp asks for each point; label.hpp
+// makes the labels.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +24,29 @@ class RunNames {
  public:
   RunNames(NamePattern pattern, const Sweep& sweep);
 
-  /// Of a point, without its seed; two groups never share one. `applied` is what the point sets.
+  /// Names a point, without its seed. Two groups never share a name. `applied` is what the point sets.
   std::string of_group(const Proposal& applied, const Resolved& resolved, const std::string& group,
                        Problems& problems);
-  /// "depth-4" -> "depth-4-s2"; where the pattern has {seed} the seed stands there.
+  /// Turns "depth-4" into "depth-4-s2". If the pattern has {seed}, the seed stands there.
   static std::string with_seed(const std::string& group_name, std::int64_t seed);
-  /// Whether the name of a group is one that a run can have by itself.
+  /// Returns whether the name of a group can be that of a run, because it has the seed in it.
   bool names_seed() const { return pattern_.names_seed(); }
 
-  /// Placeholders that were no option in any point; `known` are the options that the points have.
+  /// Reports placeholders that match no option of any point; `known` are the options that the points have.
   void finish(const std::set<std::string>& known, Problems& problems) const;
 
  private:
-  /// Replaces the placeholder; `mentioned` gets the key of a varied option.
+  /// Replaces the placeholder. A varied option adds its key to `mentioned`.
   std::string filled(const NamePart& part, const Proposal& applied, const Resolved& resolved,
                      std::set<std::string>& mentioned, Problems& problems);
-  /// Draws that look alike are numbered; with a count for each name that takes no search.
+  /// Numbers draws with equal labels. A count for each name avoids a search.
   std::string distinct(const std::string& name, const std::string& group);
 
   NamePattern pattern_;
   std::map<std::string, std::string> prefixes_;         // of labels, by key: "", "layers="
   std::set<std::string> met_;                           // placeholders that some point has
   std::unordered_map<std::string, std::string> names_;  // by group
-  std::unordered_map<std::string, int> groups_;         // how many have asked for a name
+  std::unordered_map<std::string, int> groups_;         // number of groups that have asked for a name
 };
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// RunPoint: one run as an experiment file decides it, everything a specification holds but the backend and
-// the run's id.
+// RunPoint is one run as an experiment file decides it. It has everything that a specification holds except
+// the backend and the run's id.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,14 @@ struct RunPoint {
   nlohmann::json config;  ///< task, data, tokenizer, model, optimizer, schedule, train: complete
   Origins origin;
   std::map<std::string, int> types;  ///< the versions of its types, by the table that names them
-  /// train, dev, test; a tokenizer's file by the name of its option (vocab); files of other tables by dotted
-  /// key.
+  /// The files by role: train, dev, test; a tokenizer's file by the name of its option (vocab); files of
+  /// other tables by dotted key.
   std::map<std::string, ContentFile> data;
   /// What the sweep set, as text: {"model.layers", "4"}.
   std::vector<std::pair<std::string, std::string>> varied;
 };
 
-/// SHA-256 of what a path names, a file or a folder, in lower-case hex; throws Error.
+/// Returns the SHA-256 of a file or a folder, in lower-case hex. Throws Error.
 using ContentHash = std::function<std::string(const std::filesystem::path& path)>;
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// What a Sweep says of itself. See sweep.hpp.
+// Counts the points of a Sweep and looks at its conditions. Read sweep.hpp first.
 #include "plan/sweep.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions,
+// Sweep is the [sweep] table, read and checked: axes of the grid, zips, random variables, exclusions,
 // conditional options. Read next: proposal.hpp, which makes points of it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace encore {
 
-/// The most points a sweep may have; beyond it a slip of the pen is likelier than a plan.
+/// The largest number of points of a sweep. More are more likely a typing error than a plan.
 inline constexpr std::size_t most_points = 100000;
 
 /// An option and the values it takes.
@@ -25,13 +25,13 @@ struct SweepAxis {
   std::vector<std::string> path;
   Origin key_origin;
   std::vector<Value> values;
-  std::vector<std::string> labels;  ///< short, different texts of the values, for names of runs
+  std::vector<std::string> labels;  ///< of the values, all different, for names of runs
 };
 
-/// Axes of equal length that move in lock step.
+/// Axes of equal length that advance together.
 using Zip = std::vector<SweepAxis>;
 
-/// An option and the distribution its values are drawn from.
+/// An option and the distribution from which its values are drawn.
 struct RandomVariable {
   enum class Law { uniform, log_uniform, integer, log_integer, choice };
 
@@ -54,30 +54,30 @@ struct Sweep {
   std::vector<Condition> exclusions;
   std::vector<ConditionalOption> conditional_options;  ///< by rising level; of options that are still varied
 
-  /// Whether a condition of [sweep.when] asks about something drawn at random.
+  /// Returns whether a condition of [sweep.when] asks about an option that is drawn at random.
   bool has_random_condition() const;
-  /// Number of points before exclusions and seeds; not more than most_points + 1 is counted.
+  /// Returns the number of points before exclusions and seeds. It stops counting at most_points + 1.
   std::size_t size() const;
 };
 
-/// Reads [sweep] of `root`, which is the document's with its overrides set, and what the command line varies.
-/// An option that the command line sets or varies is no longer varied by the file. `places` tells where an
-/// unknown option belongs.
+/// Reads [sweep] of `root`, the root of the document after the overrides were applied, and the grid of the
+/// command line. The file no longer varies an option that the command line sets or varies. `places` finds the
+/// table to which an unknown option belongs.
 Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                  Problems& problems);
 
-/// The tables [search.space] and [search.when] of `table`, which is [search], and where it has them its
-/// exclusions, as a sweep that only draws.
+/// Reads the tables [search.space] and [search.when] of `table`, which is [search], and its exclusions if it
+/// has them, as a sweep that only draws.
 Sweep read_search_space(const Value& table, bool has_exclusions, const ExperimentFile& document,
                         const OptionPlaces& places, Problems& problems);
 
-/// In [0, 1), with 53 bits: a pure function of its arguments.
+/// Returns a number in [0, 1) with 53 bits. It is a pure function of its arguments.
 double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key);
-/// What lies at a share in [0, 1) of the law: the value itself, of Law::choice its place in `values`.
+/// Returns the value at a share in [0, 1) of the distribution; for Law::choice its index in `values`.
 double coordinate_at(const RandomVariable& variable, double share);
-/// The value that such a coordinate stands for.
+/// Returns the value for such a coordinate.
 Value value_of(const RandomVariable& variable, double coordinate);
-/// Draw `number` of a variable: a pure function of (seed, number, key), equal on every machine.
+/// Returns draw `number` of a variable. It is a pure function of (seed, number, key), equal on every machine.
 Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// [sweep] as it is written becomes a Sweep. See sweep.hpp; random_law.hpp reads one variable of
-// [sweep.random], conditional_option.hpp the table [sweep.when].
+// Reads [sweep] into a Sweep. Read sweep.hpp first. random_law.hpp reads one variable of [sweep.random],
+// conditional_option.hpp the table [sweep.when].
 #include "plan/sweep.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class SweepReader {
     return std::move(sweep_);
   }
 
-  /// [search.space], [search.when] and the exclusions, as a sweep with random variables alone.
+  /// Reads [search.space], [search.when] and the exclusions, as a sweep with random variables alone.
   Sweep read_search(const Value& table, bool has_exclusions) {
     owner_ = "search";
     random_table_ = "[search.space]";
@@ -57,8 +57,8 @@ class SweepReader {
   }
 
  private:
-  /// A name in a table of the sweep, with all parts of its path; nothing is returned for one that cannot be
-  /// varied.
+  /// Reads a name in a table of the sweep into the parts of its path. Returns false for an option that cannot
+  /// be varied.
   bool read_path(const Value::Member& member, const std::string& table, std::vector<std::string>& path) {
     try {
       for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
@@ -89,7 +89,7 @@ class SweepReader {
     return is_new;
   }
 
-  /// Of a path that begins with none of `tables`.
+  /// Suggests a name for a path that begins with none of `tables`.
   std::string what_is_meant(const std::vector<std::string>& path,
                             const std::vector<std::string>& tables) const {
     const std::string near =
@@ -103,7 +103,7 @@ class SweepReader {
     return text + "?";
   }
 
-  /// The one that names the option, alone or as part of a table; or null.
+  /// Returns the override that names the option, alone or as part of a table, or null.
   static const Override* covering(const std::vector<Override>& overrides,
                                   const std::vector<std::string>& path) {
     const auto found = std::ranges::find_if(overrides, [&](const Override& set) {
@@ -112,7 +112,7 @@ class SweepReader {
     return found == overrides.end() ? nullptr : &*found;
   }
 
-  // The command line wins over the sweep of the file: what it sets or varies is not varied by the file.
+  // The command line wins over the sweep of the file: the file does not vary what it sets or varies.
   bool is_overridden(const std::vector<std::string>& path) const {
     return covering(document_.overrides, path) != nullptr || covering(document_.grid, path) != nullptr;
   }
@@ -124,7 +124,7 @@ class SweepReader {
            (grid != nullptr && grid->path != option.path);
   }
 
-  // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
+  // Reads the lists below `table`. They may be written "model.layers" = [...] or model.layers = [...].
   std::vector<SweepAxis> read_axes(const Value& table, const std::string& name,
                                    const std::vector<std::string>& prefix) {
     std::vector<SweepAxis> axes;
@@ -151,7 +151,7 @@ class SweepReader {
     return axes;
   }
 
-  /// Of a grid, where the second would ask what the first does; the values of a zip may well repeat.
+  /// Refuses a repeated value in a grid, where the second would repeat a question. A zip may repeat values.
   void refuse_repetitions(const SweepAxis& axis, const std::string& table) {
     std::unordered_set<std::string> seen;
     for (const Value& value : axis.values)
@@ -268,7 +268,7 @@ class SweepReader {
   std::string owner_ = "sweep";                  // whose tables are read
   std::string random_table_ = "[sweep.random]";  // as messages call it
   Sweep sweep_;
-  std::map<std::string, Place> varied_;  // by whom it is read at the moment: the file, then the command line
+  std::map<std::string, Place> varied_;  // the file or the command line, whichever is being read
   bool has_random_ = false;
 };
 

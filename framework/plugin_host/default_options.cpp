@@ -1,4 +1,4 @@
-// Chooses a value for each option, a small one where the schema has no default.
+// Chooses a value for each option, a small one if the schema has no default.
 #include "plugin_host/default_options.hpp"
 
 namespace encore {

@@ -1,4 +1,4 @@
-// Makes the head for a task with targets over each space and reads its plan, without any memory for a model.
+// Makes the head for a task with targets over each space and reads its plan, without memory for a model.
 #include "plugin_host/head_forms.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-// Sizes of a model that occur nowhere else, so that an extent shows which of them it is.
+// These sizes of a model occur nowhere else, so an extent shows which of them it is.
 constexpr std::int64_t width = 1 << 10, classes = 131, vocabulary = 10007;
 
 std::string size_text(std::int64_t size) {
@@ -32,7 +32,7 @@ HeadContext context_for(Space targets, bool weighed) {
   return context;
 }
 
-/// Nothing where the head refuses such a task.
+/// Returns nothing if the head refuses such a task.
 std::optional<HeadPlan> plan_of(const Offer& offer, Space targets, bool weighed) try {
   const std::unique_ptr<Head> head =
       make_offer<Kind::head>(offer, default_options(offer.options), context_for(targets, weighed));

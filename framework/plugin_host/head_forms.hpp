@@ -1,5 +1,5 @@
-// head_forms: what a head asks of a task, found by having it declare. Place in the flow: encore-manifest
-// writes the forms into the manifest, `exp plugin info` and the page of a plugin show them.
+// head_forms() finds what a head needs from a task by letting it declare. encore-manifest writes the forms
+// into the manifest, `exp plugin info` and the page of a plugin show them.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace encore {
 
-/// One for each space over which the head takes the column "targets", with its default options; those that
-/// are equal in all else are one. Empty where it takes none, and for other kinds.
+/// Returns one form for each space over which the head takes the column "targets", with its default options;
+/// forms that are otherwise equal are joined. Returns none if it takes none, and for other kinds.
 std::vector<HeadForm> head_forms(const Offer& offer);
 
 }  // namespace encore

@@ -1,3 +1,4 @@
+// Opens a shared object, compares its tag, and collects its offers. Read loader.hpp first.
 #include "plugin_host/loader.hpp"
 
 #include <dlfcn.h>
@@ -15,7 +16,7 @@ std::string last_dl_error() {
 }
 
 void* open_library(const std::filesystem::path& library) {
-  // An absolute path, so that the loader never searches for a file of that name elsewhere.
+  // The path is absolute, so that the loader never searches for a file of that name elsewhere.
   void* handle = dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw Error(library.string() + ": cannot be loaded: " + last_dl_error());
   return handle;

@@ -1,4 +1,4 @@
-// The message for an object that a plugin could not build, with the type that was asked for.
+// Words the message for an object that a plugin could not build, with the requested type.
 #include "plugin_host/make_offer.hpp"
 
 #include "base/nearest.hpp"

@@ -1,6 +1,6 @@
-// make_offer: builds an object from an offer of a plugin, the way the host does it: with the offer's name in
-// what goes wrong. Place in the flow: the registry builds what an experiment names by it, the contract suite
-// what it checks.
+// make_offer() builds an object from an offer of a plugin, with the offer's name in its
+// errors. The registry builds what an experiment names with it, the contract suite what it
+// checks.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace encore {
 
-/// `layer "my_layers" asks for option "distanze", which its options() does not declare; did you mean
-/// "distance"?`
+/// Returns `layer "my_layers" asks for option "distanze", which its options() does not declare; did you mean
+/// "distance"?`.
 std::string misuse_text(const Offer& offer, const OptionMisuse& misuse);
 
-/// As encore::make; an option that the plugin's code asks for and does not declare becomes an Error that
-/// names both.
+/// Works like encore::make. An option that the plugin's code asks for and does not declare becomes an Error
+/// that names both.
 template <Kind K>
 std::unique_ptr<typename KindTraits<K>::Base> make_offer(const Offer& offer, const Options& options,
                                                          const typename KindTraits<K>::Context& context) {

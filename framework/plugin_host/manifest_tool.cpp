@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Written aside and renamed: a build that is interrupted leaves no half manifest.
+/// Writes a temporary file and renames it, so that an interrupted build leaves no partial manifest.
 void save(const std::filesystem::path& file, const std::string& text) {
   const std::filesystem::path aside = file.string() + ".new";
   std::ofstream stream(aside, std::ios::binary | std::ios::trunc);
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < made.offers.size(); ++i)
       made.offers[i].forms = encore::head_forms(plugin.offers.offers()[i]);
     const nlohmann::json manifest = encore::manifest_to_json(made);
-    encore::manifest_from_json(manifest);  // what would be refused later fails the build
+    encore::manifest_from_json(manifest);  // an invalid manifest fails the build
     save(argv[2], manifest.dump(1));
     return 0;
   } catch (const std::exception& error) {

@@ -1,3 +1,4 @@
+// Loads plugins in two phases and builds their objects. Read registry.hpp first.
 #include "plugin_host/registry.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace encore {
 namespace {
 
-/// Fingerprint, dlopen, tag, registration; then the library must offer what its manifest says: by that the
-/// experiment was checked.
+/// Checks fingerprint, dlopen, tag and registration. The library must offer what its manifest says, because
+/// the experiment was checked with that.
 OpenedPlugin open_checked(const Manifest& manifest) {
   const std::filesystem::path library = manifest.library_path();
   const std::string other_build =

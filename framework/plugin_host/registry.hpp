@@ -39,24 +39,24 @@ struct LoadFailure {
 
 class Registry {
  public:
-  /// Loads the plugins that offer `needed`; types that are here already are left as they are. Throws Error
-  /// when a type is offered by none or its plugin cannot be loaded (also remembered in failures()), and when
-  /// a name has two owners; the registry then offers what it did before.
+  /// Loads the plugins that offer `needed`; types that are already loaded stay as they are. Throws Error when
+  /// no plugin offers a type or its plugin cannot be loaded (also kept in failures()), and when a name has
+  /// two owners; the registry then offers what it did before.
   void load(const Catalogue& catalogue, std::span<const TypeName> needed);
-  /// Loads every plugin; what cannot be loaded is remembered in failures() and is no error.
+  /// Loads every plugin. A plugin that cannot be loaded is kept in failures() and is not an error.
   void load_all(const Catalogue& catalogue);
   /// Adds what the program itself or a test offers. Throws Error when a name has an owner already.
   void add(const std::string& owner, const Registrar& offers);
 
-  /// Throws Error, naming the nearest type of that kind, when nothing loaded offers it.
+  /// Throws Error that names the nearest type of that kind when nothing loaded offers it.
   const Offer& offer(Kind kind, const std::string& type) const;
   bool offers(Kind kind, const std::string& type) const { return find(kind, type) != nullptr; }
-  /// SHA-256 of the library that offers a type; empty for what the program itself added. Throws as offer().
+  /// Returns the SHA-256 of the library that offers a type; empty for the program's own. Throws like offer().
   std::string library_sha256(Kind kind, const std::string& type) const;
-  /// `layer "highway" of plugin /p/my_layers.so`, for the crash line (record/crash_line.hpp). Throws as
-  /// offer().
+  /// Returns `layer "highway" of plugin /p/my_layers.so`, for the crash line (record/crash_line.hpp). Throws
+  /// like offer().
   std::string owner_text(Kind kind, const std::string& type) const;
-  /// Everything of one kind, in the order of loading.
+  /// Returns everything of one kind, in the order of loading.
   std::vector<Offer> all(Kind kind) const;
 
   std::unique_ptr<Layer> make_layer(const std::string& type, const Options& options,

@@ -1,5 +1,5 @@
-// Tokens that are found in a text before it is cut, from the files that name them. Which files count follows
-// `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
+// Finds the tokens that are cut out of a text before the tokenizer cuts it, from the files that name them.
+// Which files count follows `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ using nlohmann::json;
 /// A token as the files have it.
 struct NamedToken {
   bool lstrip = false, rstrip = false, single_word = false, normalized = false, special = false;
-  std::string file;  ///< which names it
+  std::string file;  ///< the file that names it
   friend bool operator==(const NamedToken& a, const NamedToken& b) {
     return a.lstrip == b.lstrip && a.rstrip == b.rstrip && a.single_word == b.single_word &&
            a.normalized == b.normalized && a.special == b.special;
@@ -82,7 +82,7 @@ class TokenReader {
     throw Error(files_.file(file.c_str()).string() + ": " + problem);
   }
 
-  /// number: as it is written
+  /// `number` is the token's number as it is written.
   void add(const json& token, const std::string& number, const char* file) {
     const std::string content = content_of(token);
     if (content.empty()) refuse(file, "an added token has no content: " + shortened(token.dump()));
@@ -106,7 +106,7 @@ class TokenReader {
     tokens_.emplace(content, token);
   }
 
-  /// "cls_token": "[CLS]", "additional_special_tokens": ["[E9]"]; any member that ends in _token.
+  /// Reads "cls_token": "[CLS]", "additional_special_tokens": ["[E9]"], and any member that ends in _token.
   void special_names(const json& object, const char* file) {
     for (const auto& [name, value] : object.items()) {
       const bool is_flag = name.starts_with("add_") || value.is_null() || value.is_boolean();
@@ -143,15 +143,15 @@ bool is_gap(const std::string& content) {
   return content.starts_with(gap_piece_beginning);
 }
 
-/// Those that the class of the family has where no file names them.
+/// Returns the tokens that the class of the family has if no file names them.
 std::vector<std::string> usual_tokens(const std::string& model_type) {
   if (model_type == "gpt2") return {"<|endoftext|>"};
   if (model_type == "roberta" || model_type == "bart") return {"<s>", "</s>", "<unk>", "<pad>", "<mask>"};
   if (model_type == "marian" || model_type == "t5") return {"</s>", "<unk>", "<pad>"};
-  return {};  // which our tokenizers find by themselves
+  return {};  // our tokenizers find them by themselves
 }
 
-/// Whether our tokenizer finds the token so by itself.
+/// Returns whether our tokenizer finds the token in this way by itself.
 bool is_own(const HuggingFaceFolder& folder, const RolePieces& roles, const std::string& content,
             const NamedToken& token) {
   const NamedToken plain = {.special = true, .file = ""},
@@ -164,17 +164,17 @@ bool is_own(const HuggingFaceFolder& folder, const RolePieces& roles, const std:
   return false;
 }
 
-/// What keeps the tokenizer unigram from finding a token as that of the folder does; empty where nothing
-/// does.
+/// Returns what keeps the tokenizer unigram from finding a token as that of the folder does, or an empty
+/// string.
 std::string unigram_problem(const std::string& model_type, const NamedToken& token) {
   if (!token.special) return "is not special";
-  // A T5 looks for it in the normalized text; a MarianMT asks for blanks beside a single word.
+  // A T5 searches the normalized text for it; a MarianMT asks for blanks beside a single word.
   if (model_type == "t5" && token.normalized) return "is normalized";
   if (model_type == "marian" && token.single_word) return "has single_word";
   return "";
 }
 
-/// Of a T5 the gaps are special where the list names them, or where there is none.
+/// The gaps of a T5 are special if the list names them, or if there is no list.
 void require_gaps(const TokenizerJson& files) {
   const json said = files.config.value(extra_ids_name, json());
   const std::int64_t gaps = said.is_number_integer() ? said.get<std::int64_t>() : 100;
@@ -214,7 +214,7 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
         files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
-      // A marker that the vocabulary lacks gets a number behind the table there, which no text may have.
+      // A marker that the vocabulary lacks gets a number behind the table there, which no text can use.
       throw Error(place + "has no row in the table of pieces: " + folder.tokenizer.vocabulary.string() +
                   " does not hold it");
     }

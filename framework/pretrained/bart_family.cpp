@@ -1,4 +1,4 @@
-// BART: an encoder and a decoder whose tables of pieces are one, each with learned positions that begin at
+// BART: an encoder and a decoder that share one table of tokens, each with learned positions that begin at
 // row 2 and a norm behind its embedding.
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@
 namespace encore {
 namespace {
 
-/// What only other models of that type do, most of them before they came to `transformers`.
+/// Refuses what only other models of that type do. Most of them are older than their class in `transformers`.
 void refuse_other_bart(const nlohmann::json& config) {
   for (const char* name : {"normalize_before", "add_final_layer_norm", "static_position_embeddings"})
     if (is_set(config, name)) throw Error(std::string(name) + " is true, which is not supported");
@@ -20,7 +20,7 @@ void refuse_other_bart(const nlohmann::json& config) {
 }
 
 std::int64_t bart_first_position(const nlohmann::json&) {
-  return 2;  // offset of BartLearnedPositionalEmbedding
+  return 2;  // the offset of BartLearnedPositionalEmbedding
 }
 
 PretrainedClass bart_class_of(const HeadPlan& head, const std::string& type) {

@@ -1,4 +1,4 @@
-// BartModel alone writes its names without "model." in front.
+// Maps names of BART. BartModel alone writes its names without "model." in front.
 #include "pretrained/bart_names.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ struct BartRenaming {
 constexpr std::string_view bart_body = "model.";
 constexpr const char* bart_table = "model.shared.weight";
 
-/// Behind "embedding." and "model.encoder.", and with "decoder." in front of both.
+/// These names follow "embedding." and "model.encoder."; for the decoder, "decoder." precedes both.
 constexpr BartRenaming bart_embedding_names[] = {
     {"positions", "embed_positions.weight"},
     {"norm.gain", "layernorm_embedding.weight"},
     {"norm.bias", "layernorm_embedding.bias"},
 };
 
-/// Behind "encoder.L." and "model.encoder.layers.L.", and likewise of the decoder.
+/// These names follow "encoder.L." and "model.encoder.layers.L."; the decoder has the same ones.
 constexpr BartRenaming bart_block_names[] = {
     {"attention.out.", "self_attn.out_proj."},
     {"attention.norm.", "self_attn_layer_norm."},
@@ -35,19 +35,19 @@ constexpr BartRenaming bart_block_names[] = {
     {"feed_forward.norm.", "final_layer_norm."},
 };
 
-/// Several of theirs below each other in one of ours.
+/// Each of our matrices holds several of theirs, one below the other.
 constexpr std::pair<std::string_view, std::array<std::string_view, 3>> bart_packed_names[] = {
     {"attention.qkv.", {"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj."}},
     {"cross.kv.", {"encoder_attn.k_proj.", "encoder_attn.v_proj."}},
 };
 
-/// "gain" of a norm is its weight.
+/// Returns the end of their name: "gain" of a norm is its weight.
 std::string bart_end(std::string_view end) {
   if (end == "gain") return "weight";
   return end == "weight" || end == "bias" ? std::string(end) : std::string();
 }
 
-/// `path`: behind the number of the block.
+/// `path` is what follows the number of the block.
 std::vector<std::string> bart_block_tensors(std::string_view path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return {};

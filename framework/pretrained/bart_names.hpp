@@ -1,5 +1,5 @@
-// Names of the numbers and the tensors of a BART, which a Marian has too: parts of a Family. Place in the
-// flow: bart_family.cpp, marian_family.cpp.
+// Maps names of the numbers and the tensors of a BART, which a Marian also has. They are parts of a Family.
+// bart_family.cpp and marian_family.cpp use them.
 #pragma once
 
 #include "pretrained/family.hpp"
@@ -20,15 +20,15 @@ inline constexpr ConfigNames bart_config = {.width = "d_model",
                                             .decoder_hidden = "decoder_ffn_dim",
                                             .scaled = "scale_embedding"};
 
-/// The bias of the logits.
+/// The name of the bias of the logits.
 inline constexpr const char* bart_logit_bias = "final_logits_bias";
 
 std::vector<FamilyTensor> bart_tensors_of(std::string_view path, PretrainedHead head);
 std::string bart_spelling(std::string_view name);
-/// Other names of the table of pieces.
+/// Returns whether it is another name of the table of tokens.
 bool is_bart_buffer(std::string_view name);
 bool is_of_bart_body(std::string_view name);
-/// A file may have the table by the name that one of its users has for it.
+/// A file may name the table after one of its users; this adds the first spelling.
 void amend_bart(TensorSpellings& names);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// BERT and its kin, DistilBERT and RoBERTa: their classes and configurations. The names of their tensors
-// stand in bert_names.hpp.
+// BERT and its relatives DistilBERT and RoBERTa: their classes and configurations. Read next: bert_names.hpp
+// for the names of their tensors.
 #include <algorithm>
 #include <utility>
 
@@ -14,14 +14,14 @@
 namespace encore {
 namespace {
 
-/// A probability for each class by itself, rather than the best class.
+/// Returns whether the head gives a probability for each class by itself, rather than the best class.
 bool gives_probabilities(const HeadPlan& head) {
   return std::ranges::any_of(head.outputs(), [](const OutputRule& output) {
     return output.space == Space::sequences && output.type == ColumnType::numbers;
   });
 }
 
-/// Whether the second text follows the first, beside the masked tokens.
+/// Returns whether the head predicts that the second text follows the first, beside the masked tokens.
 bool tells_next_text(const HeadPlan& head) {
   return has_parameter(head, "next.weight");
 }
@@ -30,7 +30,7 @@ bool reads_tokens(const HeadPlan& head) {
   return std::ranges::find(head.reads(), Space::tokens) != head.reads().end();
 }
 
-/// Without the family's name in front.
+/// Returns the class without the family's name in front.
 PretrainedClass class_without_family(const HeadPlan& head, const std::string& type) {
   switch (pretrained_head_of(head)) {
     case PretrainedHead::spans:
@@ -79,9 +79,9 @@ PretrainedClass roberta_class_of(const HeadPlan& head, const std::string& type) 
   return written;
 }
 
-/// RoBERTa counts positions from the row behind its padding piece's number.
+/// RoBERTa counts positions from the row behind the number of its padding token.
 std::int64_t roberta_first_position(const nlohmann::json& config) {
-  constexpr std::int64_t usual_padding = 1;  // of RobertaConfig
+  constexpr std::int64_t usual_padding = 1;  // the default of RobertaConfig
   const std::int64_t padding =
       member<std::int64_t>(config, padding_name, "an integer").value_or(usual_padding);
   if (padding < 0)
@@ -117,7 +117,7 @@ const Family bert_family = {.model_type = "bert",
 const Family distilbert_family = {.model_type = "distilbert",
                                   .name = "DistilBERT",
                                   .tokenizer = &wordpiece_files,
-                                  .exported = false,  // as a BERT, whose names it has with one segment
+                                  .exported = false,  // written as a BERT: equal names, one segment
                                   .config = {.width = "dim",
                                              .layers = "n_layers",
                                              .heads = "n_heads",

@@ -1,5 +1,5 @@
-// The first spelling is that of BertModel under the prefix "bert."; those of the others become it by tables
-// of renamings.
+// Maps names of tensors. The first spelling is that of BertModel under the prefix "bert."; tables of
+// renamings turn the other spellings into it.
 #include "pretrained/bert_names.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace encore {
 namespace {
 
-/// The beginning of one name, and the beginning of another that means the same.
+/// The beginning of one name, and the beginning of another name with the same meaning.
 struct Renaming {
   std::string_view from, to;
 };
 
 constexpr std::string_view layer_prefix = "bert.encoder.layer.";
 
-/// Parameters without a block.
+/// The parameters without a block.
 constexpr Renaming embedding_names[] = {
     {"embedding.tokens", "bert.embeddings.word_embeddings.weight"},
     {"embedding.positions", "bert.embeddings.position_embeddings.weight"},
@@ -25,7 +25,7 @@ constexpr Renaming embedding_names[] = {
     {"embedding.norm.bias", "bert.embeddings.LayerNorm.bias"},
 };
 
-/// Parameters of a block, behind "encoder.L." and "bert.encoder.layer.L.".
+/// The parameters of a block, behind "encoder.L." and "bert.encoder.layer.L.".
 constexpr Renaming block_names[] = {
     {"attention.out.weight", "attention.output.dense.weight"},
     {"attention.out.bias", "attention.output.dense.bias"},
@@ -64,7 +64,7 @@ constexpr Renaming language_model_names[] = {
     {"head.next.bias", "cls.seq_relationship.bias"},
 };
 
-/// DistilBERT's names as BERT's, behind "distilbert." where they have it.
+/// DistilBERT's names as BERT's, behind "distilbert." if they have it.
 constexpr Renaming distilbert_blocks[] = {
     {"attention.q_lin.", "attention.self.query."},
     {"attention.k_lin.", "attention.self.key."},
@@ -95,14 +95,14 @@ constexpr Renaming roberta_beginnings[] = {
     {"lm_head.bias", "cls.predictions.bias"},
 };
 
-/// The other name of an equal one, or "".
+/// Returns the name that replaces `from`, or "".
 template <std::size_t N>
 std::string_view find_name(const Renaming (&names)[N], std::string_view from) {
   const auto* found = std::ranges::find(names, from, &Renaming::from);
   return found == std::end(names) ? std::string_view() : found->to;
 }
 
-/// With another beginning, where it begins so.
+/// Replaces the beginning of the name if the table has it.
 template <std::size_t N>
 std::string rename_beginning(const Renaming (&names)[N], std::string_view name) {
   for (const Renaming& renaming : names)
@@ -117,7 +117,7 @@ bool drop_beginning(std::string_view& name, std::string_view beginning) {
   return true;
 }
 
-/// "LayerNorm.gamma" and "LayerNorm.beta", as the first BERT was saved.
+/// Replaces "LayerNorm.gamma" and "LayerNorm.beta", the names of the first BERT.
 std::string with_new_norm_names(std::string name) {
   for (const Renaming& renaming : {Renaming{".gamma", ".weight"}, Renaming{".beta", ".bias"}})
     if (name.ends_with(renaming.from))
@@ -195,10 +195,10 @@ std::string roberta_spelling(std::string_view name, bool pooled) {
 }
 
 void amend_bert(TensorSpellings& names) {
-  // DistilBERT's classes come behind another layer than a pooler, so that they would mean nothing here.
+  // DistilBERT's classes follow another layer than a pooler, so they cannot be used here.
   if (names.contains("pre_classifier.weight"))
     std::erase_if(names, [](const auto& entry) { return entry.first.starts_with("classifier."); });
-  // A projection that has its own bias beside the one of the predictions has a copy of it.
+  // A projection with its own bias beside the one of the predictions has a copy of it.
   if (const auto bias = names.find("cls.predictions.decoder.bias"); bias != names.end())
     names.emplace("cls.predictions.bias", bias->second);
 }

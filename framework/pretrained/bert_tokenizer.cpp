@@ -1,4 +1,4 @@
-// The tokenizer of a BERT: WordPiece.
+// Reads and writes the tokenizer of a BERT: WordPiece.
 #include <algorithm>
 #include <optional>
 
@@ -22,7 +22,7 @@ struct SpecialPiece {
   const char* member;
   const char* piece;
 };
-/// Our tokenizers know these pieces by their spelling (Tokenizer::special).
+/// Our tokenizers know these tokens by their spelling (Tokenizer::special).
 constexpr SpecialPiece special_pieces[] = {{.member = "unk_token", .piece = "[UNK]"},
                                            {.member = "sep_token", .piece = "[SEP]"},
                                            {.member = "pad_token", .piece = "[PAD]"},
@@ -40,7 +40,7 @@ void require_known_specials(const json& config, const fs::path& file) {
   }
 }
 
-/// tokenizer_config.json, where it decides.
+/// Reads tokenizer_config.json, if it decides the flag.
 bool read_tokenizer_config(const fs::path& file, TokenizerFlag& flag) {
   const json config = read_json_object(file);
   require_known_specials(config, file);
@@ -52,8 +52,8 @@ bool read_tokenizer_config(const fs::path& file, TokenizerFlag& flag) {
   return true;
 }
 
-/// tokenizer.json, which states everything about the tokenizer; `decides` whether it also says what happens
-/// to capitals.
+/// Reads tokenizer.json, which states everything about the tokenizer. `decides` says whether it also decides
+/// about capitals.
 void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag) {
   const json all = read_json_object(file);
   const json model = all.value("model", json::object());
@@ -80,7 +80,7 @@ std::vector<std::string> bert_files_in(const fs::path& folder) {
 PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
   const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
   const fs::path config = folder / tokenizer_config_file;
-  // What transformers does where nothing is said.
+  // This is the default of transformers.
   TokenizerFlag flag = {.option = "lowercase",
                         .value = true,
                         .file = folder / config_file,
@@ -97,8 +97,8 @@ json special_tokens_json() {
   return map;
 }
 
-/// vocab.txt makes a piece of words of each token. That changes a text only where the token stands within a
-/// word that it is not found in.
+/// vocab.txt makes every token a word of its own. That changes a text only if the token stands within a word
+/// in which it is not found.
 void require_tokens_beside_words(const WrittenTokenizer& tokenizer) {
   if (!tokenizer.options.has(added_tokens_name)) return;
   for (const std::string& entry : tokenizer.options.text_list(added_tokens_name)) {

@@ -1,4 +1,4 @@
-// What the tokenizer byte_bpe does not compute is refused here, so that equal files give equal pieces.
+// Refuses everything that the tokenizer byte_bpe does not compute, so that equal files give equal tokens.
 #include "pretrained/byte_bpe_files.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void require_byte_pairs(const json& model, const fs::path& file) {
                 ", but this tokenizer leaves out no merges");
 }
 
-/// tokenizer.json, which states everything about the tokenizer.
+/// Reads tokenizer.json, which states everything about the tokenizer.
 void read_whole(const fs::path& file, TokenizerFlag& flag) {
   const json all = read_json_object(file);
   require_byte_pairs(all.value("model", json()), file);
@@ -75,8 +75,8 @@ std::vector<std::string> byte_bpe_files_in(const fs::path& folder) {
 
 PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
   const fs::path whole = folder / tokenizer_file, config = folder / tokenizer_config_file;
-  // Words of a list are cut as within a text only where a blank is put in front of them: who labels words
-  // wants that, whatever the folder was used for last.
+  // Words of a list are cut as within a text only if a blank precedes them. Tasks that label words need that,
+  // whatever the folder was last used for.
   TokenizerFlag flag = {.option = "add_prefix_space",
                         .value = false,
                         .file = folder / config_file,
@@ -102,7 +102,7 @@ json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
     return text.empty() ? json() : json(text);
   };
   json mask = piece(Special::mask);
-  if (!mask.is_null())  // white space in front of it belongs to it
+  if (!mask.is_null())  // the token includes the white space before it
     mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
             {"normalized", false},    {"single_word", false}, {"special", true}};
   json config = {{"tokenizer_class", tokenizer.tokenizer_class},

@@ -1,5 +1,5 @@
 // The files of a byte-level byte-pair encoding as RoBERTa folders have them: tokenizer.json, or vocab.json
-// with the merges.txt beside it. Place in the flow: what others need of them beside TokenizerFiles
+// with the merges.txt beside it. This header has what others need of them beside TokenizerFiles
 // (tokenizer_files.hpp).
 #pragma once
 
@@ -12,11 +12,11 @@ namespace encore {
 /// The type of tokenizer that cuts as RoBERTa and GPT-2 do.
 inline constexpr const char* byte_bpe_tokenizer = "byte_bpe";
 
-/// Throws Error where config.json and the vocabulary name different pieces as padding.
+/// Throws Error if config.json and the vocabulary name different tokens as padding.
 void require_padding_piece(std::span<const std::string> lines, std::int64_t padding);
 
-/// The content of vocab.json and of merges.txt. Of a vocabulary without merges, which is cut by the order of
-/// its pieces, they are every way to put a piece together; `specials` are not made of others.
+/// Return the content of vocab.json and of merges.txt. A vocabulary without merges is cut by the order of its
+/// tokens; its merges are all ways to join two tokens to a third. `specials` are not joined from others.
 std::string vocab_json(std::span<const std::string> pieces);
 std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials);
 

@@ -1,4 +1,4 @@
-// Members of config.json, which may be absent; of another type they are refused by name.
+// Reads members of config.json, which may be absent. A member of another type is refused by name.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace encore {
 
 inline constexpr const char* padding_name = "pad_token_id";
 
-/// Of widths, layers and numbers of pieces: far above any model, and far below where sums of them overflow.
+/// The limit of widths, layers and numbers of tokens: far above any model, and far below an overflow of sums.
 inline constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
 
-/// `kind`: what messages say it must be.
+/// `kind` is the expected type in messages.
 template <class T>
 std::optional<T> member(const nlohmann::json& config, const char* name, const char* kind) {
   const auto found = config.find(name);
   if (found == config.end() || found->is_null()) return std::nullopt;
-  const bool is_beyond =  // of std::int64_t, where it would become negative
+  const bool is_beyond =  // of std::int64_t, which would make it negative
       found->is_number_unsigned() &&
       found->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool fits = std::is_same_v<T, std::string>    ? found->is_string()
@@ -41,11 +41,11 @@ inline bool is_set(const nlohmann::json& config, const char* name, bool fallback
   return member<bool>(config, name, "true or false").value_or(fallback);
 }
 
-/// What a decoder reads first: as task.target_start calls it, and the member with the number of that piece.
+/// What a decoder reads first: the name in task.target_start, and the member with the number of that token.
 inline constexpr std::pair<const char*, const char*> target_starts[] = {
     {"start", "bos_token_id"}, {"end", "eos_token_id"}, {"padding", padding_name}};
 
-/// The number of that piece in a config.json that has those of all markers.
+/// Returns the number of that token in a config.json that has those of all markers.
 inline nlohmann::json target_start_piece(const nlohmann::json& config, const std::string& role) {
   for (const auto& [name, piece] : target_starts)
     if (role == name) return config.at(piece);

@@ -1,5 +1,5 @@
-// The way back of pretrained_config.hpp: a model as the numbers of a config.json, and what there is no word
-// for.
+// Converts a model to the numbers of a config.json, the reverse of pretrained_config.hpp, and refuses options
+// that config.json cannot express.
 #include <algorithm>
 
 #include "base/nearest.hpp"
@@ -9,12 +9,12 @@ namespace encore {
 
 namespace {
 
-/// What a model is held against.
+/// Compares a model with the shape of a family.
 class Stack {
  public:
   Stack(const Family& family, const ModelTable& model) : family_(family), model_(model) {}
 
-  /// The shape that all of the family have.
+  /// Requires the shape that all models of the family have.
   void require_shape() const {
     const FamilyShape& shape = family_.shape;
     if (!model_.decoder && shape.decoder) refuse("decoder", "none", "a decoder too");
@@ -36,7 +36,7 @@ class Stack {
       refuse("segments", std::to_string(model_.segments), "no segments");
   }
 
-  /// What all families have in common.
+  /// Requires what all families have in common.
   void require_common() const {
     if (model_.groups != 0)
       refuse("groups", std::to_string(model_.groups), "parameters of its own in every block");
@@ -54,7 +54,7 @@ class Stack {
       refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");
   }
 
-  /// What products of layers and head have beside their matrices.
+  /// Requires the options that products of layers and head have beside their matrices.
   void require_options() const {
     const FamilyShape& shape = family_.shape;
     for (const std::vector<LayerTable>* block :
@@ -81,7 +81,7 @@ class Stack {
       refuse("head.activation", "\"" + named + "\"", "\"" + written + "\" there, as it says for its layers");
   }
 
-  /// The sub-layers of a block, which must be of these types.
+  /// Requires that the sub-layers of a block are of these types.
   void require_types(const std::string& option, const std::vector<LayerTable>& block,
                      const std::vector<std::string>& types) const {
     if (block.size() != types.size()) {
@@ -97,7 +97,7 @@ class Stack {
                "\"" + types[i] + "\" in this place");
   }
 
-  /// config.json has numbers for each stack, and a model that comes back has one for both.
+  /// config.json has numbers for each stack, but an imported model has one for both.
   void require_same_layers() const {
     const auto compare = [&](const LayerTable& ours, const LayerTable& theirs, const char* option) {
       const auto number = [&](const Options& of) { return of.has(option) ? of.integer(option) : 0; };
@@ -114,7 +114,7 @@ class Stack {
     compare(model_.block[1], decoder[2], "hidden");
   }
 
-  /// Of layers that have such an option.
+  /// Requires the flag of layers that have such an option.
   void require_flag(const std::string& path, const Options& options, const char* option, bool expected,
                     const std::string& what) const {
     if (options.has(option) && options.flag(option) != expected)

@@ -1,4 +1,4 @@
-// The families there are, for the table in family.cpp and the tests of their names.
+// Lists all families, for the table in family.cpp and the tests of their names.
 #pragma once
 
 #include "pretrained/family.hpp"

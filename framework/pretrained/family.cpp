@@ -1,3 +1,5 @@
+// Chooses the family of a config.json or of a model, and maps the names of a file's tensors. A new family is
+// a file like bert_family.cpp and a row of the table here.
 #include "pretrained/family.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ std::string supported() {
   return "supported are " + listed(types);
 }
 
-/// " (XLNetModel)"
+/// Returns the name of the class: " (XLNetModel)".
 std::string architecture_of(const nlohmann::json& config) {
   const auto list = config.find("architectures");
   if (list == config.end() || !list->is_array() || list->empty() || !list->front().is_string()) return "";
@@ -76,7 +78,7 @@ const Family& family_to_write(const std::string& tokenizer_type, const ModelTabl
     const bool same_stacks = shape.causal == model.causal && shape.decoder == model.decoder.has_value();
     return !same_stacks ? 0 : model.block.front().type == shape.attention ? 2 : 1;
   };
-  const Family* nearest = nullptr;  // with that tokenizer
+  const Family* nearest = nullptr;  // the most similar family with that tokenizer
   std::vector<std::string> has;
   for (const Family* family : all_families) {
     if (!family->exported) continue;
@@ -85,7 +87,7 @@ const Family& family_to_write(const std::string& tokenizer_type, const ModelTabl
         (nearest == nullptr || likeness(*family) > likeness(*nearest)))
       nearest = family;
   }
-  if (nearest != nullptr) return *nearest;  // where the model does not fit it, that says more
+  if (nearest != nullptr) return *nearest;  // if the model does not fit it, that message says more
   throw Error("tokenizer.type = \"" + tokenizer_type + "\" cannot be written: " + listed(has));
 }
 
@@ -98,7 +100,7 @@ FolderNames::FolderNames(const Family& family, const std::vector<std::string>& n
                   "'s");
   }
   if (own_output && *family.output_bias != '\0') {
-    // Beside such a matrix the bias that is shared with the table counts no more.
+    // If there is such a matrix, the bias that is shared with the table no longer counts.
     const auto bias = names_.find(family.output_bias);
     names_.erase(family.shared_bias);
     if (bias != names_.end()) names_.emplace(family.shared_bias, bias->second);

@@ -1,5 +1,5 @@
-// The table of docs/reference/pretrained_fields.md. A member that only a newer `transformers` has is not in
-// it, and is named in a notice.
+// Holds the table of docs/reference/pretrained_fields.md. A member that only a newer `transformers` has is
+// not in it; a notice names it.
 #include "pretrained/field_rules.hpp"
 
 #include <algorithm>
@@ -214,10 +214,10 @@ constexpr FieldRule config_rules[] = {
     {"bert roberta", "model_name", harmless, "", "a note"},
 };
 
-/// Stands for all settings of generation.
+/// This row stands for all settings of generation.
 constexpr FieldRule of_encoders = {encoders, "(all of these)", harmless, "", "an encoder writes no text"};
 
-/// Of config.json in old folders, and of generation_config.json in newer ones.
+/// These are in config.json of old folders, and in generation_config.json of newer ones.
 constexpr FieldRule generation_rules[] = {
     {generating, "bos_token_id", honoured, "", "must be the piece that opens a text here"},
     {generating, "eos_token_id", honoured, "", "must be the piece that ends a text here"},
@@ -513,7 +513,7 @@ bool accepts(const FieldRule& rule, const json& value) {
   return value.is_null() || std::ranges::find(accepted, value) != accepted.end();
 }
 
-/// `false`, `"absolute"`; "absent" where no value is accepted.
+/// Returns the accepted values: `false`, `"absolute"`; "absent" if no value is accepted.
 std::string accepted_text(const FieldRule& rule, const char* quote = "") {
   std::string text;
   for (const json& value : parse_json(rule.accepted))
@@ -575,7 +575,7 @@ const FieldRule* find_rule(std::string_view file, std::string_view family, std::
     if (is_of(rule, family)) return &rule;
     if (generates && is_of(of_encoders, family)) return &of_encoders;
   }
-  // Settings of generation stand in the config.json of old folders.
+  // Settings of generation are in the config.json of old folders.
   return file == ruled_files[0].name ? find_rule(ruled_files[1].name, family, name) : nullptr;
 }
 

@@ -1,3 +1,5 @@
+// Fills the document of one run from a folder, and compares what both say. Read folder_filler.hpp first;
+// pretrained_config.hpp and folder_settings.hpp have the options.
 #include "pretrained/folder_filler.hpp"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Fills one run's document from one folder.
+/// Fills the document of one run from one folder.
 class Filling : private OptionFiller {
  public:
   Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, Value& root, Problems& problems)
@@ -42,7 +44,7 @@ class Filling : private OptionFiller {
     const Value* head = root_.at({"model", "head", "type"});
     return head != nullptr && head->is_text() && head->text() == setting.head;
   }
-  /// What goes with the head of the experiment counts before what goes with any.
+  /// An option for the head of the experiment precedes one for any head.
   bool counts(const FolderSettings::Option& setting) const {
     if (!setting.head.empty()) return is_of_this_head(setting);
     return std::ranges::none_of(settings_.options, [&](const FolderSettings::Option& other) {
@@ -65,7 +67,7 @@ class Filling : private OptionFiller {
     const std::string type = "model_type = \"" + folder_.config.model_type + "\"";
     const bool is_other =
         !put({.path = {"tokenizer", "type"}, .value = Value{tokenizer.type, {}}, .reason = type}, config);
-    if (is_other) return;  // whose options are its own
+    if (is_other) return;  // the options of the tokenizer are its own
     for (const FolderSettings::Option& each : settings_.options)
       if (each.option.path.front() == "tokenizer" && counts(each)) put(each.option);
     for (const char* option : {"vocab_size", "min_frequency", "character_coverage", "byte_fallback"})
@@ -81,7 +83,7 @@ class Filling : private OptionFiller {
           from(tokenizer.vocabulary));
   }
 
-  /// Another file will do where it says the same.
+  /// Accepts another file if its content is equal.
   void compare_vocabulary(const Value& given) {
     if (!given.is_text()) return;
     try {
@@ -101,12 +103,12 @@ class Filling : private OptionFiller {
   const FolderSettings& settings_;
 };
 
-/// Throws Error where the folder decides options of [task] that the task does not have.
+/// Throws Error if the folder decides options of [task] that the task does not have.
 void require_task(const HuggingFaceFolder& folder, const Value& root, const Catalogue& catalogue) {
   const Value* named = root.at({"task", "type"});
   const ManifestOffer* task =
       named != nullptr && named->is_text() ? catalogue.find(Kind::task, named->text()) : nullptr;
-  if (task == nullptr) return;  // which is said elsewhere
+  if (task == nullptr) return;  // reported elsewhere
   const std::vector<ImpliedOption> options = implied_options(folder.config);
   const auto has_all = [&](const ManifestOffer& offer) {
     return std::ranges::all_of(options, [&](const ImpliedOption& option) {

@@ -1,7 +1,7 @@
-// FolderFiller: completes an experiment whose [model] has `from = "DIR"`: what the folder decides is put
-// where the experiment is silent, and where the two disagree both places are named. Place in the flow: plan/
-// sets what the sweep varies, then this, then resolve(). Afterwards nothing needs the folder to know the
-// model's shape: the resolved experiment is what it would be with every option written by hand.
+// FolderFiller completes an experiment whose [model] has `from = "DIR"`: it sets what the folder decides
+// where the experiment does not, and names both places where they disagree. plan/ sets what the sweep varies,
+// then this runs, then resolve(). Afterwards the folder is not needed to know the model's shape: the resolved
+// experiment is as if every option were written by hand.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@
 
 namespace encore {
 
-/// The text of model.from, or null where the experiment names no folder.
+/// Returns the text of model.from, or null if the experiment names no folder.
 const Value* named_folder(const Value& root);
 
 class FolderFiller {
  public:
-  /// `root` is the document of one run. What is wrong is added to `problems`. False where the folder cannot
-  /// be used, also not by the task, so that nothing was filled in and every missing option would only repeat
-  /// it.
+  /// `root` is the document of one run. Adds what is wrong to `problems`. Returns false if the folder, or the
+  /// task with it, cannot be used: nothing was filled in, and every missing option would only repeat the
+  /// problem.
   bool fill(Value& root, const Catalogue& catalogue, Problems& problems);
 
  private:

@@ -1,3 +1,5 @@
+// Reads the files of a folder one by one and turns them into options, refusals and notices. Read
+// folder_settings.hpp first.
 #include "pretrained/folder_settings.hpp"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ constexpr const char* generation_file = "generation_config.json";
 constexpr const char* added_tokens_file = "added_tokens.json";
 constexpr const char* modules_file = "modules.json";
 constexpr const char* sentence_file = "sentence_bert_config.json";
-/// Names that sentence-transformers had for it, by the kind of the model; the first one that is there counts.
+/// The names of the file in sentence-transformers, by kind of model. The first one that exists counts.
 constexpr const char* sentence_kinds[] = {"bert",   "roberta",     "distilbert", "camembert",
                                           "albert", "xlm-roberta", "xlnet"};
 constexpr const char* adapter_file = "adapter_config.json";
@@ -78,7 +80,7 @@ class Collector {
     if (found != files_.end()) return found->second;
     return files_.emplace(file, object_or_empty(path(file))).first->second;
   }
-  /// `rules`: the file whose members it has.
+  /// `rules` is the file whose rules apply.
   void check(const char* rules, const std::string& file) {
     check_fields(rules, path(file), folder_.config.model_type, of(file), settings_.notices);
   }
@@ -110,7 +112,7 @@ class Collector {
       refuse(tokenizer_config_file, "model_input_names lacks token_type_ids, but a BERT has segments here");
   }
 
-  /// Of models that write texts: the numbers of the markers, in both files that have them.
+  /// Checks, for models that generate, the numbers of the markers in both files that have them.
   void markers(const RolePieces& roles, const TokenizerJson& files) {
     if (!family_of(folder_.config).shape.decoder && !family_of(folder_.config).shape.causal) return;
     for (const char* file : {config_file, generation_file})
@@ -153,7 +155,7 @@ class Collector {
                               ", but a text that is written begins with bos_token_id here");
   }
 
-  /// Two members that config.json of a T5 has beside feed_forward_proj, and that count there where they
+  /// Reads two members that config.json of a T5 has beside feed_forward_proj. They count there if they
   /// differ.
   void t5_activation() {
     const std::string said = config_.value("feed_forward_proj", "relu");
@@ -238,7 +240,7 @@ class Collector {
     if (is_set(of(sentence_name_), "do_lower_case")) lower();
   }
 
-  /// modules.json is an array.
+  /// Returns modules.json, which is an array.
   json modules() const {
     const fs::path file = path(modules_file);
     json list;
@@ -253,7 +255,7 @@ class Collector {
     return list;
   }
 
-  /// Empty where the module has no such member.
+  /// Returns an empty string if the module has no such member.
   std::string text_of_module(const json& module, const char* name) const {
     try {
       return member<std::string>(module, name, "a text").value_or("");
@@ -297,7 +299,7 @@ class Collector {
         embedding_head);
   }
 
-  /// Texts are lowered in front of the tokenizer's own normalizer, which goes on to treat accents as it did.
+  /// The text is lowered before the tokenizer's own normalizer, which keeps its treatment of accents.
   void lower() {
     const auto named = [](const char* name) {
       return [name](const FolderSettings::Option& option) {
@@ -309,7 +311,7 @@ class Collector {
       refuse(sentence_name_,
              "do_lower_case is true, but the tokenizer " + folder_.tokenizer.type + " does not lower texts");
     if (std::get<bool>(lowercase->option.value.data)) return;
-    const bool strips = std::ranges::any_of(settings_.options, named("strip_accents"));  // said, and on
+    const bool strips = std::ranges::any_of(settings_.options, named("strip_accents"));  // set, and true
     const auto option = [&](const char* name, bool value) {
       return FolderOption{.path = {"tokenizer", name},
                           .value = Value{value, {}},
@@ -323,7 +325,7 @@ class Collector {
   const HuggingFaceFolder& folder_;
   json config_;
   std::map<std::string, json> files_;
-  std::string sentence_name_ = sentence_file;  ///< by which the folder has it
+  std::string sentence_name_ = sentence_file;  ///< its name in the folder
   FolderSettings settings_;
 };
 

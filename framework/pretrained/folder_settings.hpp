@@ -1,7 +1,7 @@
-// FolderSettings: what a Hugging Face folder says beside the shape of its model, as options of an experiment.
-// Everything in its files is honoured, refused by name, or named in a notice; field_rules.hpp has the table.
-// Place in the flow: FolderFiller and `exp import` call it when a run is planned; runs of before, which lack
-// these options, keep their meaning.
+// FolderSettings is what a Hugging Face folder says beside the shape of its model, as options of an
+// experiment. Everything in its files is honoured, refused by name, or named in a notice; field_rules.hpp has
+// the table. FolderFiller and `exp import` call it when a run is planned. Older runs, which lack these
+// options, keep their meaning.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 namespace encore {
 
 struct FolderSettings {
-  /// Of [tokenizer], [model.head] and [data]; which of them count depends on the experiment (see `head`).
+  /// An option of [tokenizer], [model.head] or [data]. `head` says in which experiments it counts.
   struct Option {
     FolderOption option;
     std::string head;  ///< only where model.head.type is this one; empty: always
   };
   std::vector<Option> options;
-  std::int64_t max_length = 0;       ///< of texts, in pieces with their markers
-  std::vector<std::string> notices;  ///< what is not taken over, a sentence each
+  std::int64_t max_length = 0;       ///< of an input, in tokens, with its markers
+  std::vector<std::string> notices;  ///< what is not taken over, one sentence each
 };
 
-/// Throws Error naming file and member where something is said that this program does not compute.
+/// Throws Error that names file and member if one asks for something that this program does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// GPT-2. Its matrices are those of a Conv1D, (in, out), and so transposed; GPT2Model alone writes its names
+// GPT-2. Its matrices are those of a Conv1D, (in, out), and so transposed. GPT2Model alone writes its names
 // without "transformer." in front.
 #include <algorithm>
 #include <iterator>
@@ -29,7 +29,7 @@ constexpr Gpt2Renaming gpt2_whole_names[] = {
     {"encoder.norm.bias", "ln_f.bias"},
 };
 
-/// Behind "encoder.L." and "transformer.h.L.".
+/// These names follow "encoder.L." and "transformer.h.L.".
 constexpr Gpt2Renaming gpt2_block_names[] = {
     {"attention.norm.gain", "ln_1.weight"},
     {"attention.norm.bias", "ln_1.bias"},
@@ -64,7 +64,7 @@ std::string gpt2_spelling(std::string_view name) {
   return std::string(name);
 }
 
-/// The mask of an attention, the output that is the table of the embedding.
+/// Returns whether it is the mask of an attention, or the output that is the table of the embedding.
 bool is_gpt2_buffer(std::string_view name) {
   return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") || name == "lm_head.weight";
 }
@@ -73,7 +73,7 @@ bool is_of_gpt2_body(std::string_view name) {
   return name.starts_with(gpt2_body) && !is_gpt2_buffer(name);
 }
 
-/// What GPT-2 does only where it is asked to, and this program never.
+/// Refuses what GPT-2 does only on request, and this program never.
 void refuse_other_gpt2(const nlohmann::json& config) {
   for (const char* name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn"})
     if (is_set(config, name)) throw Error(std::string(name) + " is true, which is not supported");

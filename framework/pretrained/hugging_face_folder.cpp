@@ -1,3 +1,5 @@
+// Finds the files of a folder, reads config.json and the header of model.safetensors, and derives
+// architecture and classes. Read hugging_face_folder.hpp first.
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 const char* const what_it_holds = "a Hugging Face folder holds config.json, model.safetensors and vocab.txt";
 
-/// Files in which Python objects are pickled.
+/// Returns whether it is a file of pickled Python objects.
 bool is_pickle(const fs::path& file) {
   const std::string extension = file.extension().string();
   return extension == ".bin" || extension == ".pt" || extension == ".pth" || extension == ".ckpt" ||
@@ -37,7 +39,7 @@ void require_folder(const fs::path& folder) {
     throw Error(folder.string() + " is no folder; " + what_it_holds);
 }
 
-/// The first file of the folder for which `is_meant` holds, empty where there is none.
+/// Returns the first file of the folder for which `is_meant` holds, or an empty path.
 template <class Predicate>
 std::string first_file(const fs::path& folder, Predicate is_meant) {
   std::vector<std::string> names;
@@ -96,8 +98,8 @@ void require_pieces(const HuggingFaceFolder& model) {
                                             : "; they belong to different models"));
 }
 
-/// "BertForMaskedLM" of the family "bert" -> "ForMaskedLM"; of a class of texts with a problem that is not
-/// the usual one.
+/// Returns "ForMaskedLM" for "BertForMaskedLM" of the family "bert". For a class that classifies an input, a
+/// problem that is not the default follows.
 std::string architecture_in(const nlohmann::json& config, const std::string& family) {
   const auto list = config.find("architectures");
   if (list == config.end() || !list->is_array() || list->empty() || !list->front().is_string())
@@ -115,13 +117,13 @@ std::string architecture_in(const nlohmann::json& config, const std::string& fam
   return architecture + (is_usual ? "" : "/" + problem->get<std::string>());
 }
 
-/// Whether a class is O, or a mark of IOB, BIOES or BILOU in front of a type.
+/// Returns whether a class is O, or a mark of IOB, BIOES or BILOU before a type.
 bool is_entity_tag(const std::string& name) {
   constexpr std::string_view marks = "BIESLU";
   return name == "O" || (name.size() > 2 && name[1] == '-' && marks.find(name[0]) != std::string_view::npos);
 }
 
-/// {"0": "O", "1": "B-PER"}; throws Error where numbers are missing.
+/// Reads {"0": "O", "1": "B-PER"}. Throws Error if numbers are missing.
 std::vector<std::string> classes_in(const nlohmann::json& config) {
   const auto labels = config.find("id2label");
   if (labels == config.end() || !labels->is_object()) return {};
@@ -155,7 +157,7 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   }
   require_tensors(folder);
   const Family& family = family_of(model.config);
-  const Safetensors tensors(folder / tensors_file);  // its header
+  const Safetensors tensors(folder / tensors_file);  // reads the header
   model.config.tied = model.config.scaled_states || !tensors.tensors().contains(family.output_matrix);
   const TokenizerFiles& files = *family.tokenizer;
   require_vocabulary(folder, files);

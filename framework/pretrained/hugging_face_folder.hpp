@@ -1,6 +1,6 @@
-// HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and the files
-// of its tokenizer. Opening it looks at everything but the values of the weights, so that a plan can refuse
-// what no run could use. Read next: folder_filler.hpp.
+// HuggingFaceFolder is a folder as `transformers` saves a model: config.json, model.safetensors, and the
+// files of its tokenizer. Opening it checks everything except the values of the weights, so that a plan can
+// refuse a folder that no run can use. Read next: folder_filler.hpp.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ inline constexpr const char* special_tokens_file = "special_tokens_map.json";
 /// HuggingFaceFolder::architecture of an encoder without a head.
 inline constexpr const char* body_architecture = "Model";
 
-/// Of one with a class for each word, and what follows that where the classes are no tags of entities (parts
-/// of speech, bare types).
+/// The architecture with a class for each word, and what follows it if the classes are not tags of entities
+/// (but parts of speech, or bare types).
 inline constexpr const char* tagging_architecture = "ForTokenClassification";
 inline constexpr const char* plain_labels = "/labels";
 
@@ -34,25 +34,25 @@ struct HuggingFaceFolder {
   std::filesystem::path path;
   PretrainedConfig config;
   PretrainedTokenizer tokenizer;
-  /// As AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model" also where
-  /// config.json names none.
+  /// The value is that of AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model"
+  /// also if config.json names none.
   std::string architecture;
   std::vector<std::string>
       classes;  ///< the names of config.json's id2label, by number; none where it has none
 };
 
-/// Throws Error naming folder or file: what is missing, no regular file, damaged, or of an architecture that
-/// is not supported.
+/// Throws Error that names folder or file: something is missing, not a regular file, damaged, or of an
+/// unsupported architecture.
 HuggingFaceFolder open_hugging_face_folder(const std::filesystem::path& folder);
 
-/// The files that are read of such a folder, by name: what its content is. Throws Error where it is no such
-/// folder.
+/// Returns the names of the files of such a folder that are read; they are its content. Throws Error if it is
+/// not such a folder.
 std::vector<std::string> files_of_hugging_face_folder(const std::filesystem::path& folder);
 
-/// False also where the system does not say.
+/// Returns false also if the system cannot say.
 bool is_there(const std::filesystem::path& path);
 
-/// A JSON file whose outermost value is an object. Throws Error naming the file.
+/// Returns a JSON file whose outermost value is an object. Throws Error that names the file.
 nlohmann::json read_json_object(const std::filesystem::path& file);
 
 }  // namespace encore

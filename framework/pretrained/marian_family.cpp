@@ -1,4 +1,4 @@
-// Marian: BART's two stacks and names, with sinusoidal positions that are no parameters, sines before
+// Marian: BART's two stacks and names, with sinusoidal positions that are not parameters, sines before
 // cosines, and no norm behind the embedding.
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@
 namespace encore {
 namespace {
 
-/// Tables of positions, which some files hold though they are always the same.
+/// Returns whether it is a table of positions, which some files hold though it is always the same.
 bool is_marian_buffer(std::string_view name) {
   return is_bart_buffer(name) || name.ends_with(".embed_positions.weight");
 }

@@ -1,3 +1,5 @@
+// Compares an option of the experiment with an implied one, and sets or refuses it. Read option_filler.hpp
+// first.
 #include "pretrained/option_filler.hpp"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ bool is_same(const Value& a, const Value& b) {
   return left != nullptr && right != nullptr && *left == *right;
 }
 
-/// As it is written in an experiment file.
+/// Writes the value as an experiment file has it.
 std::string written(const Value& value) {
   if (value.is_text()) return "\"" + shortened(value.text()) + "\"";
   if (!value.is_array()) return shortened(to_text(value));
@@ -56,13 +58,13 @@ bool OptionFiller::put(const ImpliedOption& option, const Origin& source) {
   refuse(*given, key,
          key + " = " + written(*given) + ", but " + source.place.file + " says " + option.reason +
              (says_so ? "" : ", which means " + key + means) + "; leave it out");
-  // A type stays beside its options.
+  // A type keeps its place beside its options.
   if (option.path.back() != "type") set(option.path, option.value, given->origin);
   return false;
 }
 
 void OptionFiller::set(const std::vector<std::string>& path, Value value, const Origin& of_value) {
-  const Origin origin = of_value;  // which may be that of what is replaced
+  const Origin origin = of_value;  // a copy, because it may be the origin of the replaced value
   set_origin(value, origin);
   root_.set(path, std::move(value), origin);
 }

@@ -1,6 +1,6 @@
-// OptionFiller: puts into an experiment what a model that it starts from decides, where the experiment is
-// silent; where the two disagree both are named. Place in the flow: folder_filler.cpp for a model from
-// elsewhere, plan/parent_filler.cpp for a run.
+// OptionFiller sets options of an experiment that the model from which it starts decides, if the experiment
+// does not set them; if the two disagree, it names both. folder_filler.cpp uses it for a pretrained model,
+// plan/parent_filler.cpp for a run.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace encore {
 
 class OptionFiller {
  public:
-  /// `root` is the document of one run; what is wrong is added to `problems`. Both outlive the filler.
+  /// `root` is the document of one run. Adds what is wrong to `problems`. Both outlive the filler.
   OptionFiller(Value& root, Problems& problems) : root_(root), problems_(problems) {}
 
  protected:
-  /// `source` is where the option is decided, and its file how messages call that. False where the experiment
-  /// says something else; then its value is replaced, so that nothing that follows from it is reported too.
+  /// `source` is the place that decides the option; messages name its file. Returns false if the experiment
+  /// has another value; it is then replaced, so that no problem that follows from it is reported too.
   bool put(const ImpliedOption& option, const Origin& source);
   void set(const std::vector<std::string>& path, Value value, const Origin& of_value);
   void refuse(const Value& at, const std::string& key, const std::string& message);

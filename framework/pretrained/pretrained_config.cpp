@@ -1,3 +1,5 @@
+// Reads and writes config.json, and lists the options of [model] that it implies. Read pretrained_config.hpp
+// first. A new number of a family is a member of PretrainedConfig and a name in ConfigNames.
 #include "pretrained/pretrained_config.hpp"
 
 #include <algorithm>
@@ -33,7 +35,7 @@ double number(const json& config, const char* name, double fallback) {
   return *name == '\0' ? fallback : member<double>(config, name, "a number").value_or(fallback);
 }
 
-/// Ours of an activation, and that of config.json.
+/// The names of an activation here and in config.json.
 struct ActivationNames {
   const char* here;
   const char* there;
@@ -46,7 +48,7 @@ constexpr ActivationNames activation_names[] = {
     {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
     {.here = "silu", .there = "silu"},
     {.here = "silu", .there = "swish"},
-    {.here = "geglu_tanh", .there = "gated-gelu", .gated = true},  // there too it is the one with tanh
+    {.here = "geglu_tanh", .there = "gated-gelu", .gated = true},  // there too it has tanh
     {.here = "geglu_tanh", .there = "gated-gelu_new", .gated = true},
     {.here = "swiglu", .there = "gated-silu", .gated = true},
     {.here = "reglu", .there = "gated-relu", .gated = true},
@@ -77,7 +79,7 @@ std::string activation_there(const std::string& activation, bool gated) {
   return found->there;
 }
 
-/// What would change the numbers and has no counterpart here.
+/// Refuses what would change the numbers and has no counterpart here.
 void refuse_unknown_functions(const json& config) {
   const auto positions =
       member<std::string>(config, "position_embedding_type", "a text").value_or("absolute");
@@ -100,7 +102,7 @@ Value::Array texts(const std::vector<std::string>& list) {
   return array;
 }
 
-/// Numbers of both stacks, whose layers have the same options here.
+/// Requires equal numbers of both stacks, whose layers have the same options here.
 void require_same(const json& config, const char* encoder, const char* decoder) {
   const std::int64_t one = size(config, encoder), other = size(config, decoder);
   if (one != other)
@@ -108,7 +110,7 @@ void require_same(const json& config, const char* encoder, const char* decoder) 
                 std::to_string(other) + " differ, which is not supported");
 }
 
-/// Whose piece the decoder reads first.
+/// Returns whose token the decoder reads first.
 std::string target_start_in(const json& config) {
   constexpr const char* name = "decoder_start_token_id";
   const auto piece = member<std::int64_t>(config, name, "an integer");
@@ -119,7 +121,7 @@ std::string target_start_in(const json& config) {
               " is neither bos_token_id nor eos_token_id nor pad_token_id, which is not supported");
 }
 
-/// Rows of the table of positions, as config.json counts them.
+/// Returns the number of rows of the table of positions, as config.json counts them.
 std::int64_t positions_of(const PretrainedConfig& config) {
   return config.max_positions + (family_of(config).shape.counts_front_rows ? config.first_position : 0);
 }

@@ -1,7 +1,7 @@
-// PretrainedConfig: what config.json of a model of one of the families says, and the options of [model] that
-// mean the same. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the options
-// into the experiment, the worker's export writes it. Read next: family.hpp, which has what differs from one
-// model_type to the next.
+// PretrainedConfig is the content of config.json for a model of one of the families, and the options of
+// [model] with the same meaning. hugging_face_folder.cpp reads it, folder_filler.cpp puts the options into
+// the experiment, the worker's export writes it. Read next: family.hpp, which has what differs between the
+// model types.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace encore {
 
-/// Names of the layers that a model from such a folder has; they are part of the names of its parameters.
+/// The names of the layers of a model from such a folder. They are part of the names of its parameters.
 inline constexpr const char* pretrained_attention = "attention";
 inline constexpr const char* pretrained_feed_forward = "feed_forward";
 inline constexpr const char* pretrained_cross = "cross";  ///< over the encoder
 inline constexpr const char* pretrained_norm = "norm";
 
 struct PretrainedConfig {
-  std::string model_type = "bert";  ///< of a Family
-  std::int64_t pieces = 0;          ///< V, rows of the table of pieces
+  std::string model_type = "bert";  ///< the model_type of a Family
+  std::int64_t pieces = 0;          ///< V, rows of the table of tokens
   std::int64_t width = 0;           ///< C
   std::int64_t layers = 0;
   std::int64_t decoder_layers = 0;  ///< 0: it has no decoder
@@ -33,7 +33,7 @@ struct PretrainedConfig {
   std::int64_t head_size = 0;      ///< D; 0: C / heads
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
-  /// The rows in front of them. RoBERTa counts positions from the row behind its padding piece's number.
+  /// The rows in front of them. RoBERTa counts positions from the row behind the number of its padding token.
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it
@@ -43,44 +43,44 @@ struct PretrainedConfig {
   double epsilon = 1e-12;           ///< of every norm
   bool scaled = false;              ///< embeddings are times sqrt(C)
   bool scaled_states = false;       ///< states are times C^-0.5 where logits are made of them
-  /// Logits come from the table of pieces. config.json does not say it in every version of `transformers`: a
+  /// Logits come from the table of tokens. Not every version of `transformers` writes it to config.json: a
   /// folder's own matrix is found among its tensors.
   bool tied = true;
-  /// What the decoder reads first, as option task.target_start has it.
+  /// What the decoder reads first, in the words of option task.target_start.
   std::string target_start = "start";
   double dropout = 0.1;
   double attention_dropout = 0.1;
 };
 
-/// Reads the content of config.json. Throws Error, without the file's name, where it is of another
-/// architecture or asks for something that this program does not compute.
+/// Reads the content of config.json. Throws Error, without the file's name, if it is of another architecture
+/// or asks for something that this program does not compute.
 PretrainedConfig pretrained_config_from_json(const nlohmann::json& json);
 
-/// The members of config.json that the numbers of `config` decide, with the names of its model type.
+/// Returns the members of config.json that the numbers of `config` decide, with the names of its model type.
 nlohmann::json pretrained_config_to_json(const PretrainedConfig& config);
 
-/// An option of the experiment as config.json decides it.
+/// An option of the experiment that config.json decides.
 struct ImpliedOption {
   std::vector<std::string> path;  ///< {"model", "layer", "attention", "heads"}
   Value value;
   std::string reason;  ///< `hidden_size = 384`, as messages quote it
-  /// An architecture is what it is; the shares of dropout are only what was used last.
+  /// Set for shares of dropout, which are only what was used last. An architecture cannot differ.
   bool may_differ = false;
-  /// Equal to the option's default: compared with what the experiment says, not set.
+  /// Set if it equals the option's default: it is compared with the experiment, but not set.
   bool is_default = false;
 };
 
-/// The type of layer that has its activation.
+/// Returns the type of layer that has its activation.
 const char* feed_forward_type(const PretrainedConfig& config);
 
-/// The family of its model type.
+/// Returns the family of its model type.
 const Family& family_of(const PretrainedConfig& config);
 
-/// Of [model], its layers and its norm.
+/// Returns the options of [model], its layers and its norm.
 std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
 
-/// The other way round, for a model of that family with `pieces` rows in its table. Throws Error naming the
-/// option that the family has no word for.
+/// Does the reverse, for a model of that family with `pieces` rows in its table. Throws Error that names the
+/// option that the family cannot express.
 PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t pieces,
                                       std::int64_t max_length);
 

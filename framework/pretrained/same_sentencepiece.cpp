@@ -1,3 +1,4 @@
+// Compares the model in tokenizer.json with spiece.model, token by token. Read same_sentencepiece.hpp first.
 #include "pretrained/same_sentencepiece.hpp"
 
 #include <string>
@@ -19,7 +20,7 @@ json member_or_null(const json& object, const char* name) {
   return object.is_object() ? object.value(name, json()) : json();
 }
 
-/// Of the first normalizer that has one, as T5Tokenizer looks for it; empty where there is none.
+/// Returns that of the first normalizer that has one, as T5Tokenizer does; empty if there is none.
 std::string charsmap_in(const json& normalizer) {
   const bool is_sequence = member_or_null(normalizer, "type") == "Sequence";
   const json list = is_sequence ? member_or_null(normalizer, "normalizers") : normalizer;
@@ -30,7 +31,7 @@ std::string charsmap_in(const json& normalizer) {
   return "";
 }
 
-/// An entry of model.vocab: a piece and its score.
+/// Returns whether it is an entry of model.vocab: a token and its score.
 bool is_entry(const json& entry) {
   return entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
 }
@@ -49,7 +50,7 @@ void require_same_sentencepiece(const TokenizerJson& files, const std::filesyste
   for (std::size_t i = 0; i < vocab.size(); ++i) {
     const json& entry = vocab[i];
     bool same =
-        is_entry(entry) && i < pieces.size() && entry[0] == pieces[i];  // gaps stand behind the pieces
+        is_entry(entry) && i < pieces.size() && entry[0] == pieces[i];  // the gaps follow behind the tokens
     if (same && i < own.pieces.size()) same = entry[1].get<float>() == own.pieces[i].second;
     if (!same)
       throw Error(place + "piece " + std::to_string(i) + " of model.vocab is " + shortened(entry.dump()) +

@@ -1,6 +1,6 @@
-// The model of SentencePiece that tokenizer.json of a T5 has beside spiece.model: T5Tokenizer of
-// `transformers` takes pieces, scores and normalization from tokenizer.json where there is one, and this
-// program cuts by spiece.model, so the two must be one model. Place in the flow: tokenizer_settings.cpp.
+// Compares two copies of the SentencePiece model of a T5. T5Tokenizer of `transformers` takes tokens, scores
+// and normalization from tokenizer.json if it exists, and this program cuts by spiece.model, so the two must
+// be one model. tokenizer_settings.cpp calls it.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// `model`: spiece.model, whose lines `files` has. Throws Error naming what differs.
+/// `model` is spiece.model, whose lines `files` has. Throws Error that names the difference.
 void require_same_sentencepiece(const TokenizerJson& files, const std::filesystem::path& model);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// Folders whose texts are cut by SentencePiece. That of a Marian has a model for sources and one for targets;
-// vocab.json numbers the pieces of both. That of a T5 has one model, behind whose pieces come those that mark
-// gaps in a text, and rows of the table that stand for nothing.
+// Reads and writes folders whose tokenizer is SentencePiece. A Marian has a model for sources and one for
+// targets; vocab.json numbers the tokens of both. A T5 has one model; behind its tokens come those that mark
+// gaps in a text, and unused rows of the table.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -40,13 +40,13 @@ PretrainedTokenizer read_marian_tokenizer(const fs::path& folder) {
   return {.type = marian_files.type, .vocabulary = folder / vocab_json_file};
 }
 
-/// By that name, or the one model that cuts all texts.
+/// Returns the file with that name, or the only model, which then cuts every text.
 std::string model_file(std::span<const std::string> lines, const std::string& name) {
   std::string file = sentencepiece_model(lines, name);
   return file.empty() ? sentencepiece_model(lines, "model") : file;
 }
 
-/// Added tokens other than the markers, which both classes have by themselves.
+/// Adds tokens other than the markers, which both classes have by themselves.
 void add_other_tokens(const WrittenTokenizer& tokenizer, json& config) {
   json all = json::object();
   add_tokens_json(tokenizer, all);

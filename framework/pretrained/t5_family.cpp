@@ -1,7 +1,7 @@
-// T5: an encoder and a decoder whose attention knows positions from a table of distances alone, one for each
-// stack; a norm without a bias before each sub-layer, no bias anywhere, scores that are not divided. The
-// first T5 has relu, and logits from its table of pieces with the states divided by sqrt(C); version 1.1 and
-// what was made of it (Flan) have a gated activation and a matrix of its own for the logits.
+// T5: an encoder and a decoder whose attention knows positions only from a table of distances, one for each
+// stack; a norm without a bias before each sub-layer, no other bias, and scores that are not divided. The
+// first T5 has relu, and logits from its table of tokens with the states divided by sqrt(C). Version 1.1 and
+// its successors (Flan) have a gated activation and a separate matrix for the logits.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -19,7 +19,7 @@ constexpr const char* t5_output = "lm_head.weight";
 constexpr const char* scaled_outputs = "scale_decoder_outputs";
 constexpr const char* tied_name = "tie_word_embeddings";
 
-/// A sub-layer: how it is called here and there, and its number in a block of encoder and decoder.
+/// A sub-layer: its names here and there, and its number in a block of encoder and decoder.
 struct T5SubLayer {
   std::string_view ours, theirs;
   int in_encoder, in_decoder;
@@ -30,7 +30,7 @@ constexpr T5SubLayer t5_sub_layers[] = {
     {"feed_forward.", "DenseReluDense.", 1, 2},
 };
 
-/// A parameter of a sub-layer, and those below each other of which it is made.
+/// A parameter of a sub-layer, and the tensors, one below the other, of which it is made.
 struct T5Tensor {
   std::string_view ours;
   std::string_view theirs[3];
@@ -46,7 +46,7 @@ constexpr T5Tensor t5_names[] = {
     {"down.weight", {"wo"}},
 };
 
-/// `path`: behind the number of the block.
+/// `path` is what follows the number of the block.
 std::vector<std::string> t5_block_tensors(std::string_view path, bool of_decoder) {
   for (const T5SubLayer& layer : t5_sub_layers) {
     const int number = of_decoder ? layer.in_decoder : layer.in_encoder;
@@ -85,8 +85,8 @@ std::string t5_spelling(std::string_view name) {
   return std::string(name);
 }
 
-/// Other names of the table, and a bias that attention over the encoder had in the first files and never
-/// used.
+/// Returns whether it is another name of the table, or a bias that attention over the encoder had in the
+/// first files and never used.
 bool is_t5_buffer(std::string_view name) {
   return name.ends_with(".embed_tokens.weight") || name == t5_output ||
          name.ends_with(".EncDecAttention.relative_attention_bias.weight");
@@ -97,20 +97,20 @@ bool is_of_t5_body(std::string_view name) {
   return (of_stack || name == t5_table) && !is_t5_buffer(name);
 }
 
-/// A file may have the table by the name that one of its users has for it.
+/// A file may name the table after one of its users; this adds the first spelling.
 void amend_t5(TensorSpellings& names) {
   for (const char* user : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
     if (const auto found = names.find(user); found != names.end()) names.emplace(t5_table, found->second);
 }
 
-/// T5Config's. Before version 5 of `transformers` config.json says with tie_word_embeddings alone that states
-/// are not divided.
+/// Adds the defaults of T5Config. Before version 5 of `transformers`, only tie_word_embeddings in config.json
+/// says that states are not divided.
 void complete_t5(json& config) {
   const auto add = [&](const char* name, const json& value) {
     if (config.value(name, json()).is_null()) config[name] = value;
   };
   add("num_decoder_layers", config.value("num_layers", json()));
-  add("n_positions", 512);  // what T5 was trained with; there is no limit
+  add("n_positions", 512);  // the length with which T5 was trained; there is no limit
   add("relative_attention_num_buckets", 32);
   add("relative_attention_max_distance", 128);
   add(scaled_outputs, is_set(config, tied_name, true));

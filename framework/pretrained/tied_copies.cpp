@@ -1,3 +1,4 @@
+// Compares the bytes of tensors that a family writes twice. Read tied_copies.hpp first.
 #include "pretrained/tied_copies.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// In the family's first spelling: a copy and what it is one of.
+/// Returns pairs of a copy and its original, in the family's first spelling.
 Pairs pairs_of(const Family& family, CopiesOf which) {
   if (which == CopiesOf::logits)
     return {{"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
@@ -38,7 +39,7 @@ Pairs pairs_of(const Family& family, CopiesOf which) {
 
 void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which) {
   const Safetensors file(folder / tensors_file);
-  std::map<std::string, std::string> names;  // in the file, by the first spelling
+  std::map<std::string, std::string> names;  // names in the file, by the first spelling
   for (const auto& [name, entry] : file.tensors()) names.emplace(family.first_spelling(name), name);
   for (const auto& [copy, original] : pairs_of(family, which)) {
     const auto one = names.find(copy), other = names.find(original);

@@ -1,6 +1,6 @@
-// Copies of a table in model.safetensors. Where config.json says that logits come from the table of pieces, a
-// file may have the table under two names; with different values nobody knows which one is meant: newer
-// versions of `transformers` take both apart, older ones the table.
+// Checks copies of a table in model.safetensors. If config.json says that logits come from the table of
+// tokens, a file may have the table under two names. With different values the meaning is unclear: newer
+// versions of `transformers` keep the two apart, older ones take the table.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace encore {
 
 enum class CopiesOf : std::uint8_t {
-  table,             ///< embed_tokens and lm_head of models that write texts
+  table,             ///< embed_tokens and lm_head of models that generate
   table_and_output,  ///< likewise, and a matrix of the logits that a T5 may have of its own
   logits,            ///< matrix and bias of a head for masked words
 };
 
-/// Throws Error naming two tensors that should be equal and are not.
+/// Throws Error that names two tensors that should be equal and are not.
 void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which);
 
 }  // namespace encore

@@ -1,7 +1,7 @@
-// TokenizerFiles: how a Hugging Face folder keeps a kind of tokenizer: which files are read, what they say,
-// and how they are written for a tokenizer of ours. Each is one constant (bert_tokenizer.cpp,
-// byte_bpe_files.cpp, sentencepiece_files.cpp), and a Family names the one that it has. Place in the flow:
-// hugging_face_folder.cpp reads, the worker's export writes. Read next: bert_tokenizer.cpp.
+// TokenizerFiles describes how a Hugging Face folder keeps a kind of tokenizer: which files are read, what
+// they say, and how they are written for a tokenizer of ours. Each is one constant (bert_tokenizer.cpp,
+// byte_bpe_files.cpp, sentencepiece_files.cpp), which a Family names. hugging_face_folder.cpp reads, the
+// worker's export writes. Read next: bert_tokenizer.cpp.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@
 
 namespace encore {
 
-/// An option of the tokenizer that is on or off as the folder says.
+/// An option of the tokenizer that is on or off in the folder.
 struct TokenizerFlag {
   std::string option;  ///< "lowercase"
   bool value = false;
-  std::filesystem::path file;  ///< which says so
+  std::filesystem::path file;  ///< the file that says so
   std::string reason;          ///< `do_lower_case = true`, as messages quote it
-  bool may_differ = false;     ///< a custom of use, no part of what the model was trained with
+  bool may_differ = false;     ///< a matter of use, not of what the model was trained with
 };
 
 struct PretrainedTokenizer {
@@ -37,7 +37,7 @@ struct PretrainedTokenizer {
   std::optional<TokenizerFlag> flag = {};
 };
 
-/// An option of the experiment as one file of a folder decides it.
+/// An option of the experiment that one file of a folder decides.
 struct FolderOption {
   std::vector<std::string> path;  ///< {"tokenizer", "strip_accents"}
   Value value;
@@ -60,13 +60,13 @@ struct WrittenTokenizer {
 struct TokenizerFiles {
   const char* type;     ///< of our tokenizer
   const char* missing;  ///< "neither vocab.txt nor tokenizer.json": what a folder without it has
-  bool names_markers;   ///< config.json has the numbers of the pieces that open and end a text
-  /// Those of the folder that are read; none where its tokenizer is not known.
+  bool names_markers;   ///< config.json has the numbers of the tokens at both ends of a text
+  /// Returns the files of the folder that are read; none if its tokenizer is unknown.
   std::vector<std::string> (*in)(const std::filesystem::path& folder);
-  /// Of a folder that has them. Throws Error naming the file where the tokenizer is another one, or cuts
-  /// texts in a way that this program does not.
+  /// Reads the tokenizer of a folder that has these files. Throws Error that names the file if the tokenizer
+  /// is another one, or cuts a text in a way that this program does not.
   PretrainedTokenizer (*read)(const std::filesystem::path& folder);
-  /// The content of each file by its name.
+  /// Returns the content of each file by its name.
   std::map<std::string, std::string> (*written)(const WrittenTokenizer& tokenizer);
 };
 
@@ -75,17 +75,17 @@ extern const TokenizerFiles byte_bpe_files;   ///< of RoBERTa and GPT-2, with me
 extern const TokenizerFiles marian_files;     ///< vocab.json with source.spm and target.spm
 extern const TokenizerFiles t5_files;         ///< spiece.model
 
-/// true, false, or nothing where the member is absent or null. Throws Error naming the file.
+/// Returns true, false, or nothing if the member is absent or null. Throws Error that names the file.
 std::optional<bool> json_flag(const nlohmann::json& object, const char* name,
                               const std::filesystem::path& file);
 
-/// The option of [tokenizer] that names tokens to be found in texts, as plugins/tokenizers/added_tokens.hpp
-/// has it: flags, a blank and the token.
+/// The option of [tokenizer] that names tokens to find in a text, in the form of
+/// plugins/tokenizers/added_tokens.hpp: flags, a blank and the token.
 inline constexpr const char* added_tokens_name = "added_tokens";
 /// Adds them to a tokenizer_config.json.
 void add_tokens_json(const WrittenTokenizer& tokenizer, nlohmann::json& config);
 
-/// Of a file: labels and pieces come from data, and may be anything.
+/// Returns the text of a file. Labels and tokens come from data and may be anything.
 std::string json_file_text(const nlohmann::json& value);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// `transformers` builds the tokenizer of a known class from tokenizer_config.json and its pieces alone, and
-// that of any other from tokenizer.json; where the two files say different things a folder is refused.
+// `transformers` builds the tokenizer of a known class from tokenizer_config.json and its tokens alone, and
+// that of any other from tokenizer.json. A folder whose two files disagree is refused.
 #include "pretrained/tokenizer_settings.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr const char* wordpiece_type = "wordpiece";
 
-/// Classes that cut as that of the family does.
+/// Returns the classes that cut as that of the family does.
 std::vector<std::string> classes_of(const std::string& model_type) {
   if (model_type == "bert" || model_type == "distilbert") return {"BertTokenizer", "DistilBertTokenizer"};
   if (model_type == "roberta") return {"RobertaTokenizer"};
@@ -30,7 +30,7 @@ std::vector<std::string> classes_of(const std::string& model_type) {
   return {model_type == "marian" ? "MarianTokenizer" : "T5Tokenizer"};
 }
 
-/// Classes that take everything from tokenizer.json.
+/// The classes that take everything from tokenizer.json.
 constexpr const char* whole_classes[] = {"PreTrainedTokenizerFast", "TokenizersBackend"};
 
 const json& member_of(const json& object, const char* name) {
@@ -44,7 +44,7 @@ std::string type_of(const json& part) {
   return type.is_string() ? type.get<std::string>() : std::string();
 }
 
-/// Checks and settings of one folder.
+/// Checks one folder and collects its settings.
 class Settings {
  public:
   Settings(const HuggingFaceFolder& folder, const TokenizerJson& files)
@@ -68,7 +68,8 @@ class Settings {
   bool is_whole_file() const { return !files_.whole.empty(); }
   std::string place(const char* file) const { return files_.file(file).string() + ": "; }
 
-  /// Whether the class takes all from tokenizer.json. Throws Error for a class that cuts otherwise.
+  /// Returns whether the class takes everything from tokenizer.json. Throws Error for a class that cuts
+  /// otherwise.
   bool has_whole_class() const {
     const char* file = tokenizer_config_file;
     const json* named = &member_of(files_.config, "tokenizer_class");
@@ -79,7 +80,7 @@ class Settings {
     }
     if (named->is_null()) return false;
     const std::string name = named->is_string() ? named->get<std::string>() : named->dump();
-    const bool takes_whole = folder_.tokenizer.type != unigram_tokenizer;  // else its model alone counts
+    const bool takes_whole = folder_.tokenizer.type != unigram_tokenizer;  // else only its model counts
     const bool is_whole = takes_whole && std::ranges::find(whole_classes, name) != std::end(whole_classes);
     if (is_whole && is_whole_file()) return true;
     std::vector<std::string> classes = classes_of(folder_.config.model_type);
@@ -96,7 +97,7 @@ class Settings {
   }
 
   void require_marker(const char* name, const std::string& piece, const char* usual) const {
-    // Where tokenizer_config.json lists no added tokens, special_tokens_map.json is read after it.
+    // If tokenizer_config.json lists no added tokens, special_tokens_map.json is read after it.
     const bool is_in_map = !member_of(files_.config, "added_tokens_decoder").is_object() &&
                            !member_of(files_.specials, name).is_null();
     const json& said = member_of(is_in_map ? files_.specials : files_.config, name);
@@ -109,7 +110,7 @@ class Settings {
                 ", but this tokenizer has \"" + piece + "\" for it");
   }
 
-  /// That each marker is the piece that has its role here.
+  /// Requires that each marker is the token that has its role here.
   void require_markers() const {
     if (folder_.tokenizer.type == wordpiece_type) {
       require_marker("unk_token", roles_.unknown, "[UNK]");
@@ -182,7 +183,7 @@ class Settings {
            whole_ ? "handle_chinese_chars" : "tokenize_chinese_chars", cleaning.chinese);
   }
 
-  /// Where nothing is said, the file that the class follows from.
+  /// If no file sets the option, names the file from which the class follows.
   void name_source(FolderOption& option) const {
     const std::optional<TokenizerFlag>& flag = folder_.tokenizer.flag;
     if (whole_ || !flag || flag->option != option.path.back() ||
@@ -217,7 +218,7 @@ class Settings {
     require_same_pieces(member_of(model, "vocab"));
   }
 
-  /// tokenizer.json beside the file that the pieces are read from.
+  /// Requires that a tokenizer.json has the same tokens as the file from which they are read.
   void require_same_pieces(const json& vocab) const {
     if (folder_.tokenizer.vocabulary.filename() == tokenizer_file || !vocab.is_object()) return;
     const std::span<const std::string> pieces = files_.pieces();
@@ -266,9 +267,9 @@ class Settings {
     name_source(options_.back());
   }
 
-  // --- markers around texts ---
+  // --- markers around a text ---
 
-  /// {"[CLS]", "A", "B/1"}: markers and texts, with the number of the segment where it is not 0.
+  /// Returns {"[CLS]", "A", "B/1"}: markers and inputs, with the number of the segment if it is not 0.
   static std::vector<std::string> template_of(const json& list) {
     std::vector<std::string> parts;
     for (const json& part : list.is_array() ? list : json::array())
@@ -289,7 +290,7 @@ class Settings {
     }
   }
 
-  /// `shorter`: the processor that does the same as the templates `one` and `two`.
+  /// `shorter` is the processor that does the same as the templates `one` and `two`.
   void require_post_processor(const std::vector<std::string>& one, const std::vector<std::string>& two,
                               const std::string& shorter) const {
     const json& ends = member_of(files_.whole, "post_processor");
@@ -336,7 +337,7 @@ std::optional<std::int64_t> TokenizerJson::number_of(const std::string& piece) c
   return found - pieces().begin();
 }
 
-/// As the tokenizers choose them (PieceTable in plugins/tokenizers/vocabulary.hpp).
+/// Chooses them like the tokenizers do (PieceTable in plugins/tokenizers/vocabulary.hpp).
 RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files) {
   const auto has = [&](const char* piece) { return files.number_of(piece).has_value(); };
   const auto if_there = [&](const char* piece) { return has(piece) ? std::string(piece) : std::string(); };

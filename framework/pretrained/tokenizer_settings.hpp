@@ -1,7 +1,7 @@
-// TokenizerSettings: what the files of a folder say about its tokenizer beyond its pieces, checked against
-// what our tokenizers compute: its class, how texts are normalized and cut, its markers, and its added
-// tokens. Place in the flow: folder_settings.cpp calls it before a run is planned. A run that was planned has
-// what follows from it as options, and is not checked again.
+// TokenizerSettings is what the files of a folder say about its tokenizer beyond its tokens, checked against
+// what our tokenizers compute: its class, how a text is normalized and cut, its markers, and its added
+// tokens. folder_settings.cpp calls it before a run is planned. A planned run has the results as options and
+// is not checked again.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace encore {
 /// Our tokenizer of SentencePiece.
 inline constexpr const char* unigram_tokenizer = "unigram";
 
-/// The files of a tokenizer as JSON; empty objects where a file is missing.
+/// The files of a tokenizer as JSON; empty objects if a file is missing.
 struct TokenizerJson {
   std::filesystem::path folder;
   nlohmann::json config;           ///< tokenizer_config.json
@@ -30,21 +30,21 @@ struct TokenizerJson {
 
   std::filesystem::path file(const char* name) const { return folder / name; }
   std::span<const std::string> pieces() const;
-  /// The number of a piece; nothing where the vocabulary does not have it.
+  /// Returns the number of a token, or nothing if the vocabulary does not have it.
   std::optional<std::int64_t> number_of(const std::string& piece) const;
 };
 
-/// The pieces with a role: "[CLS]"; "" where the tokenizer has none.
+/// The tokens with a role: "[CLS]"; "" if the tokenizer has none.
 struct RolePieces {
   std::string padding, unknown, start, end, separator, mask;
 };
 RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files);
 
-/// Throws Error naming file and member where the tokenizer is another one than ours, or its files disagree.
+/// Throws Error that names file and member if the tokenizer is not one of ours, or its files disagree.
 std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, const TokenizerJson& files);
 
-/// The option added_tokens, where the folder has tokens that our tokenizer does not find by itself; nothing
-/// where it has none. Throws Error where a token has no row in the table of pieces, or cannot be found here.
+/// Returns the option added_tokens if the folder has tokens that our tokenizer does not find by itself,
+/// otherwise nothing. Throws Error if a token has no row in the table of tokens, or cannot be found here.
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
                                                 const RolePieces& roles);
 

@@ -1,3 +1,5 @@
+// Writes and parses the progress line. Read answer_progress.hpp first. Both programs come from one build, so
+// the form may change.
 #include "record/answer_progress.hpp"
 
 #include <nlohmann/json.hpp>
@@ -7,7 +9,7 @@
 namespace encore {
 
 namespace {
-/// The name that no answer has at its beginning.
+/// No answer begins with this name.
 constexpr std::string_view opening = "{\"at_work\":";
 }  // namespace
 

@@ -1,5 +1,5 @@
-// AnswerProgress: how far a worker is with an answer, as a line of JSON that it writes before the answer.
-// Place in the flow: the worker's verbs -> here -> app/worker_answer.hpp, which shows it.
+// AnswerProgress is a worker's progress with an answer, as a line of JSON that it writes before the answer.
+// The worker's verbs write it; app/worker_answer.hpp shows it.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace encore {
 
-/// "scored 300 of 1000 sequences"
+/// Holds one progress report: "scored 300 of 1000 sequences".
 struct AnswerProgress {
   std::string what, unit;  ///< "scored", "sequences"
   std::size_t done = 0, all = 0;
 
-  /// Without a line end.
+  /// Returns the line without a line end.
   std::string line() const;
-  /// Nothing where the line is something else, such as the answer.
+  /// Returns nothing if the line is something else, such as the answer.
   static std::optional<AnswerProgress> parse(std::string_view line);
   bool operator==(const AnswerProgress&) const = default;
 };

@@ -1,4 +1,4 @@
-// The JSON of attention.hpp, written and read in one place.
+// Writes and reads the JSON of attention.hpp in one place.
 #include "record/attention.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The double with the fewest digits that is this float32: 0.1, not 0.10000000149011612.
+/// Returns the double with the fewest digits that is this float32: 0.1, not 0.10000000149011612.
 double shortest(float value) {
   char text[32];
   const auto end = std::to_chars(std::begin(text), std::end(text), value).ptr;
@@ -50,7 +50,7 @@ std::vector<AttentionPiece> pieces_from(const ordered_json& list) {
   return pieces;
 }
 
-/// Rows of numbers, as a reader of the JSON wants them.
+/// Returns the weights as rows of numbers, as a reader of the JSON needs them.
 ordered_json weights_json(const std::vector<float>& weights, std::size_t width) {
   ordered_json rows = ordered_json::array();
   for (std::size_t first = 0; first + width <= weights.size() && width > 0; first += width) {

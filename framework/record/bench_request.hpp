@@ -1,5 +1,5 @@
-// BenchRequest: what a worker is to measure; the file bench.json in the folder of a measurement. The control
-// program writes it (runner/bench_run.hpp), `encore-worker bench` reads it and answers in a spool beside it:
+// BenchRequest says what a worker measures: the file bench.json in the folder of a measurement.
+// runner/bench_run.hpp writes it, `encore-worker bench` reads it and answers in a spool beside it:
 //   bench_started  {host, build, threads, ..., machine: {facts}, cases: [{name, environment, facts}]}
 //   bench_round    {round, warm_up, machine: {quantity: seconds}, cases: {name: {quantity: seconds}}}
 //   finished       {state, reason}
@@ -19,14 +19,14 @@ namespace encore {
 /// One configuration of a training step.
 struct BenchCaseRequest {
   std::string name;             ///< unique within the request
-  std::int64_t length = 0;      ///< every sequence has so many tokens; 0: as the training set has them
+  std::int64_t length = 0;      ///< tokens of every sequence; 0: as in the training set
   Specification specification;  ///< batch size and precision are the experiment's own options
 };
 
 struct BenchRequest {
-  std::int64_t rounds = 10;                     ///< measured ones, behind the warm-up
+  std::int64_t rounds = 10;                     ///< that are measured, after the warm-up
   std::int64_t batches = 4;                     ///< of each case; the same in every round
-  bool order_cost = false;                      ///< also time what no fixed order would cost
+  bool order_cost = false;                      ///< also time steps without a fixed order of sums
   std::vector<std::string> machine_precisions;  ///< of the matrix products of the machine
   std::vector<std::int64_t> machine_sizes;      ///< of their square matrices
   std::vector<BenchCaseRequest> cases;          ///< none: the machine alone
@@ -34,7 +34,7 @@ struct BenchRequest {
   nlohmann::json to_json() const;
   static BenchRequest from_json(const nlohmann::json& json);
   void save(const std::filesystem::path& folder) const;
-  /// Throws Error naming the file and what is wrong with it.
+  /// Throws Error that names the file and what is wrong with it.
   static BenchRequest load(const std::filesystem::path& folder);
 };
 

@@ -1,4 +1,5 @@
-// Two rules: Ties::first is that of runs whose specification names none; they resume and verify by it.
+// Applies one of two rules. Ties::first is that of runs whose specification names none; they resume and
+// verify by it.
 #include "record/best_checkpoint.hpp"
 
 #include <cmath>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr double no_loss = std::numeric_limits<double>::infinity();
 
-/// 1 where `value` is better than `best`, 0 where the two are equal, else -1.
+/// Returns 1 if `value` is better than `best`, 0 if both are equal, else -1.
 int compare(const std::optional<double>& value, const std::optional<double>& best, bool maximize) {
   if (!value || !best) return (value ? 1 : 0) - (best ? 1 : 0);
   if (*value == *best) return 0;

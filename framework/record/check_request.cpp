@@ -15,7 +15,7 @@ nlohmann::json files_of(const Specification& specification) {
   return files;
 }
 
-/// The dotted keys of the options in a table, or in one below it, that have their defaults.
+/// Returns the dotted keys of the options of a table, or of one below it, that have their defaults.
 nlohmann::json defaults_of(const Origins& origins, const std::string& table) {
   nlohmann::json keys = nlohmann::json::array();
   const std::string prefix = table + ".";

@@ -1,4 +1,4 @@
-// Names of checkpoint files, the search for the newest whole one, and the removal of old ones.
+// Names checkpoint files, finds the newest valid one, and removes old ones.
 #include "record/checkpoint.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::optional<std::int64_t> step_of(std::string_view file_name) {
   return failure == std::errc() && stop == end && step >= 0 ? std::optional(step) : std::nullopt;
 }
 
-/// The names in a folder; none when there is no such folder.
+/// Returns the names in a folder; none if there is no such folder.
 std::vector<std::string> list_folder(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code failure;
@@ -80,7 +80,7 @@ SavedFile save_checkpoint(const std::filesystem::path& run_folder, std::int64_t 
                           const std::function<void()>& before_rename) {
   const std::filesystem::path folder = run_folder / folder_name;
   std::error_code failure;
-  std::filesystem::create_directory(folder, failure);  // not the run's folder, which may be gone on purpose
+  std::filesystem::create_directory(folder, failure);  // not the run's folder, which a user may have removed
   if (failure) throw Error(system_message("make the folder", folder, failure.value()));
   return save_safetensors(run_folder / checkpoint_path(step), tensors, metadata, before_rename);
 }

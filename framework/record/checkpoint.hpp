@@ -1,5 +1,5 @@
-// Checkpoints: where they lie in the run folder, which one to go on from, which ones may go.
-// The content is the trainer's; here are names, the walk back over damaged files, and retention.
+// Handles checkpoints in the run folder: their names, the one to resume from, and which ones may be removed.
+// It walks back over damaged files. The trainer writes and reads their content.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// "checkpoints/step-00000123.safetensors", relative to the run folder.
+/// Returns "checkpoints/step-00000123.safetensors", relative to the run folder.
 std::string checkpoint_path(std::int64_t step);
 
 struct CheckpointFile {
@@ -23,7 +23,7 @@ struct CheckpointFile {
   std::string path;  ///< relative to the run folder
 };
 
-/// Every finished checkpoint file in the folder, by rising step.
+/// Returns every finished checkpoint file in the folder, by rising step.
 std::vector<CheckpointFile> list_checkpoints(const std::filesystem::path& run_folder);
 
 /// Writes checkpoint_path(step), atomically and durably. `before_rename` is where the lease is checked.
@@ -31,7 +31,7 @@ SavedFile save_checkpoint(const std::filesystem::path& run_folder, std::int64_t 
                           const std::vector<TensorSlice>& tensors, const TensorMetadata& metadata,
                           const std::function<void()>& before_rename = {});
 
-/// SHA-256 by path, as the events Saved in the folder's spools say; a later record replaces an earlier
+/// Returns SHA-256 by path, from the events Saved in the folder's spools. A later record replaces an earlier
 /// one.
 std::map<std::string, std::string> recorded_checkpoints(const std::filesystem::path& run_folder);
 
@@ -40,37 +40,37 @@ struct FoundCheckpoint {
   Safetensors tensors;
 };
 
-/// What was passed over on the way to a valid checkpoint.
+/// A checkpoint that was skipped on the way to a valid one.
 struct DamagedCheckpoint {
   CheckpointFile file;
   std::string reason;
 };
 
-/// The checkpoint with the highest step that is whole: with the recorded SHA-256 where one is known, of sound
-/// structure otherwise. `acceptable`, if given, throws Error for a checkpoint that is whole but of no use
-/// (another question, say), which then counts as damaged.
+/// Returns the valid checkpoint with the highest step: its SHA-256 is the recorded one if there is one,
+/// otherwise its structure is sound. `acceptable`, if given, throws Error for a checkpoint that is valid but
+/// of no use (such as one of another question), which then counts as damaged.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::filesystem::path& run_folder, std::vector<DamagedCheckpoint>* damaged = nullptr,
     const std::function<void(const Safetensors&)>& acceptable = {});
 
-/// Opens one checkpoint (the best one, say), with the same checks. Throws Error.
+/// Opens one checkpoint, such as the best one, with the same checks. Throws Error.
 Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_t step);
 
-/// The format that a checkpoint's metadata name.
+/// The format name in a checkpoint's metadata.
 inline constexpr const char* checkpoint_format = "encore checkpoint 1";
 
-/// In a checkpoint's metadata: what the task chose by these parameters on the development set (Task::tune),
-/// where it was asked at this step and chose something.
+/// The key of a checkpoint's metadata for what the task chose by these parameters on the development set
+/// (Task::tune), if it was asked at this step and chose something.
 inline constexpr const char* tuned_key = "tuned";
-/// "" where there is none.
+/// Returns "" if there is none.
 std::string tuned_in(const Safetensors& file);
 
-/// Throws Error where the file is no checkpoint, or one of a run with another question.
+/// Throws Error if the file is not a checkpoint, or belongs to a run with another question.
 void require_checkpoint_of(const Safetensors& file, const std::string& question);
 
-/// Removes every checkpoint whose step is not in `keep`, and what unfinished writes left; returns the steps
-/// removed. To be called after the newer checkpoint was recorded and the spool synced: before that the older
-/// is the only proof.
+/// Removes every checkpoint whose step is not in `keep`, and the leftovers of unfinished writes. Returns the
+/// removed steps. Call it after the newer checkpoint was recorded and the spool synced: before that the older
+/// one is the only proof.
 std::vector<std::int64_t> prune_checkpoints(const std::filesystem::path& run_folder,
                                             const std::set<std::int64_t>& keep);
 

@@ -16,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Keeps SIGPIPE from this thread: a library may not change what the signal does in the whole process.
+/// Blocks SIGPIPE in this thread. A library must not change what the signal does in the whole process.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() {
@@ -90,7 +90,7 @@ bool ControlWriter::send(ControlCommand command) {
   if (!pipe_) return false;
   const WithoutPipeSignal guard;
   const std::string line = std::string(name_of(command)) + "\n";
-  // Shorter than PIPE_BUF: goes out whole or not at all.
+  // The line is shorter than PIPE_BUF, so it is written as a whole or not at all.
   ssize_t count = 0;
   do count = ::write(pipe_.get(), line.data(), line.size());
   while (count < 0 && errno == EINTR);

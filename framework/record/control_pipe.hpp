@@ -1,5 +1,5 @@
-// The control pipe: `exp` tells a worker what to do, one line per command; its closing tells that `exp` is
-// gone.
+// The control pipe carries the commands of `exp` to a worker, one per line. When it closes, `exp` is gone.
+// runner/ writes it; the trainer polls it once per step.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@ namespace encore {
 
 enum class ControlCommand {
   stop,        ///< checkpoint and end, resumable
-  checkpoint,  ///< write one now, go on
-  prune,       ///< end for good, this run is not worth going on with
-  measure,     ///< to a bench: the next round
+  checkpoint,  ///< write one now and continue
+  prune,       ///< end for good: this run is not worth more training
+  measure,     ///< for a bench: start the next round
 };
 
 /// "stop", "checkpoint", "prune", "measure"
 const char* name_of(ControlCommand command);
 std::optional<ControlCommand> control_command_from(std::string_view name);
 
-/// The worker's end. Poll it once per step: one system call, never waits.
+/// The worker's end. Poll it once per step: one system call, which never waits.
 class ControlReader {
  public:
-  /// Takes the descriptor over and makes it non-blocking.
+  /// Takes ownership of the descriptor and makes it non-blocking.
   explicit ControlReader(int descriptor);
-  /// The next command, or nothing. Lines that are no command are passed over: a newer `exp` may know more.
+  /// Returns the next command, or nothing. Skips unknown lines, since a newer `exp` may know more commands.
   std::optional<ControlCommand> poll();
-  /// True once the other end is closed and every command was polled.
+  /// Returns true once the other end is closed and every command was polled.
   bool parent_gone() const { return closed_ && pending_.find('\n') == std::string::npos; }
 
  private:
@@ -42,7 +42,7 @@ class ControlWriter {
  public:
   ControlWriter() = default;
   explicit ControlWriter(int descriptor) : pipe_(descriptor) {}
-  /// False when the worker is gone. Never raises SIGPIPE.
+  /// Returns false when the worker is gone. Never raises SIGPIPE.
   bool send(ControlCommand command);
   void close() { pipe_.close(); }
   int descriptor() const { return pipe_.get(); }
@@ -51,7 +51,7 @@ class ControlWriter {
   FileDescriptor pipe_;
 };
 
-/// Both ends of a new pipe, closed on exec; the runner clears that flag on the reading end in the child.
+/// Both ends of a new pipe, closed on exec. The runner clears that flag on the reading end in the child.
 struct ControlPipe {
   FileDescriptor reading;
   FileDescriptor writing;

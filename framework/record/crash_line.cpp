@@ -1,5 +1,5 @@
-// See crash_line.hpp. The handler calls nothing but write, sigaction, raise, pause and copies of memory, all
-// of which may be called in a signal handler.
+// Installs the handler that writes the crash line. Read crash_line.hpp first. The handler calls only write,
+// sigaction, raise, pause and memory copies, all of which are allowed in a signal handler.
 #include "record/crash_line.hpp"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ Caught caught[] = {{SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}},   {SIGFPE, 
                    {SIGILL, "SIGILL", {}},   {SIGABRT, "SIGABRT", {}}, {SIGQUIT, "SIGQUIT", {}}};
 std::atomic_flag written = ATOMIC_FLAG_INIT;
 
-/// A line of bounded length, put together without any allocation.
+/// Builds a line of bounded length without any allocation.
 class LineBuffer {
  public:
   void add(std::string_view text) {
@@ -56,7 +56,7 @@ class LineBuffer {
 };
 
 void write_crash_line(int signal, siginfo_t* info, void*) {
-  // Where two threads crash at once the first one writes, and ends the process.
+  // If two threads crash at once, the first one writes and ends the process.
   while (written.test_and_set()) ::pause();
   const char* work = detail::current_work.load(std::memory_order_relaxed);
   LineBuffer line;
@@ -69,12 +69,12 @@ void write_crash_line(int signal, siginfo_t* info, void*) {
     line.write();
     ::sigaction(signal, &each.before, nullptr);
   }
-  // The faulting instruction runs again and meets what was installed before; a signal that was sent is sent
-  // again, and arrives when this handler returns.
+  // The faulting instruction runs again and meets the handler that was installed before. A signal that was
+  // sent is sent again, and arrives when this handler returns.
   if (info->si_code <= 0) ::raise(signal);
 }
 
-/// Memory of one thread's signal stack; a thread that ends takes it out of use.
+/// Holds the memory of one thread's signal stack. A thread that ends takes it out of use.
 class SignalStack {
  public:
   SignalStack() : memory_(std::malloc(signal_stack_bytes)) {
@@ -132,7 +132,7 @@ std::optional<CrashLine> find_crash_line(std::string_view text) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = text.substr(at, end - at);
     at = end + 1;
-    // What the worker printed before may lack its end of line.
+    // The worker's earlier output may lack its end of line.
     const std::size_t begin = line.rfind(prefix);
     if (begin == std::string_view::npos) continue;
     line.remove_prefix(begin + prefix.size());

@@ -1,7 +1,7 @@
-// The crash line: the last line of a worker that a signal ends, with the work it was doing, so that a crash
-// names the layer and the plugin's file. Place in the flow: whoever calls a plugin says so with CurrentWork;
-// the worker's main installs the handlers; the line goes to standard error, where the control program finds
-// it (find_crash_line) or the user reads it.
+// The crash line is the last line of a worker that a signal ends. It says what the worker was doing, so that
+// a crash names the layer and the plugin's file. Code that calls a plugin announces it with CurrentWork; the
+// worker's main installs the handlers; the line goes to standard error, where the control program finds it
+// (find_crash_line) or the user reads it.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ inline std::atomic<const char*> current_work{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads it");
 }  // namespace detail
 
-/// What this process does as long as the object lives, for the crash line. Two stores of a pointer, and no
-/// more: the text outlives the object. They nest. Of the thread that trains only.
+/// Announces what this process does, for the crash line, while the object lives. It costs two stores of a
+/// pointer. The text must outlive the object. Objects nest. Only the training thread may make them.
 class CurrentWork {
  public:
   explicit CurrentWork(const char* text)
@@ -30,17 +30,17 @@ class CurrentWork {
   const char* before_;
 };
 
-/// `forward of encoder.0.attention, layer "highway" of plugin /p/my_layers.so`, the text of a CurrentWork:
-/// what is done to which part of the model (may be empty), and who offers it.
+/// Returns `forward of encoder.0.attention, layer "highway" of plugin /p/my_layers.so`, the text of a
+/// CurrentWork: what is done to which part of the model (may be empty), and who offers it.
 std::string work_text(std::string_view what, std::string_view path, std::string_view owner);
-/// `layer "highway" of plugin /p/my_layers.so`
+/// Returns `layer "highway" of plugin /p/my_layers.so`.
 std::string owner_text(std::string_view kind, std::string_view type, std::string_view file);
 
-/// From here on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, and SIGQUIT, by which the control program ends a
-/// silent worker, first write the crash line to standard error; what happened before on that signal follows.
+/// Makes SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, and SIGQUIT, by which the control program ends a silent
+/// worker, write the crash line to standard error first. The previous action of the signal follows.
 void install_crash_handlers();
-/// A stack for the handler of the calling thread, so that it also runs where that thread's own stack is used
-/// up. Each thread needs one; install_crash_handlers makes that of its caller.
+/// Gives the calling thread a stack for the handler, so that it runs even if the thread's own stack is used
+/// up. Each thread needs one; install_crash_handlers() makes that of its caller.
 void add_signal_stack();
 
 /// A crash line that was found.
@@ -49,7 +49,7 @@ struct CrashLine {
   std::string plugin;  ///< file of the plugin whose code ran, or empty
 };
 
-/// The last one in what a worker wrote to its standard error.
+/// Returns the last crash line in what a worker wrote to its standard error.
 std::optional<CrashLine> find_crash_line(std::string_view text);
 
 }  // namespace encore

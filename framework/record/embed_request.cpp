@@ -1,4 +1,4 @@
-// The request as one JSON object, written by exp and parsed by the worker.
+// Converts the request to and from one JSON object, which exp writes and the worker parses.
 #include "record/embed_request.hpp"
 
 #include <encore/error.hpp>

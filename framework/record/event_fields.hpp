@@ -1,6 +1,6 @@
-// The fields of every event and of what lies within: each list serves the writer and the reader, so that a
-// field has one name. Also the names of enumerations, and a form that earlier versions wrote.
-// Place in the flow: events.hpp has the structs; events.cpp turns them into JSON by these lists, and back.
+// Lists the fields of every event and its parts. Each list serves the writer and the reader, so that a field
+// has one name. Here are also the names of enumerations, and a form that earlier versions wrote. events.hpp
+// has the structs; events.cpp turns them into JSON by these lists, and back.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace encore::event_fields {
 
 // --- enumerations ---
 
-/// The names of an enumeration with three values.
+/// Returns the names of an enumeration with three values.
 template <class Enum>
 using EnumNames = std::array<std::pair<Enum, const char*>, 3>;
 
@@ -37,7 +37,7 @@ constexpr const auto& names_of(Ending) {
   return ending_names;
 }
 
-/// "unknown" for a number that is none of its values.
+/// Returns "unknown" for a number without a name.
 template <class Enum>
 const char* name_in(Enum value) {
   for (const auto& [known, name] : names_of(value))
@@ -47,11 +47,11 @@ const char* name_in(Enum value) {
 
 // --- the fields ---
 
-/// `Struct`, constant where it is written.
+/// `Struct`, as a constant when it is written.
 template <class T, class Struct>
 concept A = std::same_as<std::remove_const_t<T>, Struct>;
 
-// `field` for what every version has written, `field.optional` for what came later or may be empty.
+// Use `field` for what every version has written, `field.optional` for later fields and empty ones.
 
 void list(auto& field, A<PluginUse> auto& plugin) {
   field("name", plugin.name);
@@ -188,10 +188,10 @@ void list(auto& field, A<BenchFacts> auto& event) {
   field("peak_bytes", event.peak_bytes);
 }
 
-// --- forms that are read and no longer written ---
+// --- old forms, which are read but no longer written ---
 
-/// Facts of a set as they were written before tasks counted for themselves: labels {"words": {...}, "unseen":
-/// n}, and what was cut in members of their own.
+/// Converts facts of a set that were written before tasks counted for themselves: labels {"words": {...},
+/// "unseen": n}, and counts of cut examples in members of their own.
 inline nlohmann::json renewed(nlohmann::json set) {
   const auto labels = set.find("labels");
   const bool old_labels = labels != set.end() && labels->is_object() && labels->contains("words") &&

@@ -1,5 +1,5 @@
-// Events to JSON and back, by the lists of their fields (event_fields.hpp): values of every type are written
-// and read here, without knowledge of any event.
+// Writes events as JSON and reads them back, by the lists of their fields (event_fields.hpp). This file
+// handles values of every type and knows no event.
 #include "record/events.hpp"
 
 #include <concepts>
@@ -106,7 +106,7 @@ json object_of(const Struct& value) {
 
 // --- reading ---
 
-/// `"data.train.examples" is missing`
+/// Reports a missing or wrong field: `"data.train.examples" is missing`.
 class FieldError : public Error {
  public:
   using Error::Error;
@@ -139,7 +139,7 @@ void read(const json& from, const std::string& place, std::int64_t& value) {
     refuse(place, from, "a whole number");
   value = from.get<std::int64_t>();
 }
-/// null is what is written for a number that is not finite.
+/// A number that is not finite is written as null.
 void read(const json& from, const std::string& place, double& value) {
   if (!from.is_number() && !from.is_null()) refuse(place, from, "a number");
   value = from.is_null() ? std::numeric_limits<double>::quiet_NaN() : from.get<double>();
@@ -222,7 +222,7 @@ void read_object(const json& object, const std::string& place, Struct& value) {
   }
 }
 
-/// The event of this type; none of a type that is not known.
+/// Returns the event of this type, or nothing for an unknown type.
 template <std::size_t number = 0>
 std::optional<Event> event_from(const std::string& type, const json& object) {
   if constexpr (number == std::variant_size_v<Event>) {

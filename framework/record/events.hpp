@@ -1,7 +1,7 @@
-// Events: what a worker reports, one struct for each kind, and the only vocabulary for it on both sides.
-// Place in the flow: the trainer makes them, SpoolWriter (spool.hpp) writes them, a reader gets them back
-// (SpoolRecord::event) for the database and for the screen. Under which names the fields are written as JSON
-// stands in event_fields.hpp and nowhere else.
+// Events are what a worker reports, one struct for each kind; both sides use only these. The
+// trainer makes them, SpoolWriter (spool.hpp) writes them, a reader gets them back
+// (SpoolRecord::event) for the database and for the screen. Only event_fields.hpp has the names of
+// their fields in JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ struct JsonText {
   std::string text = {};
 
   JsonText() = default;
-  /// Of a text that is not UTF-8 the invalid bytes are replaced.
+  /// Replaces invalid bytes of a text that is not UTF-8.
   explicit JsonText(const nlohmann::json& value);
-  /// null where nothing was reported.
+  /// Returns null if nothing was reported.
   nlohmann::json value() const;
   bool operator==(const JsonText&) const = default;
 };
 
-/// A measured value, named `split/measure`: {"dev/f1", 0.83}. Fractions are in [0, 1]. Of a value that is not
-/// finite an event keeps only that it is none (NaN); a point keeps all of it.
+/// A measured value, named `split/measure`: {"dev/f1", 0.83}. Fractions are in [0, 1]. An event keeps a value
+/// that is not finite as NaN only; a point keeps it exactly.
 struct MeasuredValue {
   std::string name;
   double value = 0.0;
@@ -49,7 +49,7 @@ struct PluginUse {
   bool operator==(const PluginUse&) const = default;
 };
 
-/// Parameters of one part of the model: "embedding", "encoder", "head".
+/// The parameters of one part of the model: "embedding", "encoder", "head".
 struct PartSize {
   std::string part;
   std::int64_t parameters = 0;
@@ -63,7 +63,7 @@ struct LengthHistogram {
   bool operator==(const LengthHistogram&) const = default;
 };
 
-/// What was counted while a set was read: {"cut words", 41}.
+/// A count from reading a set: {"cut words", 41}.
 struct NamedCount {
   std::string name;
   std::int64_t value = 0;
@@ -82,7 +82,7 @@ struct SetFacts {
   bool operator==(const SetFacts&) const = default;
 };
 
-/// Data and model are there, training begins: what describes a run from the database alone. Optional members
+/// Data and model are ready and training begins. It describes a run from the database alone. Optional members
 /// are those that a worker of an earlier version did not report.
 struct Started {
   static constexpr const char* type = "started";
@@ -112,8 +112,8 @@ struct Logged {
   bool operator==(const Logged&) const = default;
 };
 
-/// The state of training a few times a second, which a live line shows, and once more before the end of an
-/// attempt: how far the run is trained.
+/// The state of training a few times a second, for the live line, and once more before the end of an attempt,
+/// to say how far the run is trained.
 struct Progressed {
   static constexpr const char* type = "progress";
   std::int64_t step = 0;         ///< from 1
@@ -125,12 +125,12 @@ struct Progressed {
   double eta_seconds = 0.0;
   double step_seconds = 0.0;    ///< of a usual step; 0: not reported
   double longest_pause = 0.0;   ///< seconds between two steps until now; 0: not reported
-  std::string activity = {};    ///< what it is at between two steps, such as "scoring dev"; empty: steps
+  std::string activity = {};    ///< the activity between two steps, such as "scoring dev"; empty: steps
   double activity_share = 0.0;  ///< of that, from 0 to 1
   bool operator==(const Progressed&) const = default;
 };
 
-/// A score of dev or test. The values are there as points too.
+/// A score of dev or test. The values are points too.
 struct Evaluated {
   static constexpr const char* type = "measured";
   std::int64_t step = 0;
@@ -145,15 +145,15 @@ struct Digested {
   std::int64_t step = 0;
   std::string scope;
   std::string sha256;
-  /// The first 16 digits of the SHA-256 of each tensor, by path, for the first steps: they name what differs,
-  /// the block's digest decides that something does.
+  /// The first 16 digits of the SHA-256 of each tensor, by path, for the first steps. They name the tensors
+  /// that differ; the block's digest decides whether anything does.
   std::map<std::string, std::string> tensors = {};
   bool operator==(const Digested&) const = default;
 };
 
 enum class CheckpointKind : std::uint8_t { last, best };
 
-/// A checkpoint has its name.
+/// A checkpoint was renamed to its final name.
 struct Saved {
   static constexpr const char* type = "checkpoint";
   std::int64_t step = 0;
@@ -181,11 +181,11 @@ struct Concluded {
   bool operator==(const Concluded&) const = default;
 };
 
-/// How an attempt ended.
+/// Says how an attempt ended.
 enum class Ending : std::uint8_t {
   completed,    ///< everything done, test set scored
   interrupted,  ///< the run can be resumed from its last checkpoint
-  failed,       ///< wrong: resumed it would fail again
+  failed,       ///< by an error: resumed, it would fail again
 };
 
 /// The last event of an attempt.
@@ -194,17 +194,17 @@ struct Ended {
   Ending ending = Ending::completed;
   std::string reason = {};
   std::optional<std::int64_t> step = {};  ///< the last one trained; none before the first
-  /// Epochs done, where it was asked to end after so many (a rung of a search), and only there.
+  /// Epochs done, if the attempt was asked to end after N epochs (a rung of a search).
   std::optional<std::int64_t> epochs = {};
   bool operator==(const Ended&) const = default;
 };
 
 // --- exp bench ---
 
-/// Seconds by quantity.
+/// Maps a quantity to its seconds.
 using Samples = std::map<std::string, double>;
 
-/// The cases are prepared, measuring begins.
+/// The cases are prepared and measuring begins.
 struct BenchStarted {
   static constexpr const char* type = "bench_started";
   JsonText host = {}, build = {}, numeric_environment = {};
@@ -227,7 +227,7 @@ struct BenchCaseFacts {
   bool operator==(const BenchCaseFacts&) const = default;
 };
 
-/// What is known without a clock.
+/// Facts that need no clock.
 struct BenchFacts {
   static constexpr const char* type = "bench_facts";
   JsonText machine;
@@ -243,26 +243,26 @@ const char* name_of(LogLevel level);
 const char* name_of(CheckpointKind kind);
 const char* name_of(Ending ending);
 
-/// The event as one JSON object with its type and time (seconds since 1970). A number that is not finite
-/// becomes null, and invalid bytes of a text are replaced: neither stops a run.
+/// Returns the event as one JSON object with its type and time (seconds since 1970). A number that is not
+/// finite becomes null, and invalid bytes of a text are replaced, so that neither stops a run.
 std::string event_text(const Event& event, double time);
 
 /// An event as it was read.
 struct ReadEvent {
-  std::string type;   ///< as it is written; "unreadable" where the text is no event at all
+  std::string type;   ///< as it is written; "unreadable" if the text is not an event
   double time = 0.0;  ///< seconds since 1970; 0: not written
-  std::string body;   ///< JSON to keep: the object, or of a text that is none the reason
+  std::string body;   ///< JSON to keep: the object, or the reason if the text is not one
   std::optional<Event>
       event;                 ///< none of a type that only a newer program knows, and where there is a problem
   std::string problem = {};  ///< `event "digest": "step" is a text, not a whole number`
   bool operator==(const ReadEvent&) const = default;
 };
 
-/// Never throws for its content. Members that this program does not know are passed over; of a missing one
-/// that was always written, and of one of another type, the event is a problem.
+/// Never throws for its content. Skips members that this program does not know. A missing member that was
+/// always written, or one of another type, makes the event a problem.
 ReadEvent read_event(std::string_view text);
 
-/// Calls the handler that takes this kind of event; an event without a handler is passed over.
+/// Calls the handler that takes this kind of event; an event without a handler is skipped.
 template <class... Handlers>
 void handle(const Event& event, Handlers&&... handlers) {
   struct All : std::decay_t<Handlers>... {
@@ -276,8 +276,8 @@ void handle(const Event& event, Handlers&&... handlers) {
       event);
 }
 
-/// Gets to know the events of an attempt in the order in which they happen: in the worker while it trains, in
-/// the control program while it follows the spool. Called from one thread; the event is valid during the
+/// Receives the events of an attempt in the order in which they happen: in the worker while it trains, in the
+/// control program while it follows the spool. It is called from one thread; the event is valid during the
 /// call.
 class EventObserver {
  public:

@@ -1,4 +1,4 @@
-// The request as one JSON object, and the ranges and combinations of decoding options that are allowed.
+// Converts the request to and from JSON, and checks the ranges and combinations of decoding options.
 #include "record/generate_request.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t most_texts = 32;  // followed at a time; kernels::largest_channels gives twice as many
 
-/// "0.5", "2"
+/// Returns the shortest text of a number: "0.5", "2".
 std::string number(double value) {
   return nlohmann::json(value).dump();
 }

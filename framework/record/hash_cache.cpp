@@ -1,5 +1,5 @@
-// One file per path, named by the hash of the path: a line with what the system says of the file, and its
-// hash.
+// Keeps one file per path, named by the hash of the path: a line with the file's state as the system reports
+// it, and its hash. Read hash_cache.hpp first.
 #include "record/hash_cache.hpp"
 
 #include <sys/stat.h>
@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Smaller files are read faster than looked up.
+/// A smaller file is read faster than its entry.
 constexpr std::int64_t smallest_kept = std::int64_t{4} << 20;
 constexpr std::int64_t seconds_of_doubt = 2;
 constexpr std::size_t longest_entry = 4096;
 constexpr std::size_t digits = 64;
 
-/// What the system says of a file: no change of its content leaves all of this as it was.
+/// The state of a file as the system reports it. Every change of its content changes this.
 struct FileState {
   bool is_known = false;
   bool is_kept = false;  ///< large, and changed long enough ago
@@ -47,7 +47,7 @@ FileState state_of(const fs::path& path, std::int64_t now) {
                   std::to_string(status.st_size) + " " + time(status.st_mtim) + " " + time(status.st_ctim)};
 }
 
-/// Empty where nothing is kept for this state.
+/// Returns an empty string if nothing is kept for this state.
 std::string kept_hash(const fs::path& entry, const FileState& state) {
   try {
     const std::string text = read_file(entry, longest_entry);
@@ -65,7 +65,7 @@ void keep_hash(const fs::path& entry, const FileState& state, const std::string&
     make_folder(entry.parent_path());
     replace_file(entry, state.text + " " + hash + "\n");
   } catch (const Error&) {
-    // The next one reads the file again.
+    // The next call reads the file again.
   }
 }
 

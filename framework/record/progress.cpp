@@ -1,4 +1,4 @@
-// Progress to and from the metadata of a checkpoint.
+// Writes Progress into the metadata of a checkpoint, and reads it back.
 #include "record/progress.hpp"
 
 #include <encore/error.hpp>

@@ -1,5 +1,5 @@
-// Progress: where a run stands, as small as it can be: everything else is a function of the specification and
-// these numbers. Stored in every checkpoint; a resumed run goes on from it as if nothing had happened.
+// Progress says where a run stands. Everything else is a function of the specification and these numbers.
+// Every checkpoint stores it; a resumed run continues from it like an unbroken one.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Progress {
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
-/// As JSON text; numbers are written so that they read back with equal bits.
+/// Returns JSON text; numbers read back with equal bits.
 std::string progress_to_text(const Progress& progress);
 /// Throws Error when the text is not a progress.
 Progress progress_from_text(const std::string& text);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t id_length = 10;
 
-/// In quotes, with escapes for what is no printable ASCII: a NUL would end the message.
+/// Quotes a text for a message, with escapes for what is not printable ASCII: a NUL would end the message.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -71,7 +71,7 @@ bool is_own_folder(const std::filesystem::path& path) {
 }
 
 bool is_sound_run_name(const std::string& name) {
-  const bool has_tab = name.find('\t') != std::string::npos;  // which is printable
+  const bool has_tab = name.find('\t') != std::string::npos;  // a tab counts as printable
   return !name.empty() && name.front() != '-' && !has_tab && printable(name) == name;
 }
 

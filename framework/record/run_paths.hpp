@@ -1,6 +1,6 @@
-// Paths below a store. Ids of runs and names of files come from rows of the database, records of a spool and
-// specifications, which anybody may have written; only here do they become paths, and what would lead out of
-// its folder is refused.
+// Makes paths below a store. Ids of runs and names of files come from rows of the database, records of a
+// spool and specifications, which anyone may have written. Only here do they become paths, and a path that
+// leads out of its folder is refused.
 #pragma once
 
 #include <filesystem>
@@ -9,29 +9,29 @@
 
 namespace encore {
 
-/// encore.db.runs, beside the database; absolute.
+/// Returns encore.db.runs beside the database, as an absolute path.
 std::filesystem::path runs_folder_of(const std::filesystem::path& database);
 
-/// Ten digits of 0-9 and a-f.
+/// Returns whether the text is ten digits of 0-9 and a-f.
 bool is_run_id(std::string_view text);
-/// The id itself. Throws Error where it is none; `origin` says who names it ("database encore.db").
+/// Returns the id. Throws Error if it is invalid; `origin` is its source in messages ("database encore.db").
 const std::string& require_run_id(const std::string& id, const std::string& origin);
 
-/// The id of the run whose folder it is, by its name; empty for another folder (that of a verification).
+/// Returns the id of the run that the folder belongs to, from its name; empty for other folders.
 std::string run_of_folder(const std::filesystem::path& folder);
 
-/// `folder`/`name`, for a name relative to that folder. Throws Error for a name that is empty, absolute,
-/// holds a NUL, or climbs out ("..").
+/// Returns `folder`/`name`, for a name relative to that folder. Throws Error for a name that is empty,
+/// absolute, holds a NUL, or climbs out ("..").
 std::filesystem::path path_below(const std::filesystem::path& folder, const std::string& name);
 
-/// Throws Error where the folder holds no run: it says what it is instead, as far as that can be told.
+/// Throws Error if the folder holds no run. The message says what the folder is, as far as it is known.
 void require_run_folder(const std::filesystem::path& folder);
 
-/// A folder itself, not a symbolic link to one: what is removed is looked for in such folders only.
+/// Returns whether it is a folder and not a symbolic link. Files are removed only from such folders.
 bool is_own_folder(const std::filesystem::path& path);
 
-/// Whether a run can have the name. Names are printed and typed, so one from elsewhere must hold no character
-/// that a terminal takes for a command (base/terminal_text.hpp) and must not begin like an option.
+/// Returns whether a run can have the name. Names are printed and typed, so a name must not hold a character
+/// that controls a terminal (base/terminal_text.hpp) and must not begin like an option.
 bool is_sound_run_name(const std::string& name);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// See safetensors.hpp. The rules that are checked are those of the reference implementation (version 0.4): no
-// holes, no overlaps.
+// Writes and maps safetensors files. Read safetensors.hpp first. It checks the rules of the reference
+// implementation (version 0.4): no holes, no overlaps.
 #include "record/safetensors.hpp"
 
 #include <sys/mman.h>
@@ -25,10 +25,11 @@ namespace encore {
 namespace {
 
 constexpr std::size_t length_bytes = 8;
-/// Of the first tensor in files that are written here: who maps them can compute with what lies there.
+/// The alignment of the first tensor in files that are written here, so that a mapped file can be used in
+/// products.
 constexpr std::size_t data_alignment = 64;
 constexpr std::uint64_t header_limit = 100'000'000;
-/// What is read of a large tensor at once.
+/// The bytes of a large tensor that are read at once.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -37,7 +38,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + ")";
 }
 
-/// Bytes of a tensor; nothing when an extent is negative or the product leaves 63 bits.
+/// Returns the bytes of a tensor, or nothing when an extent is negative or the product leaves 63 bits.
 std::optional<std::uint64_t> size_in_bytes(StoredType dtype, const std::vector<std::int64_t>& shape) {
   std::int64_t size = static_cast<std::int64_t>(size_of(dtype));
   for (std::int64_t extent : shape) {
@@ -229,7 +230,7 @@ void Safetensors::visit_mapped(std::span<const std::byte> bytes,
     left = left.subspan(piece.size());
     visit(piece);
     if (bytes.size() <= piece_bytes) continue;
-    // Whole pages; they are read from the file again when somebody asks for them.
+    // Releases whole pages; the system reads them from the file again when they are needed.
     const auto begin = static_cast<std::size_t>(piece.data() - mapping_.data()) / page * page;
     const auto end = static_cast<std::size_t>(piece.data() + piece.size() - mapping_.data()) / page * page;
     ::madvise(const_cast<std::byte*>(mapping_.data()) + begin, end - begin, MADV_DONTNEED);

@@ -1,7 +1,7 @@
-// Safetensors: named tensors in one file, in the format of the Python package of that name.
-// [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor and text
-// metadata. Writing is atomic and durable and yields the SHA-256; reading maps the file and believes nothing
-// in its header.
+// Reads and writes safetensors: named tensors in one file, in the format of the Python package of that name.
+// The layout is [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor
+// and text metadata. Writing is atomic and durable and returns the SHA-256. Reading maps the file and checks
+// everything in its header.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@
 
 namespace encore {
 
-/// The element type of a tensor in a file: one of DType, or int8, as weights are stored in little space
-/// (infer/integer_weights.hpp). Floats of files for and from elsewhere are converted where they are another
-/// type's (model/convert_elements.hpp).
+/// The element type of a tensor in a file: one of DType, or int8, for weights that need little space
+/// (infer/integer_weights.hpp). Floats of files from or for other programs are converted if they have another
+/// type (model/convert_elements.hpp).
 class StoredType {
  public:
   enum Of : std::uint8_t { float32, float64, bfloat16, float16, int32, int64, int8 };  // DType, then more
@@ -38,7 +38,7 @@ class StoredType {
 const char* name_of(StoredType type);
 std::size_t size_of(StoredType type);
 
-/// A named piece of host memory to be written, or a file that holds nothing else than its bytes.
+/// A named part of host memory to be written, or a file that holds only its bytes.
 struct TensorSlice {
   std::string name;
   StoredType dtype = StoredType::float32;
@@ -47,8 +47,8 @@ struct TensorSlice {
   std::filesystem::path file = {};  ///< where the bytes lie; empty: in `bytes`
 };
 
-/// Gives the bytes of a tensor in their order, in pieces. Throws Error when its file cannot be read or has
-/// another size.
+/// Passes the bytes of a tensor to the callback, in order and in chunks. Throws Error when its file cannot be
+/// read or has another size.
 void visit_bytes(const TensorSlice& tensor,
                  const std::function<void(std::span<const std::byte> piece)>& visit);
 
@@ -59,12 +59,12 @@ struct SavedFile {
   std::string sha256;
 };
 
-/// Writes aside, fsyncs, calls `before_rename` (which may throw: then nothing is replaced), renames.
+/// Writes a temporary file, fsyncs, calls `before_rename` (it may throw: then nothing is replaced), renames.
 /// Tensors lie in the file by falling element size, then in the given order, so that each is aligned.
 SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<TensorSlice>& tensors,
                            const TensorMetadata& metadata, const std::function<void()>& before_rename = {});
 
-/// A file that was read and checked. Its bytes are mapped, valid as long as this object lives.
+/// A file that was read and checked. Its bytes are mapped and valid while this object lives.
 class Safetensors {
  public:
   struct Entry {
@@ -73,7 +73,7 @@ class Safetensors {
     std::span<const std::byte> bytes;
   };
 
-  /// Throws Error naming file and fault when anything in the file contradicts the format or itself.
+  /// Throws Error that names file and fault when anything in the file contradicts the format or itself.
   explicit Safetensors(const std::filesystem::path& path);
   ~Safetensors();
   Safetensors(Safetensors&& other) noexcept;
@@ -87,15 +87,15 @@ class Safetensors {
   const Entry& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
   /// Throws Error when there is no such text.
   const std::string& text(const std::string& key) const;
-  /// Of the whole file; reads all of it, and lets go of the memory that it took.
+  /// Returns the SHA-256 of the whole file. It reads all of it and then releases the memory.
   std::string sha256() const;
-  /// Gives the bytes of a tensor in their order, in pieces, and lets go of the memory that a large one took.
+  /// Passes the bytes of a tensor to the callback in order, in chunks. Releases the memory of a large one.
   void visit_bytes(const Entry& entry,
                    const std::function<void(std::span<const std::byte> piece)>& visit) const;
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  /// Bytes of the mapping, piece by piece.
+  /// Visits bytes of the mapping, chunk by chunk.
   void visit_mapped(std::span<const std::byte> bytes,
                     const std::function<void(std::span<const std::byte> piece)>& visit) const;
   void check();

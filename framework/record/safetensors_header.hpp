@@ -1,6 +1,6 @@
-// The header of a safetensors file, read in one pass: every tensor and text is taken as the parser comes to
-// it, so that time and memory grow with the header alone. Place in the flow: safetensors.cpp maps a file ->
-// here -> it holds the places of the tensors against the file.
+// Reads the header of a safetensors file in one pass. It takes every tensor and text when the parser reaches
+// it, so that time and memory grow with the header alone. safetensors.cpp maps a file -> here -> it compares
+// the places of the tensors with the file.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace encore {
 
-/// More of them are refused (SECURITY.md). The largest models that are known have about 100,000 tensors, in
-/// many files.
+/// The limits of a header (SECURITY.md). The largest known models have about 100,000 tensors, in many
+/// files.
 inline constexpr std::size_t most_tensors = 200'000, most_metadata = 10'000, most_extents = 64;
 inline constexpr const char* metadata_name = "__metadata__";
 
 struct SafetensorsHeader {
-  /// What is said of a tensor; nothing of it was held against the file.
+  /// What the header says of a tensor. It was not compared with the file.
   struct Tensor {
     StoredType dtype = StoredType::float32;
     std::vector<std::int64_t> shape;
@@ -29,14 +29,14 @@ struct SafetensorsHeader {
   std::map<std::string, Tensor> tensors;
   TensorMetadata metadata;
   std::size_t values =
-      0;  ///< that the parser came to: names, numbers, texts, and each end of a list or object
+      0;  ///< values that the parser met: names, numbers, strings, and each end of a list or object
 };
 
-/// Throws Error where the text is no header, names something twice, or goes beyond the limits; the rest of it
-/// is not read then.
+/// Throws Error if the text is not a header, names something twice, or exceeds a limit. The rest of it is not
+/// read then.
 SafetensorsHeader parse_safetensors_header(std::string_view text);
 
-/// "F32"
+/// Returns the name in the format, such as "F32".
 const char* format_name(StoredType dtype);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Reader and writer of a message are one function each, field by field in the same order.
+// Has one function for each message, which reads and writes it field by field in the same order.
 #include "record/serve_messages.hpp"
 
 #include <bit>
@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t serve_head_bytes = 8;  ///< length and checksum
 
-/// Writes fields behind one another.
+/// Writes fields one behind another.
 class FieldWriter {
  public:
   explicit FieldWriter(std::string& to) : to_(to) {}
@@ -65,8 +65,8 @@ class FieldReader {
   void operator()(std::vector<T>& list) {
     std::uint32_t count = 0;
     (*this)(count);
-    // Members are made one by one as they are read: in memory each takes more than the four bytes that it may
-    // take here.
+    // Members are added one by one as they are read: in memory each takes more than the four bytes that it
+    // may take here.
     if (count > from_.size() / 4) throw Error("it lists more than it holds");
     list.clear();
     for (; count > 0; --count) visit_member(list.emplace_back());
@@ -88,7 +88,7 @@ class FieldReader {
   std::string_view from_;
 };
 
-// The fields of each message in their order, for both.
+// Visits the fields of each message in their order, for both directions.
 
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeItem>
@@ -117,6 +117,7 @@ requires std::is_same_v<std::remove_const_t<T>, ServeModel>
 void visit_fields(T& model, Visitor& visit) {
   visit(model.digest), visit(model.step), visit(model.no_answers), visit(model.no_vectors);
   visit(model.no_writing), visit(model.no_scores), visit(model.notes);
+  visit(model.task), visit(model.fields), visit(model.labels);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeAnswers>

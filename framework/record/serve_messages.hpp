@@ -1,8 +1,8 @@
-// What `exp serve` and its workers tell each other over a socket, one struct per message. A message is a
+// The messages between `exp serve` and its workers over a socket, one struct per message. A message is a
 // frame [u32 length][u32 crc32 of payload][payload], payload = u8 kind, then the fields in their order:
-// numbers little endian, texts as u32 length and bytes. Place in the flow: serve/worker_link.cpp and
-// worker/serve_verb.cpp send and receive them; the order is model, then batches one way and answers the
-// other.
+// numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and
+// worker/serve_verb.cpp send and receive them; first comes the model, then batches in one direction and
+// answers in the other.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// What is wanted of an item's text.
+/// Says what is computed for an item's text.
 enum class ServeWork : std::uint8_t {
   answer = 1,  ///< what the task answers: a JSON object, as `exp predict --json` prints it
   vector = 2,  ///< the text's vector: float32, little endian
@@ -25,24 +25,24 @@ enum class ServeWork : std::uint8_t {
 struct ServeItem {
   std::uint64_t id = 0;  ///< of its answers
   ServeWork work = ServeWork::answer;
-  /// Of a text that is longer than the model reads, the part that it reads counts; else it is refused. Of a
-  /// writing: it is sent as it grows.
+  /// For a text that is longer than the model reads: read its beginning instead of refusing it. For a
+  /// writing: send it while it grows.
   bool allowed = false;
-  bool observed = false;  ///< of an answer: its facts are wanted
-  bool scored = false;    ///< of an answer: with probabilities, as `exp predict --scores --json` prints it
+  bool observed = false;  ///< for an answer: send its facts too
+  bool scored = false;    ///< for an answer: with probabilities, as `exp predict --scores --json` prints it
   std::string text = {};
 
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
 };
 
-/// To the worker: what is computed together.
+/// To the worker: items that are computed together.
 struct ServeBatch {
   std::vector<ServeItem> items = {};
 
   friend bool operator==(const ServeBatch&, const ServeBatch&) = default;
 };
 
-/// To the worker: nobody waits for this item any more.
+/// To the worker: the client no longer waits for this item.
 struct ServeCancel {
   std::uint64_t id = 0;
 
@@ -56,24 +56,29 @@ struct ServeModel {
   std::string no_answers = {}, no_vectors = {},
               no_writing = {};          ///< why it does not do this work; "": it does
   std::string no_scores = {};           ///< why its answers have no probabilities; "": they have
-  std::vector<std::string> notes = {};  ///< what a user should know of how it was loaded
+  std::vector<std::string> notes = {};  ///< notes for the user about how it was loaded
+  std::string task = {};                ///< its type
+  /// What stands in a text for `answer`, with tabs between where it is more than one: {"question",
+  /// "context"}.
+  std::vector<std::string> fields = {};
+  std::vector<std::string> labels = {};  ///< its classes, by number; none: it has no classes
 
   friend bool operator==(const ServeModel&, const ServeModel&) = default;
 };
 
 enum class ServeOutcome : std::uint8_t {
-  part = 1,    ///< of a writing that is sent as it grows: what it has more than before
+  part = 1,    ///< of a writing that is sent while it grows: the new part
   done = 2,    ///< the answer
-  refused = 3  ///< why this text has none
+  refused = 3  ///< why this text has no answer
 };
 
-/// From the worker: of each item one that is no part, whatever happens to it.
+/// From the worker: each item gets exactly one answer that is not a part, in every case.
 struct ServeAnswer {
   std::uint64_t id = 0;
   ServeOutcome outcome = ServeOutcome::done;
-  std::int64_t pieces = 0;  ///< that the model has read
+  std::int64_t pieces = 0;  ///< tokens that the model has read
   std::string text = {};
-  std::string facts = {};  ///< TextFacts::json, where they are wanted
+  std::string facts = {};  ///< TextFacts::json, if requested
 
   friend bool operator==(const ServeAnswer&, const ServeAnswer&) = default;
 };
@@ -86,20 +91,20 @@ struct ServeAnswers {
 
 using ServeMessage = std::variant<ServeBatch, ServeCancel, ServeModel, ServeAnswers>;
 
-/// A longer frame is taken for damage.
+/// The length from which a frame counts as damaged.
 inline constexpr std::size_t serve_frame_limit = std::size_t{256} << 20;
 
-/// The whole frame.
+/// Returns the whole frame.
 std::string serve_frame(const ServeMessage& message);
 
-/// Puts messages together from bytes as they come.
+/// Builds messages from bytes as they arrive.
 class ServeFrames {
  public:
   void add(std::string_view bytes) { bytes_ += bytes; }
-  /// The next whole message; nothing where more bytes are needed. Throws Error where the bytes are no such
-  /// frames: nothing behind them can be read either.
+  /// Returns the next whole message, or nothing if it needs more bytes. Throws Error if the bytes are not
+  /// such frames: nothing behind them can be read either.
   std::optional<ServeMessage> next();
-  /// Whether the bytes end between two frames.
+  /// Returns whether the bytes end between two frames.
   bool empty() const { return begin_ == bytes_.size(); }
 
  private:

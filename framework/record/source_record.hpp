@@ -1,6 +1,6 @@
-// Which source of Encore a program was built from: source.json and source.diff in share/encore beside the
-// programs, written by the build (cmake/source_record.cmake), never part of a program. Place in the flow: a
-// worker puts it into its build description, merging keeps it (table source), reports and bundles show it.
+// Says from which source of Encore a program was built: source.json and source.diff in share/encore beside
+// the programs. The build writes them (cmake/source_record.cmake); they are never part of a program. A worker
+// puts them into its build description, merging keeps them (table source), reports and bundles show them.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@
 
 namespace encore {
 
-/// A commit of Encore's own repository; of a build without git the folder with the source.
+/// A commit of Encore's own repository; for a build without git, the folder with the source.
 struct SourceVersion {
   std::string commit = {};
-  std::string diff = {};     ///< what differed from the commit, untracked source files too; empty: nothing
+  std::string diff = {};     ///< the difference from the commit, with untracked source files; empty: none
   std::string archive = {};  ///< the folder's name
   std::string sha256 = {};   ///< of the folder's source files
   bool operator==(const SourceVersion&) const = default;
@@ -27,25 +27,25 @@ struct SourceRecord {
   std::map<std::string, std::string> files = {};
 };
 
-/// A diff that is longer is cut, with this mark at its end.
+/// The longest diff; a longer one is cut, with this mark at its end.
 inline constexpr std::size_t code_diff_limit = 1u << 20;
 inline constexpr const char* code_diff_cut = "\n[cut here: the diff is larger]\n";
 std::string limited_diff(std::string diff);
 
-/// `folder`: that holds bin, lib and share. Nothing where there is no record, or none that can be believed: a
-/// file is missing, is not as it is written, or the diff is not the one that belongs to it.
+/// `folder` holds bin, lib and share. Returns nothing if there is no valid record: a file is missing or
+/// differs from the record, or the diff does not belong to it.
 std::optional<SourceRecord> read_source_record(const std::filesystem::path& folder);
 
-/// {"commit", "diff", "archive", "sha256"}
+/// Returns {"commit", "diff", "archive", "sha256"}.
 nlohmann::json json_of(const SourceVersion& source);
-/// Nothing where it is not as json_of writes it, or names neither a commit nor a folder.
+/// Returns nothing unless json_of() could have written it and it names a commit or a folder.
 std::optional<SourceVersion> source_from(const nlohmann::json& json);
 
-/// Whether git could have named a commit so: 40 or 64 hexadecimal digits.
+/// Returns whether git could have named a commit so: 40 or 64 hexadecimal digits.
 bool is_commit_hash(const std::string& text);
 
-/// "commit 0123456789ab", "folder encore-1.0 (SHA-256 0123456789ab)"; with " with changes" where a diff is
-/// recorded.
+/// Returns "commit 0123456789ab" or "folder encore-1.0 (SHA-256 0123456789ab)"; with " with changes" if a
+/// diff is recorded.
 std::string source_text(const SourceVersion& source);
 
 }  // namespace encore

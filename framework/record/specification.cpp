@@ -18,7 +18,7 @@ namespace {
 constexpr int specification_format = 1;
 constexpr const char* specification_name = "specification.json";
 
-/// Reads members of one JSON object with messages that name them.
+/// Reads members of one JSON object. Its messages name them.
 class Members {
  public:
   Members(const nlohmann::json& json, const std::string& where) : json_(json), where_(where) {

@@ -1,7 +1,7 @@
-// Specification: all a worker needs to know about one run; the file specification.json in the run's folder.
-// The control program writes it (plan/ fills it, store/ gives the run its id), the worker reads it; both
-// programs see the experiment only in this resolved form. See also: config/resolve.hpp, which makes `config`
-// and `origin`.
+// Specification is all a worker needs to know about one run; it is the file specification.json in the run's
+// folder. The control program writes it (plan/ fills it, store/ gives the run its id), the worker reads it.
+// Both programs see the experiment only in this resolved form. Read next: config/resolve.hpp, which makes
+// `config` and `origin`.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,36 @@
 
 namespace encore {
 
-/// A file a run reads, with the SHA-256 of its content when the run was planned.
+/// A file that a run reads, with the SHA-256 of its content when the run was planned.
 struct DataFile {
   std::string path;  ///< absolute
   std::string sha256;
 };
 
-/// The role, or the dotted key, of one of several files: "train" is the first (0), "train.2" the second.
+/// Returns the role, or dotted key, of one of several files: "train" is the first (0), "train.2" the second.
 std::string numbered_file(const std::string& role, std::size_t index);
-/// The paths of the files of a role, in their order.
+/// Returns the paths of the files of a role, in their order.
 std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& data, const std::string& role);
 
-/// In Specification::data: what `model.from` names, a folder or the weights of a run.
+/// The role in Specification::data of what `model.from` names: a folder or the weights of a run.
 inline constexpr const char* pretrained_role = "model.from";
-/// The same of `distil.teacher`: the weights of a run.
+/// The role of `distil.teacher`: the weights of a run.
 inline constexpr const char* teacher_role = "distil.teacher";
 
-/// And what `data.more` names.
+/// The role of the files of `data.more`.
 inline constexpr const char* added_role = "more";
 
-/// Throws Error, naming file and role ("train"), when the content is another than the planned one.
+/// Throws Error, naming file and role ("train"), if the content is not the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
 
-/// Which checkpoint is kept where several have the best value of the metric that `train.select` names, or
-/// none of them has a value (best_checkpoint.hpp).
+/// Says which checkpoint is kept if several have the best value of the metric that `train.select` names, or
+/// if none has a value (best_checkpoint.hpp).
 enum class Ties : std::uint8_t {
-  first,  ///< the earliest: the rule of specifications that name none, as runs of earlier versions have them
+  first,  ///< the earliest: the rule of specifications that name none, such as those of earlier versions
   loss,   ///< that of the lowest dev/loss; of equal ones the latest
 };
 
-/// As the specification and the run's result write it: "loss"; empty for Ties::first.
+/// Returns the name in the specification and the run's result: "loss"; empty for Ties::first.
 const char* name_of(Ties ties);
 
 struct Specification {
@@ -55,29 +55,29 @@ struct Specification {
   std::string question;     ///< SHA-256 of the canonical experiment
   std::string group;        ///< the same without the seed
   std::string backend;      ///< "openmp", "cuda", "hip"
-  Ties ties = Ties::first;  ///< no part of the question: a run that is complete is not trained again for it
+  Ties ties = Ties::first;  ///< not in the question: a change does not train complete runs again
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
   Origins origin;                ///< by dotted key
-  /// The versions of its types when it was planned, by the table that names them: with types of the same
+  /// The versions of its types when it was planned, by the table that names them. With types of the same
   /// versions the question follows from the settings. Empty in specifications of earlier versions.
   std::map<std::string, int> types = {};
-  /// By role: "train", "dev", "test", "vocab"; "train.2" and so on where the training set has several files;
-  /// "more".
+  /// The files by role: "train", "dev", "test", "vocab"; "train.2" and so on if the training set has several
+  /// files; "more".
   std::map<std::string, DataFile> data;
   std::vector<std::string> plugin_folders;  ///< absolute
 
   nlohmann::json to_json() const;
-  /// Throws Error naming the member that is missing or has the wrong type; `where` begins the message.
+  /// Throws Error that names the member that is missing or has the wrong type; `where` begins the message.
   static Specification from_json(const nlohmann::json& json, const std::string& where = "specification");
 
-  /// Writes specification.json into the run folder, atomically and durably; makes the folder when it is
+  /// Writes specification.json into the run folder, atomically and durably. Makes the folder if it is
   /// missing.
   void save(const std::filesystem::path& run_folder) const;
   static Specification load(const std::filesystem::path& run_folder);
 };
 
-/// Whether its run takes over the weights that `model.from` names and trains nothing (train.epochs = 0).
+/// Returns whether its run takes over the weights of `model.from` and trains nothing (train.epochs = 0).
 bool trains_nothing(const Specification& specification);
 
 }  // namespace encore

@@ -47,7 +47,7 @@ void put_head(std::byte* to, int attempt, const std::string& run) {
   put(to + spool_head_bytes - 4, crc32({to, spool_head_bytes - 4}));
 }
 
-/// What a metric means, as its record has it: the help stays in the manifest.
+/// Returns what a metric means, as its record has it. The help stays in the manifest.
 std::string meaning_of(const Measure& measure) {
   nlohmann::json json = json_of(measure);
   json.erase("help");
@@ -102,7 +102,7 @@ SpoolWriter::~SpoolWriter() {
   try {
     flush();
   } catch (const std::exception&) {
-    // The header asks for sync() first; a destructor has nobody to tell.
+    // The header asks for sync() first; a destructor cannot report an error.
   }
 }
 
@@ -180,7 +180,7 @@ void SpoolWriter::flush() {
   try {
     write_all(file_.get(), {buffer_.data(), used_}, path_, &written);
   } catch (const Error&) {
-    // What got out stays out: the next flush begins at the very byte where this one was stopped.
+    // Written bytes stay written: the next flush begins at the byte where this one stopped.
     std::memmove(buffer_.data(), buffer_.data() + written, used_ - written);
     used_ -= written;
     throw;

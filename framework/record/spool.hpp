@@ -1,10 +1,10 @@
-// Spool: the file into which an attempt tells what happens; the control program merges it into the database.
-// Layout: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up with zeros][u32
-// crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload = u64 sequence
-// (from 1, without gaps), u8 kind, body; everything little endian. Format 2 had metrics without meaning,
-// format 1 also 16 bytes of head, without id and crc32. Appending is the only change ever made, so a reader
-// may follow a writer, and what a crash leaves is a valid file with perhaps a torn last frame. SpoolWriter is
-// the worker's side; spool_reader.hpp the other one.
+// Spool is the file to which a worker appends the events of an attempt; the control program merges it into
+// the database. Its layout is: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up
+// with zeros][u32 crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload
+// = u64 sequence (from 1, without gaps), u8 kind, body; everything little endian. Format 2 had metrics
+// without meaning, format 1 also 16 bytes of head, without id and crc32. A spool is only appended to, so a
+// reader may follow a writer, and a crash leaves a valid file, perhaps with a torn last frame. SpoolWriter is
+// the worker's side; read next: spool_reader.hpp.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace encore {
 struct Measure;
 
 enum class SpoolKind : std::uint8_t {
-  metric = 1,  ///< u32 number, three texts (u16 length, bytes): name, unit, meaning (a measure as JSON
+  metric = 1,  ///< u32 number, three strings (u16 length, bytes): name, unit, meaning (a measure as JSON
                ///< without its help, or empty; from format 3 on): before the first point of that name
   point = 2,   ///< u32 metric number, i64 step, f64 value with all its bits
   event = 3,   ///< JSON text, see events.hpp
@@ -38,47 +38,47 @@ inline constexpr std::size_t spool_frame_head_bytes = 8;       ///< length and c
 inline constexpr std::size_t spool_record_head_bytes = 9;      ///< sequence and kind
 inline constexpr std::uint32_t spool_frame_limit = 64u << 20;  ///< a longer frame is taken for damage
 
-/// "attempt-0001.spool"
+/// Returns "attempt-0001.spool".
 std::string spool_name(int attempt);
 
-/// Whose spool a file is.
+/// Says to which run and attempt a spool belongs.
 struct SpoolOwner {
   std::string run = {};  ///< id; empty: unknown (format 1, a measurement), which fits any run
   int attempt = 0;       ///< 0 fits any
 };
 
-/// Writes records. Points are buffered (about 0.1 microseconds each); an event takes everything before it
-/// along to the operating system, so that a watching `exp` sees it at once; only `sync` waits for the disk.
-/// Not for several threads at once; a second writer on the same file is refused.
+/// Writes records. Points are buffered (about 0.1 microseconds each). An event passes everything before it to
+/// the operating system too, so that a watching `exp` sees it at once; only `sync` waits for the disk. One
+/// thread at a time may use it; a second writer on the same file is refused.
 class SpoolWriter {
  public:
   /// Makes the file, or continues behind the last valid frame of an existing one of the same attempt and run,
-  /// in the format that it has. `run` is an id, or empty where no run is recorded.
+  /// in the format that it has. `run` is an id, or empty if no run is recorded.
   SpoolWriter(std::filesystem::path path, int attempt, const std::string& run = "", unsigned mode = 0644);
-  /// Flushes; an error is lost here, so call `sync` before.
+  /// Flushes. An error is lost here, so call `sync` before.
   ~SpoolWriter();
   SpoolWriter(const SpoolWriter&) = delete;
   SpoolWriter& operator=(const SpoolWriter&) = delete;
 
   /// Defines a metric with its unit ("1/s", "tokens"); `point` defines one without a unit on first use.
   std::uint32_t define(std::string_view name, std::string_view unit = "");
-  /// What a metric ("dev/f1") or each member of a family ("dev/f1/{label}") means. Its record comes before
-  /// its first point, so that metrics are numbered in the order of points; that of a table, which has no
-  /// points, at once.
+  /// Defines what a metric ("dev/f1") or each member of a family ("dev/f1/{label}") means. Its record comes
+  /// before its first point, so that metrics are numbered in the order of points. A table has no points, so
+  /// its record is written at once.
   void define(std::string_view name, const Measure& measure);
   void point(std::string_view name, std::int64_t step, double value);
-  /// With the time of now.
+  /// Writes an event with the current time.
   void event(const Event& event);
-  /// An event that is JSON already.
+  /// Writes an event that is JSON already.
   void event_text(std::string_view text);
 
-  /// Hands everything to the operating system. Throws Error when that fails (full disk); nothing is lost by
-  /// it, the next flush goes on where this one stopped.
+  /// Passes everything to the operating system. Throws Error if that fails (full disk). Nothing is lost by
+  /// it: the next flush continues where this one stopped.
   void flush();
-  /// flush and fsync: on return everything survives a power cut.
+  /// Flushes and calls fsync: on return everything survives a power cut.
   void sync();
 
-  /// Sequence number of the last record, 0 before the first.
+  /// Returns the sequence number of the last record, 0 before the first.
   std::uint64_t sequence() const { return sequence_; }
   const std::filesystem::path& path() const { return path_; }
 

@@ -17,8 +17,8 @@ namespace encore {
 
 namespace {
 
-/// Behind damage little is read at first: where a spool is damaged every few bytes, it is read anew each
-/// time.
+/// Behind damage little is read at first: where a spool is damaged every few bytes, each read starts
+/// over.
 constexpr std::size_t least_read_ahead = 4u << 10, read_ahead = 256u << 10;
 constexpr std::size_t old_head_bytes = 16;  ///< of format 1
 
@@ -62,7 +62,7 @@ bool SpoolReader::next(SpoolRecord& record) {
   const std::byte* payload =
       buffer_.data() + begin_ + spool_frame_head_bytes;  // fill may have moved the buffer
   if (crc32({payload, length}) != checksum) {
-    searched_ += length;  // a damaged length may be that of the rest of the file, again and again
+    searched_ += length;  // a damaged length may be that of the rest of the file, each time
     return stop(SpoolEnd::damaged, "the checksum differs");
   }
   if (!decode(payload, length, record)) return false;
@@ -202,8 +202,8 @@ void SpoolReader::continue_behind(const SpoolGap& gap) {
   stop(SpoolEnd::clean, "");
 }
 
-/// Of the frame at the place of reading, if what lies there is one that comes later than what was read.
-/// Nothing is read or hashed for a length that the file has no room for, or a number that no record of it can
+/// Returns the sequence number of the frame at the place of reading, if it comes after what was read. It
+/// reads or hashes nothing for a length that the file has no room for, or a number that no record of it can
 /// have.
 std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t file_bytes,
                                                                   std::uint64_t most_work) {
@@ -215,7 +215,7 @@ std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t 
   if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_)
     return std::nullopt;
   if (offset_ + spool_frame_head_bytes + length > file_bytes) return std::nullopt;
-  // Records have these bytes at least; a part that is missing may have held as many again as the longest
+  // Records have at least these bytes; a missing part may have held as many more as the longest
   // file.
   constexpr std::uint64_t missing_records = std::uint64_t{1} << 40;
   if (sequence - sequence_ >
@@ -240,11 +240,11 @@ bool SpoolReader::fill(std::size_t needed) {
   struct stat status {};
   const bool is_known = ::fstat(file_->descriptor(), &status) == 0;
   if (needed > read_ahead && is_known && offset_ + needed > static_cast<std::uint64_t>(status.st_size))
-    return false;  // no memory is taken for what the file does not have
+    return false;  // takes no memory for bytes that the file does not have
   const std::size_t capacity = std::max(needed, ahead_);
   if (buffer_.size() < capacity) buffer_.resize(capacity);
   while (filled_ < needed) {
-    // pread: the place to read is a matter of this object, not of the descriptor.
+    // pread leaves the position of the descriptor alone, because this object keeps its own.
     const ssize_t count = ::pread(file_->descriptor(), buffer_.data() + filled_, buffer_.size() - filled_,
                                   static_cast<off_t>(offset_ + filled_));
     if (count < 0 && errno == EINTR) continue;
@@ -258,7 +258,7 @@ bool SpoolReader::fill(std::size_t needed) {
 bool SpoolReader::stop(SpoolEnd end, const std::string& reason) {
   end_ = end;
   // On a network file system the end of a growing file may look damaged for a moment: a later call reads it
-  // anew.
+  // again.
   if (end == SpoolEnd::damaged) begin_ = filled_ = ahead_ = 0;
   problem_ =
       reason.empty() ? "" : path_.filename().string() + ": byte " + std::to_string(offset_) + ": " + reason;

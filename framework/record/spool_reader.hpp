@@ -1,6 +1,6 @@
-// SpoolReader: follows a spool while it is written, or reads what a crash left of it.
-// Content never makes it throw: at a torn or damaged frame it stops and says where and why. Only a failing
-// disk or missing rights are an Error, so that nobody mistakes them for the end.
+// SpoolReader follows a spool while it is written, or reads what a crash left of it. Content never makes it
+// throw: at a torn or damaged frame it stops and says where and why. Only a failing disk or missing rights
+// are an Error, so that no caller mistakes them for the end.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// One record; which members count depends on `kind`. Reused from call to call, so that points allocate
+/// One record; `kind` decides which members count. It is reused from call to call, so that points allocate
 /// nothing.
 struct SpoolRecord {
   std::uint64_t sequence = 0;
@@ -34,48 +34,48 @@ struct SpoolRecord {
 enum class SpoolEnd : std::uint8_t {
   clean,    ///< every byte so far belongs to a complete frame
   torn,     ///< the last frame is not complete: being written, or cut by a crash
-  damaged,  ///< what follows is no valid frame; skip_damage may find one behind it
-  refused,  ///< sound, but the spool of another run or attempt, or of a newer program: nothing more is read
+  damaged,  ///< no valid frame follows; skip_damage may find one behind it
+  refused,  ///< valid, but of another run or attempt, or of a newer program: reading stops
   missing,  ///< no such file (yet)
 };
 
-/// Where a spool is damaged between whole records.
+/// A damaged place of a spool between whole records.
 struct SpoolGap {
   std::uint64_t first_byte = 0, end_byte = 0;       ///< up to end_byte - 1
-  std::uint64_t first_record = 0, last_record = 0;  ///< what is lost; none where the last is before the first
+  std::uint64_t first_record = 0, last_record = 0;  ///< lost records; none if the last is before the first
 };
 
 class SpoolReader {
  public:
-  /// Reads from the beginning; a spool that is not the owner's is refused.
+  /// Reads from the beginning. It refuses a spool of another owner.
   explicit SpoolReader(std::filesystem::path path, SpoolOwner owner = {});
   /// Continues behind record `sequence`, whose frame ends at byte `offset`.
   SpoolReader(std::filesystem::path path, SpoolOwner owner, std::uint64_t offset, std::uint64_t sequence);
 
-  /// The next complete record. False at the end so far; a later call looks again for what was appended since.
+  /// Reads the next complete record. Returns false at the current end; a later call reads what was appended.
   bool next(SpoolRecord& record);
 
-  /// At damage: continues at the next whole record, if there is one. Only for a spool that is not written any
-  /// more: elsewhere the damage may be what has not arrived yet. What lies there may be anything, so the
-  /// search is limited: it looks at `within` bytes, and what a reader hashes in all its searches, and of
-  /// frames whose checksum differs, is at most eight times the file, and sixteen times `within`; where that
-  /// does not suffice it finds nothing.
+  /// Continues at the next whole record after damage, if there is one. Use it only for a spool that is no
+  /// longer written: otherwise the damage may be bytes that have not arrived yet. The content may be
+  /// anything, so the search is limited: it looks at `within` bytes, and the bytes that a reader hashes in
+  /// all its searches, with those of frames whose checksum differs, are at most eight times the file and
+  /// sixteen times `within`. Beyond these limits it finds nothing.
   std::optional<SpoolGap> skip_damage(std::uint64_t within = std::numeric_limits<std::uint64_t>::max());
   /// Continues behind damage that another reader of the same spool has found at this place.
   void continue_behind(const SpoolGap& gap);
-  /// Bytes that searches have hashed, or moved to hash them, and those of frames whose checksum differs.
+  /// Returns the bytes that searches have hashed or moved, and those of frames whose checksum differs.
   std::uint64_t searched_bytes() const { return searched_; }
 
-  /// Where the last record returned ends: what to store to go on later.
+  /// Returns the end of the last record. Store it to continue later.
   std::uint64_t offset() const { return offset_; }
   std::uint64_t sequence() const { return sequence_; }
-  /// The attempt in the file's head, 0 before it was read.
+  /// Returns the attempt in the file's head, 0 before it was read.
   int attempt() const { return attempt_; }
-  /// Of the file, 0 before its head was read.
+  /// Returns the format of the file, 0 before its head was read.
   std::uint32_t format() const { return format_; }
-  /// Why `next` returned false.
+  /// Returns why `next` returned false.
   SpoolEnd end() const { return end_; }
-  /// "attempt-0001.spool: byte 4711: checksum differs"; empty while clean.
+  /// Returns "attempt-0001.spool: byte 4711: checksum differs"; empty while clean.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -1,6 +1,6 @@
-// TextFacts: what is known of one text that a model has answered to, without a word of it: numbers by which
-// the texts of a service are compared with those of the development set. Place in the flow: infer/observe.hpp
-// counts them; text_reference.hpp adds those of a set up; `exp serve --monitor` keeps those of its requests.
+// TextFacts describes one input that a model has answered, without any of its words: numbers by which the
+// inputs of a service are compared with those of the development set. infer/observe.hpp counts them;
+// text_reference.hpp sums those of a set; `exp serve --monitor` keeps those of its requests.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace encore {
 
-/// The most that a number of texts, pieces or labels may be: sums of as many of them do not overflow.
+/// The largest number of inputs, tokens or labels: sums of as many of them do not overflow.
 inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
 
 struct TextFacts {
   std::int64_t pieces = 0;                          ///< that the model has read, markers included
-  std::int64_t unknown = 0;                         ///< of them those for which the vocabulary has no piece
+  std::int64_t unknown = 0;                         ///< of them those that the vocabulary does not have
   std::optional<double> confidence = {};            ///< mean probability of what was chosen, in [0, 1]
   std::optional<double> distance = {};              ///< of its embedding from those of the reference
   std::map<std::string, std::int64_t> labels = {};  ///< how often the answer has each
 
-  /// One line.
+  /// Returns one line of JSON.
   std::string json() const;
-  /// Throws Error where the text is not one of json(), or a number cannot be.
+  /// Throws Error if the text is not a result of json(), or a number is out of its range.
   static TextFacts parse(std::string_view text);
 
   friend bool operator==(const TextFacts&, const TextFacts&) = default;

@@ -1,5 +1,5 @@
-// A number that follows from a text and looks as if it was drawn: by it requests are sampled and ties are
-// broken, the same on every machine and in every replay.
+// Computes a number from a text that looks like a random draw. Requests are sampled and ties are broken by
+// it, equally on every machine and in every replay. It never changes.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// In [0, 1): FNV-1a with the finaliser of SplitMix64.
+/// Returns a number in [0, 1): FNV-1a with the finaliser of SplitMix64.
 inline double share_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;

@@ -1,4 +1,4 @@
-// The bins are part of the file's version: what was counted in others cannot be compared.
+// Sorts values into bins. The bins are part of the file's version: counts in other bins cannot be compared.
 #include "record/text_reference.hpp"
 
 #include <algorithm>
@@ -20,23 +20,23 @@ using Json = nlohmann::ordered_json;
 constexpr int reference_version = 1;
 constexpr std::size_t most_bins = 4096;
 
-/// Unit intervals from 0; what lies below is in the first, what lies beyond in the last.
+/// Unit intervals from 0; smaller values are in the first bin, larger ones in the last.
 std::size_t bin_of(double scaled, std::size_t last) {
   if (!(scaled > 0.0)) return 0;
   return scaled >= static_cast<double>(last) ? last : static_cast<std::size_t>(scaled);
 }
 
-/// Each length up to 16 pieces has a bin of its own, later ones grow by a twelfth.
+/// Each length up to 16 tokens has a bin of its own; later bins grow by a twelfth.
 std::size_t pieces_bin(double pieces) {
   return bin_of(8.0 * std::log2(std::max(pieces, 1.0)), 127);
 }
 
-/// None at all is a bin of its own.
+/// A share of 0 has a bin of its own.
 std::size_t share_bin(double share) {
   return share > 0.0 ? 1 + bin_of(20.0 * share, 19) : 0;
 }
 
-/// By what lacks to certainty: four bins for each halving of it.
+/// The bins follow the distance to certainty: four bins for each halving of it.
 std::size_t confidence_bin(double confidence) {
   return bin_of(-4.0 * std::log2(std::max(1.0 - confidence, 0x1p-16)), 64);
 }

@@ -1,7 +1,7 @@
-// TextReference: the development set as the model saw it at the end of its training, in histograms with fixed
-// bins: what the texts of a service are compared with. A file of the run's folder, some kilobytes. Place in
-// the flow: train/trainer.cpp and the worker's evaluate write it, the worker's serve measures distances by
-// it, monitor/ compares with it.
+// TextReference holds histograms of the development set as the model saw it at the end of its training, with
+// fixed bins. The inputs of a service are compared with it. It is a file of the run's folder, some kilobytes.
+// train/trainer.cpp and the worker's evaluate write it, the worker's serve measures distances by it, monitor/
+// compares with it.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@
 
 namespace encore {
 
-/// In a run's folder; the name of the artifact.
+/// The file in a run's folder, and the name of the artifact.
 inline constexpr const char *reference_file = "reference.json", *reference_artifact = "reference";
 
-// Streams: the numbers of a text that are compared one by one.
+// Streams are the numbers of an input that are compared one by one.
 inline constexpr const char *pieces_stream = "pieces", *unknown_stream = "unknown",
                             *confidence_stream = "confidence", *distance_stream = "distance";
-/// Before the name of a label: the share that it has of the labels of a text.
+/// Begins the stream of a label: its share of the labels of an input.
 inline constexpr const char* label_stream = "label/";
 
-/// One stream of many texts.
+/// One stream of many inputs.
 struct StreamCounts {
   std::vector<std::int64_t> bins = {};
   double sum = 0.0;  ///< of the values
@@ -46,25 +46,25 @@ struct StreamValue {
   std::size_t bin = 0;
 };
 
-/// Of many texts.
+/// The streams and labels of many inputs.
 struct TextHistograms {
   std::int64_t texts = 0;
   std::map<std::string, StreamCounts> streams = {};
-  std::map<std::string, std::int64_t> labels = {};  ///< how often each was given; all that there can be
+  std::map<std::string, std::int64_t> labels = {};  ///< how often each was given; all possible labels
 
-  /// The values that a text has, with one for each label of `labels`, whether it has it or not.
+  /// Returns the values of an input, with one for each label of `labels`, whether it has it or not.
   std::vector<StreamValue> values_of(const TextFacts& facts) const;
   void add(const TextFacts& facts);
 
   friend bool operator==(const TextHistograms&, const TextHistograms&) = default;
 };
 
-/// Embeddings of a set, dimension by dimension.
+/// The embeddings of a set: mean and variance of each dimension.
 struct EmbeddingCloud {
   std::vector<double> mean = {}, variance = {};
 
-  /// Root of the mean over the dimensions of the squared distance from the mean in units of the variance:
-  /// about 1 for a member of the set. Nothing where the cloud has another width, or none.
+  /// Returns the root of the mean over the dimensions of the squared distance from the mean in units of the
+  /// variance: about 1 for a member of the set. Returns nothing if the cloud has another width, or is empty.
   std::optional<double> distance(std::span<const float> embedding) const;
 
   friend bool operator==(const EmbeddingCloud&, const EmbeddingCloud&) = default;
@@ -77,13 +77,13 @@ struct TextReference {
   EmbeddingCloud embeddings = {};
 
   std::string json() const;
-  /// Throws Error where the text is not one of json().
+  /// Throws Error if the text is not a result of json().
   static TextReference parse(std::string_view text);
 
   friend bool operator==(const TextReference&, const TextReference&) = default;
 };
 
-/// That of a run; nothing where its folder has none. Throws Error naming the file where it is damaged.
+/// Returns the reference of a run, or nothing if its folder has none. Throws Error naming a damaged file.
 std::optional<TextReference> find_reference(const std::filesystem::path& run_folder);
 
 }  // namespace encore

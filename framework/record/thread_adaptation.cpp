@@ -1,4 +1,4 @@
-// The variable of the environment, written and read.
+// Writes and reads the variable of the environment.
 #include "record/thread_adaptation.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The facts are one JSON text in the metadata with a digest of its own, so that every byte of the file that
-// means something is compared with what was written.
+// Keeps the facts as one JSON text in the metadata with a digest of its own, so that every meaningful byte of
+// the file is compared with what was written.
 #include "record/weights_file.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ WeightsFacts facts_from_text(const std::string& text) {
   return facts;
 }
 
-/// SHA-256 of each, in their order.
+/// Returns the SHA-256 of each tensor, in their order.
 std::vector<std::string> digests_of(const std::vector<std::span<const std::byte>>& pieces, int threads) {
   std::vector<std::string> digests(pieces.size());
   run_pieces(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t number) {

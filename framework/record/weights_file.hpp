@@ -1,9 +1,9 @@
-// The weights file of a run's folder: the parameters that the run has chosen, alone, for whoever computes
-// forward passes with them. Written when a run concludes; without it (the run was interrupted, or an earlier
-// version has trained it) the best checkpoint says the same, with three times the bytes.
-// What the parameters would be wrong without stands in the metadata: the question, the digest of each
-// tensor, and the digests of the files beside it that give rows of the parameters their meaning.
-// Place in the flow: train/snapshots writes it, infer/run_weights reads it.
+// The weights file of a run's folder holds the chosen parameters alone, for programs that compute forward
+// passes with them. It is written when a run concludes; without it (the run was interrupted, or an earlier
+// version has trained it) the best checkpoint holds the same, with three times the bytes. The metadata have
+// what the parameters need to be correct: the question, the digest of each tensor, and the digests of the
+// files beside it that give rows of the parameters their meaning. train/snapshots writes it,
+// infer/run_weights reads it.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace encore {
 
-/// In the run's folder.
+/// The file in the run's folder.
 inline constexpr const char* weights_file = "weights.safetensors";
-/// Beside it, from `exp quantize`: the same parameters, matrices as integers (infer/integer_weights.hpp).
+/// The file of `exp quantize` beside it, with matrices as integers (infer/integer_weights.hpp).
 inline constexpr const char* int8_weights_file = "weights_int8.safetensors";
 inline constexpr const char* int4_weights_file = "weights_int4.safetensors";
 
-/// SHA-256 by name.
+/// Maps a name to its SHA-256.
 using DigestsByName = std::map<std::string, std::string>;
 
 struct WeightsFacts {
@@ -32,21 +32,21 @@ struct WeightsFacts {
   std::string tuned = {};    ///< what the task chose by them on the development set (Task::tune); "": nothing
   DigestsByName files = {};  ///< of files in the run's folder: "vocab.txt", "labels.txt"
   DigestsByName tensors = {};  ///< of the bytes of each tensor; save_weights fills it in
-  /// Of integers: the parameters that products read as integers, and digest_of the weights that they
-  /// were rounded from.
+  /// For integer weights: the parameters that products read as integers, and digest_of the weights from which
+  /// they were rounded.
   std::vector<std::string> int8 = {};
   std::string made_from = {};
 
   friend bool operator==(const WeightsFacts&, const WeightsFacts&) = default;
 };
 
-/// SHA-256 of the digests of all tensors by name: equal for equal parameters.
+/// Returns the SHA-256 of the digests of all tensors by name: equal for equal parameters.
 std::string digest_of(const DigestsByName& tensors);
 
 /// Writes the file, atomically and durably. Tensors of whole cache lines come first, so that each of them
 /// begins at a multiple of 64 bytes of the file, where it can be computed with when mapped. Equal content
-/// gives equal bytes, whichever attempt writes it. `before_rename` as in save_safetensors. The tensors are
-/// hashed by up to `threads` threads.
+/// gives equal bytes in every attempt. `before_rename` works as in save_safetensors. Up to `threads` threads
+/// hash the tensors.
 SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<TensorSlice> tensors,
                        WeightsFacts facts, int threads, const std::function<void()>& before_rename = {},
                        const char* name = weights_file);
@@ -54,7 +54,7 @@ SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<Tens
 /// A weights file whose header is sound.
 class WeightsFile {
  public:
-  /// Throws Error that names the file and what is wrong with it; its tensors are not looked at yet.
+  /// Throws Error that names the file and what is wrong with it. Its tensors are not checked yet.
   explicit WeightsFile(const std::filesystem::path& run_folder, const char* name = weights_file);
 
   const WeightsFacts& facts() const { return facts_; }

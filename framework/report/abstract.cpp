@@ -30,19 +30,30 @@ std::string factor_text(const Factor& factor) {
   return factor.label + " (" + text + ")";
 }
 
-std::string asked_text(const ReportData& data) {
-  std::vector<std::string> factors;
+std::string asked_text(const std::string& metric, const std::vector<RunRow>& runs,
+                       const std::vector<Factor>& factors) {
   constexpr std::size_t most = 6;
-  for (const Factor& factor : data.factors)
-    if (factors.size() < most) factors.push_back(factor_text(factor));
-  if (data.factors.size() > most) factors.push_back(counted(data.factors.size() - most, "more setting"));
+  std::vector<std::string> texts;
+  for (const Factor& factor : factors)
+    if (texts.size() < most) texts.push_back(factor_text(factor));
+  if (factors.size() > most) texts.push_back(counted(factors.size() - most, "more setting"));
   std::set<std::uint64_t> seeds;
-  for (const RunRow& run : data.runs) seeds.insert(run.seed);
-  const std::string runs = data.runs.size() == 1 ? "one run" : counted(data.runs.size(), "run");
-  return (factors.empty()
-              ? "Asked: the " + data.metric.name + " of " + runs
-              : "Asked: how " + data.metric.name + " depends on " + listed(factors) + ", by " + runs) +
+  for (const RunRow& run : runs) seeds.insert(run.seed);
+  const std::string count = runs.size() == 1 ? "one run" : counted(runs.size(), "run");
+  return (texts.empty() ? "Asked: the " + metric + " of " + count
+                        : "Asked: how " + metric + " depends on " + listed(texts) + ", by " + count) +
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
+}
+
+/// One sentence where all questions have one metric; else one for each question, because settings of
+/// different tasks are not the levels of one factor.
+std::vector<std::string> asked_texts(const ReportData& data) {
+  const std::vector<std::string> metrics = data.metric_names();
+  if (metrics.size() == 1) return {asked_text(metrics.front(), data.runs, data.factors)};
+  std::vector<std::string> texts;
+  for (const Question& question : data.questions)
+    texts.push_back(asked_text(question.title, question.runs, question.factors));
+  return texts;
 }
 
 using Runs = std::vector<const RunRow*>;
@@ -288,7 +299,8 @@ std::string left_out_text(const ReportData& data) {
 }  // namespace
 
 std::vector<Block> abstract_blocks(const ReportData& data) {
-  std::vector<Block> blocks = {Paragraph{asked_text(data)}};
+  std::vector<Block> blocks;
+  for (const std::string& asked : asked_texts(data)) blocks.push_back(Paragraph{asked});
   for (const std::string& trained : trained_texts(data)) blocks.push_back(Paragraph{trained});
   blocks.push_back(Paragraph{run_text(data)});
   for (const Question& question : data.questions) blocks.push_back(Paragraph{answer_text(question)});

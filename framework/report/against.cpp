@@ -93,10 +93,11 @@ struct Side {
   const Candidate& get() const { return question->comparison.candidates[candidate]; }
 };
 
-std::vector<Side> candidates_of(const ReportData& data) {
+std::vector<Side> candidates_of(const ReportData& data, const std::string& metric) {
   std::vector<Side> sides;
   for (const Question& question : data.questions)
-    for (const std::size_t index : question.order) sides.push_back({&question, index});
+    if (question.metric().name == metric)
+      for (const std::size_t index : question.order) sides.push_back({&question, index});
   return sides;
 }
 
@@ -142,10 +143,10 @@ std::string change_text(const Pair& pair) {
   return "no test: " + pair.reason;
 }
 
-TableBlock result_table(const ReportData& data, const ReportData& old) {
-  const std::vector<Side> news = candidates_of(data), olds = candidates_of(old);
+TableBlock result_table(const ReportData& data, const ReportData& old, const Metric& metric) {
+  const std::vector<Side> news = candidates_of(data, metric.name), olds = candidates_of(old, metric.name);
   Comparison comparison;
-  comparison.options.metric = data.metric;
+  comparison.options.metric = metric;
   comparison.options.examples = false;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<bool> met(olds.size(), false);
@@ -159,11 +160,11 @@ TableBlock result_table(const ReportData& data, const ReportData& old) {
   }
   test_pairs(data.store, comparison, pairs);
 
-  const std::string unit = unit_of(data.metric).name, points = unit_of_differences(data.metric);
+  const std::string unit = unit_of(metric).name, points = unit_of_differences(metric);
   TableBlock table;
-  table.id = "against-result";
+  table.id = "against-result" + (data.metric_names().size() > 1 ? "-" + block_id(metric.name) : "");
   table.caption =
-      data.metric.name +
+      metric.name +
       " of candidates that ask the same (or, where a setting changed, are named alike) on "
       "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
       "Holm's correction over these pairs.";
@@ -179,7 +180,7 @@ TableBlock result_table(const ReportData& data, const ReportData& old) {
   for (std::size_t i = 0; i < news.size(); ++i) {
     const Candidate& side = news[i].get();
     if (!partners[i]) {
-      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(data.metric, side.mean),
+      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(metric, side.mean),
                       TableCell(), TableCell(), TableCell(), TableCell(), "only new"});
       continue;
     }
@@ -187,16 +188,16 @@ TableBlock result_table(const ReportData& data, const ReportData& old) {
     const Candidate& before = olds[*partners[i]].get();
     const bool seeds = pair.seeds.has_value();
     rows.push_back({side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
-                    value_cell(data.metric, before.mean), n(side), value_cell(data.metric, side.mean),
-                    value_cell(data.metric, pair.difference),
-                    seeds ? value_cell(data.metric, pair.seeds->interval.low) : TableCell(),
-                    seeds ? value_cell(data.metric, pair.seeds->interval.high) : TableCell(),
+                    value_cell(metric, before.mean), n(side), value_cell(metric, side.mean),
+                    value_cell(metric, pair.difference),
+                    seeds ? value_cell(metric, pair.seeds->interval.low) : TableCell(),
+                    seeds ? value_cell(metric, pair.seeds->interval.high) : TableCell(),
                     seeds ? TableCell(p_value_text(pair.corrected), pair.corrected) : TableCell(),
                     change_text(pair)});
   }
   for (std::size_t i = 0; i < olds.size(); ++i)
     if (!met[i])
-      rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(data.metric, olds[i].get().mean),
+      rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(metric, olds[i].get().mean),
                       TableCell(), TableCell(), TableCell(), TableCell(), TableCell(), TableCell(),
                       "only old"});
   const std::size_t shown = data.rows_of(rows.size());
@@ -228,11 +229,16 @@ Section against_section(const ReportData& data, const ReportData& old, const std
   Section section{"against", "Against " + what};
   section.blocks.push_back(Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
                                      "); new: " + counted(data.runs.size(), "run") + " of this report."});
-  if (std::none_of(old.questions.begin(), old.questions.end(),
-                   [](const Question& question) { return question.first().has_value(); }))
-    section.blocks.push_back(Notice{"No old run has a " + data.metric.name + "."});
+  for (const std::string& metric : data.metric_names())
+    if (std::ranges::none_of(old.questions, [&](const Question& question) {
+          return question.metric().name == metric && question.first().has_value();
+        }))
+      section.blocks.push_back(Notice{"No old run has a " + metric + "."});
   add_environment_notice(data, old, section.blocks);
-  section.blocks.push_back(result_table(data, old));
+  std::set<std::string> seen;
+  for (const Question& question : data.questions)
+    if (seen.insert(question.metric().name).second)
+      section.blocks.push_back(result_table(data, old, question.metric()));
   section.blocks.push_back(change_table(data, old));
   return section;
 }

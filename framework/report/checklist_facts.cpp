@@ -126,8 +126,8 @@ std::optional<ChecklistFact> best_fact(const ReportData& data) {
     const std::optional<std::size_t> first = question.first();
     if (!first) continue;
     const Candidate& candidate = question.comparison.candidates[*first];
-    return ChecklistFact{"The best mean " + data.metric.name + " is that of " + candidate.name + ": " +
-                             metric_text(data.metric, candidate.mean) + " over " +
+    return ChecklistFact{"The best mean " + question.metric().name + " is that of " + candidate.name + ": " +
+                             metric_text(question.metric(), candidate.mean) + " over " +
                              counted(candidate.values.size(), "seed") + ".",
                          {"section results", "table param"}};
   }

@@ -1,10 +1,12 @@
-// The measures of each label, and what was taken for what, of the candidates with the best means.
+// The section "classes": the measures of each label of the candidates with the best means, and which label
+// the best candidate takes for which.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
+#include "base/number_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/legacy_metrics.hpp"
@@ -17,6 +19,8 @@ namespace {
 /// Candidates whose classes are shown, and runs whose predictions are counted.
 constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
+/// Pairs of labels in the table of confusions.
+constexpr std::size_t most_confusions = 10;
 
 /// Families of measures that a question's runs have on a split, each as one of its members; the one that the
 /// report is about comes last.
@@ -25,22 +29,22 @@ struct Families {
   std::set<std::string> keys;
 };
 
-Families families_of(const ReportData& data, const Question& question, const std::string& split) {
+Families families_of(const Question& question) {
   Families families;
   std::set<std::string> seen;
+  const std::string split = question.metric().split();
   const auto has_value = [&](const Metric& metric) {
     return std::ranges::any_of(
         question.runs, [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
   };
-  const Metrics metrics = read_metrics(data.store.database(), question.runs);
-  for (const Metric& metric : metrics.all()) {
+  for (const Metric& metric : question.metrics.all()) {
     const std::optional<std::string> key = metric.key();
     if (!key || metric.split() != split || !has_value(metric)) continue;
     families.keys.insert(*key);
     if (seen.insert(metric.meaning.name).second) families.members.push_back(metric);
   }
-  const std::string leading =
-      data.metric.key() ? family_name(data.metric.meaning) : data.metric.measure_name();
+  const Metric& own = question.metric();
+  const std::string leading = own.key() ? family_name(own.meaning) : own.measure_name();
   std::stable_partition(families.members.begin(), families.members.end(),
                         [&](const Metric& member) { return family_name(member.meaning) != leading; });
   return families;
@@ -68,32 +72,90 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
   return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 
-TableBlock class_table(const ReportData& data, const Question& question, const std::string& split) {
+/// How many candidates the tables of classes show.
+std::size_t shown_candidates(const ReportData& data, const Question& question) {
+  return data.complete() ? question.order.size() : std::min(most_class_candidates, question.scored());
+}
+
+void add_more_note(const Question& question, std::size_t shown, TableBlock& table) {
+  if (shown >= question.scored()) return;
+  const std::size_t more = question.scored() - shown;
+  table.notes.push_back(counted(more, "more candidate") + (more == 1 ? " is" : " are") +
+                        " in the CSV and JSON of this report.");
+}
+
+/// One row for each candidate and label, with every family of measures.
+TableBlock class_table(const ReportData& data, const Question& question, const Families& families) {
   TableBlock table;
-  const Families families = families_of(data, question, split);
-  if (families.members.empty()) return table;
   const Metric& leading = families.members.back();
+  const std::string split = question.metric().split();
   table.id = "classes-" + question.id;
-  table.caption = "Classes on " + split + ": mean over the n complete runs, with the standard deviation of " +
-                  title_of_family(leading) + " where n is greater than 1.";
+  table.caption = data.caption_of(
+      question, "Classes on " + split + ": mean over the n complete runs, with the standard deviation of " +
+                    title_of_family(leading) + " where n is greater than 1.");
   table.columns = {{"candidate", "", false}, {"class", "", false}, {"n", "", true}};
   for (const Metric& member : families.members)
     table.columns.push_back({title_of_family(member), unit_of(member).name, true});
   table.columns.push_back({"SD of " + title_of_family(leading), unit_of(leading).name, true});
-  const std::size_t shown = data.options.most_rows == 0
-                                ? question.order.size()
-                                : std::min(most_class_candidates, question.order.size());
+  const std::size_t shown = shown_candidates(data, question);
   for (std::size_t i = 0; i < shown; ++i)
     for (const std::string& key : families.keys)
       if (auto cells = class_row(question.comparison.candidates[question.order[i]], split, families, key)) {
         cells->insert(cells->begin(), question.letter(question.order[i]));
         table.rows.push_back(std::move(*cells));
       }
-  const std::size_t scored = question.scored();
-  if (shown < scored)
-    table.notes.push_back(counted(scored - shown, "more candidate") + (scored - shown == 1 ? " is" : " are") +
-                          " in the CSV and JSON of this report.");
+  add_more_note(question, shown, table);
   return table;
+}
+
+/// One row for each label, a column for each candidate with the leading measure, and the difference between
+/// the second candidate and the first.
+TableBlock class_differences(const ReportData& data, const Question& question, const Families& families) {
+  const Metric& leading = families.members.back();
+  const std::string split = question.metric().split(), unit = unit_of(leading).name;
+  const std::size_t shown = shown_candidates(data, question);
+  const std::string& first = question.letter(question.order[0]);
+  const std::string& second = question.letter(question.order[1]);
+  TableBlock table;
+  table.id = "class-differences-" + question.id;
+  table.caption = data.caption_of(
+      question, title_of_family(leading) + " of each class on " + split +
+                    ": mean over the complete runs of each candidate ± standard deviation; difference: " +
+                    second + " less " + first + ".");
+  table.columns = {{"class", "", false}};
+  for (std::size_t i = 0; i < shown; ++i)
+    table.columns.push_back({question.letter(question.order[i]), unit, true});
+  table.columns.push_back({"difference", unit_of_differences(leading), true});
+  for (const std::string& key : families.keys) {
+    std::vector<TableCell> row = {key};
+    std::vector<double> means;
+    for (std::size_t i = 0; i < shown; ++i) {
+      const std::vector<double> values = values_of(question.comparison.candidates[question.order[i]],
+                                                   split + "/" + member_name(leading.meaning, key));
+      means.push_back(mean_of(values));
+      row.push_back(mean_cell(leading, values));
+    }
+    if (std::ranges::all_of(means, [](double mean) { return std::isnan(mean); })) continue;
+    row.push_back(value_cell(leading, means[1] - means[0]));
+    table.rows.push_back(std::move(row));
+  }
+  add_more_note(question, shown, table);
+  return table;
+}
+
+/// Returns whether there is any.
+bool add_class_tables(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+  const Families families = families_of(question);
+  if (families.members.empty()) return false;
+  const std::size_t before = blocks.size();
+  const bool several = question.scored() > 1;
+  if (several)
+    if (TableBlock table = class_differences(data, question, families); !table.rows.empty())
+      blocks.push_back(std::move(table));
+  if (!several || data.complete())
+    if (TableBlock table = class_table(data, question, families); !table.rows.empty())
+      blocks.push_back(std::move(table));
+  return blocks.size() > before;
 }
 
 /// A table of counts, of one measure.
@@ -102,8 +164,56 @@ struct Counted {
   CountMatrix matrix;
 };
 
-Figure confusion_figure(const Question& question, std::size_t candidate, const std::string& split,
-                        const Counted& counted_measure, std::size_t runs) {
+/// Whose predictions are counted.
+struct CountedRuns {
+  std::size_t candidate = 0;
+  std::size_t runs = 0;
+};
+
+/// "... on test (confusion), by A (dropout 0.1), summed over 3 runs. From the stored predictions."
+std::string counted_text(const Question& question, const Counted& counted_measure, const CountedRuns& of) {
+  return " on " + question.metric().split() + " (" + title_of(counted_measure.measure) + "), by " +
+         question.key.introduced(of.candidate) + ", summed over " + counted(of.runs, "run") +
+         ". From the stored predictions.";
+}
+
+/// The pairs of a true label and another predicted one, the most frequent first.
+TableBlock confusion_table(const ReportData& data, const Question& question, const Counted& counted_measure,
+                           const CountedRuns& of) {
+  struct Confusion {
+    std::string truth, predicted;
+    double count = 0.0;
+  };
+  std::vector<Confusion> confusions;
+  std::map<std::string, double> true_counts;
+  for (const auto& [pair, count] : counted_measure.matrix.pairs()) {
+    true_counts[pair.first] += count;
+    if (pair.first != pair.second && count > 0.0) confusions.push_back({pair.first, pair.second, count});
+  }
+  std::ranges::stable_sort(confusions, std::ranges::greater(), &Confusion::count);
+  TableBlock table;
+  table.id = "confused-" + counted_measure.measure.name + "-" + question.id;
+  table.caption = data.caption_of(question, "The labels that are confused most often" +
+                                                counted_text(question, counted_measure, of) +
+                                                " Share: of all of that true label.");
+  table.columns = {
+      {"truth", "", false}, {"prediction", "", false}, {"times", "", true}, {"share", "%", true}};
+  const std::size_t shown =
+      data.complete() ? confusions.size() : std::min(most_confusions, confusions.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Confusion& one = confusions[i];
+    const double share = 100.0 * one.count / true_counts.at(one.truth);
+    table.rows.push_back({one.truth, one.predicted, TableCell(thousands(std::llround(one.count)), one.count),
+                          TableCell(fixed_text(share, 1), share)});
+  }
+  if (shown < confusions.size())
+    table.notes.push_back(counted(confusions.size() - shown, "more pair") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+Figure confusion_figure(const ReportData& data, const Question& question, const Counted& counted_measure,
+                        const CountedRuns& of) {
   MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
   double right = 0.0, all = 0.0, most = 0.0;
   std::string mistake;
@@ -124,9 +234,8 @@ Figure confusion_figure(const Question& question, std::size_t candidate, const s
   }
   Figure figure;
   figure.id = counted_measure.measure.name + "-" + question.id;
-  figure.caption = "What was taken for what on " + split + " (" + title_of(counted_measure.measure) +
-                   "), as " + question.key.introduced(candidate) + " has it, summed over " +
-                   counted(runs, "run") + ". From the stored predictions.";
+  figure.caption =
+      data.caption_of(question, "True and predicted labels" + counted_text(question, counted_measure, of));
   figure.alternative =
       "A table of counts; " + text(right) + " of " + text(all) + " are predicted as they are." + mistake;
   figure.chart = std::move(chart);
@@ -150,9 +259,10 @@ void add_counts(const ReportData& data, const RunRow& run, const std::string& sp
   }
 }
 
-void add_confusion(const ReportData& data, const Question& question, const std::string& split,
-                   std::vector<Block>& blocks) {
+/// A picture where every label has room beside it, and for programs; and the most frequent confusions.
+void add_confusion(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
+  const std::string split = question.metric().split();
   if (!first) return;
   const Candidate& candidate = question.comparison.candidates[*first];
   std::vector<Counted> tables;
@@ -167,8 +277,14 @@ void add_confusion(const ReportData& data, const Question& question, const std::
       problems.push_back(error.what());
     }
   }
-  for (const Counted& table : tables)
-    if (!table.matrix.empty()) blocks.push_back(confusion_figure(question, *first, split, table, runs));
+  const CountedRuns of{.candidate = *first, .runs = runs};
+  for (const Counted& table : tables) {
+    if (table.matrix.empty()) continue;
+    if (data.complete() || table.matrix.names().size() <= most_matrix_labels)
+      blocks.push_back(confusion_figure(data, question, table, of));
+    if (TableBlock confusions = confusion_table(data, question, table, of); !confusions.rows.empty())
+      blocks.push_back(std::move(confusions));
+  }
   if (!problems.empty())
     blocks.push_back(Notice{"Predictions that could not be counted: " + problems.front() +
                             (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +
@@ -179,12 +295,10 @@ void add_confusion(const ReportData& data, const Question& question, const std::
 
 Section classes_section(const ReportData& data) {
   Section section{"classes", "Classes"};
-  const std::string split = data.metric.split();
   for (const Question& question : data.questions) {
-    TableBlock table = class_table(data, question, split);
-    if (table.rows.empty() && data.metrics.matrices(split).empty()) continue;
-    if (!table.rows.empty()) section.blocks.push_back(std::move(table));
-    add_confusion(data, question, split, section.blocks);
+    const bool has_classes = add_class_tables(data, question, section.blocks);
+    if (has_classes || !question.metrics.matrices(question.metric().split()).empty())
+      add_confusion(data, question, section.blocks);
   }
   return section;
 }

@@ -110,12 +110,6 @@ bool spans_decades(const std::vector<Series>& all) {
   return high > 100.0 * low;
 }
 
-std::string curve_id(std::string text) {
-  std::replace(text.begin(), text.end(), '/', '-');
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
-}
-
 std::string end_text(const std::string& unit, const Series& series) {
   for (std::size_t i = series.y.size(); i > 0; --i)
     if (std::isfinite(series.y[i - 1]))
@@ -137,10 +131,15 @@ Drawn drawn_of(const ReportData& data) {
   return drawn;
 }
 
-/// The metric by which checkpoints are chosen.
-std::string chooser_of(const ReportData& data) {
-  const std::string selected = selected_metric(data.select);
-  return selected.empty() ? "dev/" + data.metric.measure_name() : selected;
+/// The metrics by which checkpoints are chosen, each once, in the order of the questions.
+std::vector<std::string> choosers_of(const ReportData& data) {
+  if (std::string selected = selected_metric(data.select); !selected.empty()) return {std::move(selected)};
+  std::vector<std::string> names;
+  for (const Question& question : data.questions)
+    if (std::string name = "dev/" + question.metric().measure_name();
+        std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+  return names;
 }
 
 std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
@@ -161,7 +160,7 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
     chart.series.push_back(std::move(series));
   }
   if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
-  figure.id = "curve-" + curve_id(curve.metric.name);
+  figure.id = "curve-" + block_id(curve.metric.name);
   figure.caption =
       curve.title + std::string(band && !explained ? "; " + std::string(band_text) : "") +
       (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
@@ -175,7 +174,7 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
 std::optional<Figure> score_figure(const ReportData& data) {
   const Drawn drawn = drawn_of(data);
   RunBatch batch(data.store, runs_of(data, drawn.lines));
-  return figure_of(batch, drawn, {data.metrics.of(chooser_of(data)), score_title}, false);
+  return figure_of(batch, drawn, {data.metrics.of(choosers_of(data).front()), score_title}, false);
 }
 
 Section curves_section(const ReportData& data) {
@@ -183,20 +182,19 @@ Section curves_section(const ReportData& data) {
   const Drawn drawn = drawn_of(data);
   RunBatch batch(data.store, runs_of(data, drawn.lines));
   const std::vector<Metric> metrics = batch.metrics();
-  const std::string chooser = chooser_of(data);
+  const std::vector<std::string> choosers = choosers_of(data);
   const bool several = std::any_of(drawn.lines.begin(), drawn.lines.end(),
                                    [](const Line& line) { return line.runs.size() > 1; });
-  const std::vector<std::pair<std::string, const char*>> shown = {
-      {"train/loss", "Loss of the training batches"},
-      {chooser, score_title},
-      {"dev/loss", "Loss on dev"},
-      {"train/learning_rate", "Learning rate"},
-      {"train/gradient_norm", "Norm of the gradient before clipping"},
-      {"train/tokens_per_second", "Tokens per second"}};
+  std::vector<std::pair<std::string, const char*>> shown = {{"train/loss", "Loss of the training batches"}};
+  for (const std::string& chooser : choosers) shown.emplace_back(chooser, score_title);
+  shown.insert(shown.end(), {{"dev/loss", "Loss on dev"},
+                             {"train/learning_rate", "Learning rate"},
+                             {"train/gradient_norm", "Norm of the gradient before clipping"},
+                             {"train/tokens_per_second", "Tokens per second"}});
   for (const auto& [name, title] : shown) {
     const auto metric =
         std::find_if(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
-    const bool again = name == chooser && title != score_title;
+    const bool again = title != score_title && std::ranges::find(choosers, name) != choosers.end();
     if (metric == metrics.end() || again) continue;
     if (auto figure = figure_of(batch, drawn, {*metric, title}, several))
       section.blocks.push_back(std::move(*figure));

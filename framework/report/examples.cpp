@@ -210,8 +210,8 @@ void add_examples(const ReportData& data, const Question& question, const std::s
 
 Section examples_section(const ReportData& data) {
   Section section{"examples", "Examples"};
-  const std::string split = data.metric.split() == "dev" ? "dev" : "test";
   for (const Question& question : data.questions) {
+    const std::string split = question.metric().split() == "dev" ? "dev" : "test";
     if (data.hides_texts(question, section.id))
       section.blocks.push_back(
           Notice{Text({{"Sentences are left out: "},

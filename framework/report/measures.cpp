@@ -12,8 +12,8 @@ namespace {
 const std::vector<std::string> splits = {"dev", "test"};
 
 /// The metrics that a run of the question has a result of, on that split; members of families aside.
-std::vector<Metric> metrics_of(const ReportData& data, const Question& question, const std::string& split) {
-  std::vector<Metric> metrics = data.metrics.in_order(data.metric.name, {split});
+std::vector<Metric> metrics_of(const Question& question, const std::string& split) {
+  std::vector<Metric> metrics = question.metrics.in_order(question.metric().name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
     return std::none_of(question.runs.begin(), question.runs.end(),
                         [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
@@ -21,21 +21,14 @@ std::vector<Metric> metrics_of(const ReportData& data, const Question& question,
   return metrics;
 }
 
-/// "91.18 ± 0.25"; sorted and exported by the mean.
-TableCell mean_cell(const Metric& measure, const std::vector<double>& values) {
-  const MeanDigits digits(measure, mean_of(values), deviation_of(values));
-  TableCell cell = value_cell(measure, digits, mean_of(values));
-  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + digits.text(deviation_of(values));
-  return cell;
-}
-
 TableBlock split_table(const ReportData& data, const Question& question, const std::string& split,
                        const std::vector<Metric>& metrics) {
   TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
-  table.caption =
+  table.caption = data.caption_of(
+      question,
       "All measures on " + split +
-      " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.";
+          " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.");
   table.columns = {{"candidate", "", false}};
   for (const Metric& metric : metrics) table.columns.push_back({metric.title(), unit_of(metric).name, true});
   const std::size_t shown = data.rows_of(question.scored());
@@ -53,7 +46,7 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
 }
 
 /// One number a cell, for programs.
-TableBlock long_table(const ReportData& data, const Question& question) {
+TableBlock long_table(const Question& question) {
   TableBlock table;
   table.id = "measures-" + question.id;
   table.caption =
@@ -62,7 +55,7 @@ TableBlock long_table(const ReportData& data, const Question& question) {
                    {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
   for (const std::size_t index : question.order)
     for (const std::string& split : splits)
-      for (const Metric& metric : metrics_of(data, question, split)) {
+      for (const Metric& metric : metrics_of(question, split)) {
         const std::vector<double> values = values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
         const double mean = mean_of(values), deviation = deviation_of(values);
@@ -80,13 +73,13 @@ Section measures_section(const ReportData& data) {
   Section section{"measures", "All measures"};
   for (const Question& question : data.questions) {
     for (const std::string& split : splits) {
-      const std::vector<Metric> metrics = metrics_of(data, question, split);
+      const std::vector<Metric> metrics = metrics_of(question, split);
       if (metrics.empty()) continue;
       if (TableBlock table = split_table(data, question, split, metrics); !table.rows.empty())
         section.blocks.push_back(std::move(table));
     }
     if (!data.complete()) continue;
-    if (TableBlock table = long_table(data, question); !table.rows.empty())
+    if (TableBlock table = long_table(question); !table.rows.empty())
       section.blocks.push_back(std::move(table));
   }
   return section;

@@ -1,7 +1,6 @@
-// What can be compared with what: runs by the data they were scored on, their candidates with short names,
-// and the tests between them. Place in the flow: read_report_data() of report_data.cpp asks once.
+// Groups runs by the data they were scored on, names their candidates, and tests them against each other.
+// read_report_data() of report_data.cpp calls this once.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -17,12 +16,6 @@ namespace {
 constexpr std::size_t most_for_all_pairs = 12;
 /// Reading the predictions of more runs than these takes longer than everything else together.
 constexpr std::size_t most_runs_for_examples = 40;
-
-std::string question_id(const std::string& text) {
-  std::string id;
-  for (const char letter : text) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
-  return id;
-}
 
 /// The data that a run was scored on.
 const DatasetRow* set_of(const ReportData& data, const RunRow& run, const std::string& role) {
@@ -110,36 +103,75 @@ void test(Store& store, Question& question) {
   test_pairs(store, comparison, pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
 }
 
+// --- groups ---
+
+/// A metric and the file that it was measured on.
+struct Scored {
+  std::string file, content, metric;
+
+  auto operator<=>(const Scored&) const = default;
+};
+
+using RunGroups = std::map<Scored, std::vector<RunRow>>;
+
+/// The groups of `runs` by the file that they were scored on: its name and content in the role "test" or
+/// "dev".
+std::map<std::pair<std::string, std::string>, std::vector<RunRow>> by_file(
+    const ReportData& data, const std::vector<RunRow>& runs, const std::vector<std::string>& roles) {
+  std::map<std::pair<std::string, std::string>, std::vector<RunRow>> groups;
+  for (const RunRow& run : runs) {
+    const DatasetRow* file = nullptr;
+    for (const std::string& role : roles)
+      if (file == nullptr) file = set_of(data, run, role);
+    groups[{file == nullptr ? "" : setting_text(file->path), file == nullptr ? "" : file->sha256}].push_back(
+        run);
+  }
+  return groups;
+}
+
+RunGroups groups_of(const ReportData& data) {
+  RunGroups groups;
+  const auto add = [&](const std::vector<RunRow>& runs, const Metric& metric) {
+    for (auto& [file, own] : by_file(data, runs, {metric.split()}))
+      groups[{file.first, file.second, metric.name}] = std::move(own);
+  };
+  if (!data.options.metric.empty()) {
+    add(data.runs, {.name = data.options.metric});
+    return groups;
+  }
+  for (const auto& [file, runs] : by_file(data, data.runs, {"test", "dev"}))
+    add(runs, leading_metric(data.store, runs));
+  return groups;
+}
+
 }  // namespace
 
 std::vector<Question> questions_of(const ReportData& data) {
-  const std::string role = data.metric.split();
-  std::map<std::pair<std::string, std::string>, Question> by_set;  // name of the file, its content
-  for (const RunRow& run : data.runs) {
-    const DatasetRow* file = set_of(data, run, role);
-    const std::string name = file == nullptr ? "" : setting_text(file->path);
-    by_set[{name, file == nullptr ? "" : file->sha256}].runs.push_back(run);
-  }
-  CompareOptions options;
-  options.metric = data.metric;
-  options.pool = data.options.pool;
-  options.examples = data.runs.size() <= most_runs_for_examples;
+  RunGroups groups = groups_of(data);
   std::vector<Question> questions;
-  std::size_t lettered = 0;  // letters go on from question to question
-  for (auto& [set, question] : by_set) {
-    const auto& [name, content] = set;
-    // Two files of one name are told apart by their content.
-    const bool shared = std::count_if(by_set.begin(), by_set.end(),
-                                      [&](const auto& other) { return other.first.first == set.first; }) > 1;
+  std::size_t lettered = 0;  // the letters continue from question to question
+  for (auto& [scored, runs] : groups) {
+    Question question;
+    question.runs = std::move(runs);
+    question.metrics = read_metrics(data.store.database(), question.runs);
+    question.factors = factors_of(question.runs, data.params);
+    // The titles of two files with one name contain a hash of the file.
+    const bool shared = std::ranges::any_of(groups, [&, &own = scored](const auto& other) {
+      return other.first.file == own.file && other.first.content != own.content;
+    });
     question.id =
-        question_id(data.metric.name) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
-    question.title = data.metric.name + (name.empty() ? "" : " on " + name) +
-                     (shared ? " (" + content.substr(0, 8) + ")" : "");
+        block_id(scored.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+    question.title = scored.metric + (scored.file.empty() ? "" : " on " + scored.file) +
+                     (shared ? " (" + scored.content.substr(0, 8) + ")" : "");
+    CompareOptions options;
+    options.metric = question.metrics.of(scored.metric);
+    options.pool = data.options.pool;
+    options.examples = data.runs.size() <= most_runs_for_examples;
     question.comparison = collect_candidates(data.store, question.runs, options);
     question.order = best_first(question.comparison);
     question.names = short_names(question);
-    question.key = make_key(question.comparison.candidates, question.order, question.names, data.runs,
-                            data.factors, lettered);
+    question.key = make_key(question.comparison.candidates, question.order, question.names, question.runs,
+                            question.factors, lettered);
     if (question.key.options.empty() || question.key.options.front() != "name")
       question.before = question.behind = "";
     lettered += question.comparison.candidates.size();

@@ -102,13 +102,14 @@ Document report_of(Store& store, const ReportOptions& options) {
   const ReportData data = read_report_data(store, chosen.runs, chosen.subject, options);
   Document document;
   document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
-  document.subtitle = data.metric.name + ", " + counted(data.runs.size(), "run");
+  document.subtitle = listed(data.metric_names()) + ", " + counted(data.runs.size(), "run");
   document.facts = title_facts(data);
   if (choice.has_abstract()) document.abstract = abstract_blocks(data);
   document.sections = sections_of(data, choice);
   if (sides && choice.wants("against") && !options.brief) {
     ReportOptions same = options;
-    same.metric = data.metric.name;
+    if (const std::vector<std::string> metrics = data.metric_names(); metrics.size() == 1)
+      same.metric = metrics.front();
     const ReportData old = read_report_data(store, sides->old, sides->what, same);
     add_against(document, against_section(data, old, sides->what));
   }

@@ -20,6 +20,14 @@ std::string selection_of(const ReportData& data) {
 
 }  // namespace
 
+std::vector<std::string> ReportData::metric_names() const {
+  std::vector<std::string> names;
+  for (const Question& question : questions)
+    if (std::ranges::find(names, question.metric().name) == names.end())
+      names.push_back(question.metric().name);
+  return names;
+}
+
 bool ReportData::all_searched(const Question& question) const {
   return std::ranges::all_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
 }
@@ -65,16 +73,31 @@ bool ReportData::hides_texts(const Question& question, const std::string& sectio
                      [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
 }
 
+std::string ReportData::caption_of(const Question& question, const std::string& text) const {
+  return questions.size() > 1 ? question.title + ": " + text : text;
+}
+
 std::size_t ReportData::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }
 
 ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                             const ReportOptions& options) {
-  ReportData data{store, options, subject, read_metrics(store.database(), runs),
-                  {},    {},      runs,    {},
-                  {},    {},      {},      {},
-                  {},    {},      {},      runs_of_searches(store)};
+  ReportData data{store,
+                  options,
+                  subject,
+                  read_metrics(store.database(), runs),
+                  {},
+                  runs,
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  runs_of_searches(store)};
   std::sort(data.runs.begin(), data.runs.end(),
             [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });
   RunBatch batch(store, data.runs);
@@ -85,7 +108,6 @@ ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const
   data.verifications = batch.verifications();
   data.sweeps = batch.sweeps();
   data.select = selection_of(data);
-  data.metric = options.metric.empty() ? leading_metric(store, runs) : data.metrics.of(options.metric);
   data.factors = factors_of(data.runs, data.params);
   data.questions = questions_of(data);
   return data;

@@ -17,11 +17,13 @@
 
 namespace encore {
 
-/// What can be compared: the candidates that were scored on the same data.
+/// What can be compared: the candidates that were scored on the same data, by one metric.
 struct Question {
-  std::string id;     ///< "test-f1", "test-f1-2"
-  std::string title;  ///< "test/f1 on wnut17/test.conll"
-  std::vector<RunRow> runs = {};
+  std::string id;                    ///< "test-f1", "test-f1-2"
+  std::string title;                 ///< "test/f1 on wnut17/test.conll"
+  std::vector<RunRow> runs = {};     ///< in the order of the report
+  Metrics metrics = {};              ///< of these runs
+  std::vector<Factor> factors = {};  ///< in which these runs differ, without the seed
   Comparison comparison = {};
   CandidateKey key = {};                ///< what the candidates are called
   std::vector<std::string> names = {};  ///< those of the candidates without what they have in common
@@ -29,6 +31,8 @@ struct Question {
   std::string before = {}, behind = {};
   std::vector<std::size_t> order =
       {};  ///< candidates from the best mean to the worst, those without one last
+  /// The metric by which the candidates are compared.
+  const Metric& metric() const { return comparison.options.metric; }
   const std::string& letter(std::size_t candidate) const { return key.letters[candidate]; }
   std::size_t scored() const;  ///< how many candidates have a value; they come first in the order
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
@@ -40,7 +44,6 @@ struct ReportData {
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
   Metrics metrics;           ///< of the runs, with what they mean there
-  Metric metric;             ///< that the report is about
   std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
   std::vector<RunRow> runs;  ///< by name, numbers in it by value
   RunBatch::ByRun<ParamRow> params;
@@ -53,6 +56,8 @@ struct ReportData {
   std::vector<Question> questions;
   std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again
 
+  /// The names of the metrics of the questions, each once.
+  std::vector<std::string> metric_names() const;
   /// Whether all runs of the question are those of searches, or any is.
   bool all_searched(const Question& question) const;
   bool any_searched(const Question& question) const;
@@ -67,13 +72,17 @@ struct ReportData {
   /// Whether a section must not show texts of the question's data: a run says so, and nobody asked for the
   /// section by its name.
   bool hides_texts(const Question& question, const std::string& section) const;
+  /// A caption about a question: with its title in front where the report has several questions.
+  std::string caption_of(const Question& question, const std::string& text) const;
   /// How many of so many rows a table shows.
   std::size_t rows_of(std::size_t all) const;
   /// Whether tables are for programs, which want every number.
   bool complete() const { return options.most_rows == 0; }
 };
 
-/// questions.cpp: of data whose runs, data sets and metric are known.
+/// Groups the runs by the data they were scored on. The metric of each group is the one that the options
+/// name, else the metric by which its runs choose their checkpoints. `data` has its runs, settings and data
+/// sets.
 std::vector<Question> questions_of(const ReportData& data);
 
 ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,

@@ -17,20 +17,20 @@ constexpr std::size_t most_scatters = 6;
 constexpr std::size_t most_dimensions = 8;
 constexpr std::size_t most_parallel_lines = 1000;
 
-/// The runs of a question that count, with their scores and their places in the data.
+/// The runs of a question that count: their places among its runs, and their scores.
 struct Scored {
   std::vector<std::size_t> runs;
   std::vector<double> values;
 };
 
-Scored scored_runs(const ReportData& data, const Question& question) {
+Scored scored_runs(const Question& question) {
   std::map<std::int64_t, double> values;
   for (const Candidate& candidate : question.comparison.candidates)
     for (const Replicate& replicate : candidate.runs)
       if (replicate.value) values[replicate.run.number] = *replicate.value;
   Scored scored;
-  for (std::size_t i = 0; i < data.runs.size(); ++i)
-    if (const auto value = values.find(data.runs[i].number); value != values.end()) {
+  for (std::size_t i = 0; i < question.runs.size(); ++i)
+    if (const auto value = values.find(question.runs[i].number); value != values.end()) {
       scored.runs.push_back(i);
       scored.values.push_back(value->second);
     }
@@ -45,17 +45,17 @@ struct Importance {
   MainEffect effect;
 };
 
-std::optional<MainEffect> effect_of_seed(const ReportData& data, const Scored& scored) {
+std::optional<MainEffect> effect_of_seed(const Question& question, const Scored& scored) {
   std::map<std::uint64_t, std::size_t> levels;
   std::vector<std::size_t> level;
   for (const std::size_t run : scored.runs)
-    level.push_back(levels.try_emplace(data.runs[run].seed, levels.size()).first->second);
+    level.push_back(levels.try_emplace(question.runs[run].seed, levels.size()).first->second);
   return main_effect(scored.values, level);
 }
 
-std::vector<Importance> importances(const ReportData& data, const Scored& scored) {
+std::vector<Importance> importances(const Question& question, const Scored& scored) {
   std::vector<Importance> all;
-  for (const Factor& factor : data.factors) {
+  for (const Factor& factor : question.factors) {
     std::vector<std::size_t> level;
     for (const std::size_t run : scored.runs) level.push_back(factor.level[run]);
     const auto effect = main_effect(scored.values, level);
@@ -67,7 +67,7 @@ std::vector<Importance> importances(const ReportData& data, const Scored& scored
   std::stable_sort(all.begin(), all.end(), [](const Importance& a, const Importance& b) {
     return a.effect.adjusted > b.effect.adjusted;
   });
-  if (const auto effect = effect_of_seed(data, scored)) all.push_back({nullptr, "seed", *effect});
+  if (const auto effect = effect_of_seed(question, scored)) all.push_back({nullptr, "seed", *effect});
   return all;
 }
 
@@ -141,13 +141,13 @@ bool spans_decades(const Factor& factor) {
   return low > 0.0 && high / low >= 20.0;
 }
 
-Figure scatter_figure(const ReportData& data, const Question& question, const Scored& scored,
-                      const Factor& factor, std::size_t number) {
-  const Unit unit = unit_of(data.metric);
+Figure scatter_figure(const Question& question, const Scored& scored, const Factor& factor,
+                      std::size_t number) {
+  const Unit unit = unit_of(question.metric());
   ScatterChart chart;
   chart.x = {factor.label, ""};
   if (factor.numeric && spans_decades(factor)) chart.x.scale = Axis::Scale::logarithmic;
-  chart.y = {data.metric.name, unit.name};
+  chart.y = {question.metric().name, unit.name};
   if (!factor.numeric)
     for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_text(level));
   ScatterChart::Group group{"runs", {}};
@@ -157,7 +157,7 @@ Figure scatter_figure(const ReportData& data, const Question& question, const Sc
                             unit.factor * scored.values[i],
                             {},
                             {},
-                            data.runs[scored.runs[i]].name});
+                            question.runs[scored.runs[i]].name});
   }
   Figure figure;
   figure.id = "parameter-" + std::to_string(number) + "-" + question.id;
@@ -169,7 +169,7 @@ Figure scatter_figure(const ReportData& data, const Question& question, const Sc
       if (factor.level[scored.runs[i]] == level) values.push_back(scored.values[i]);
     if (!values.empty())
       figure.alternative += factor.label + " " + level_text(factor.levels[level]) + ": mean " +
-                            metric_text(data.metric, mean_of(values)) + ", n " +
+                            metric_text(question.metric(), mean_of(values)) + ", n " +
                             std::to_string(values.size()) + ". ";
   }
   chart.groups.push_back(std::move(group));
@@ -180,7 +180,7 @@ Figure scatter_figure(const ReportData& data, const Question& question, const Sc
 // --- all together ---
 
 /// "The highest score, 79.83 %, has optimizer.learning_rate 0.004."
-std::string highest_text(const ReportData& data, const Scored& scored,
+std::string highest_text(const Question& question, const Scored& scored,
                          const std::vector<const Factor*>& factors) {
   const auto highest = std::max_element(scored.values.begin(), scored.values.end());
   if (highest == scored.values.end()) return "No run has a score.";
@@ -188,14 +188,14 @@ std::string highest_text(const ReportData& data, const Scored& scored,
   std::vector<std::string> settings;
   for (const Factor* factor : factors)
     settings.push_back(factor->label + " " + level_text(factor->levels[factor->level[run]]));
-  const std::string& unit = unit_of(data.metric).name;
-  return "The highest score, " + metric_text(data.metric, *highest) + (unit.empty() ? "" : " " + unit) +
+  const std::string& unit = unit_of(question.metric()).name;
+  return "The highest score, " + metric_text(question.metric(), *highest) + (unit.empty() ? "" : " " + unit) +
          ", has " + listed(settings) + ".";
 }
 
-Figure parallel_figure(const ReportData& data, const Question& question, const Scored& scored,
+Figure parallel_figure(const Question& question, const Scored& scored,
                        const std::vector<const Factor*>& factors) {
-  const Unit unit = unit_of(data.metric);
+  const Unit unit = unit_of(question.metric());
   ParallelChart chart;
   for (const Factor* factor : factors) {
     ParallelChart::Dimension dimension{factor->label, {}, factor->numeric && spans_decades(*factor)};
@@ -204,17 +204,12 @@ Figure parallel_figure(const ReportData& data, const Question& question, const S
     chart.dimensions.push_back(std::move(dimension));
   }
   chart.dimensions.push_back(
-      {data.metric.name + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
+      {question.metric().name + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
   std::map<std::size_t, double> values;
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;
-  for (const RunRow& row : question.runs) {
-    if (chart.lines.size() == most_parallel_lines) break;
-    const auto found = std::lower_bound(
-        data.runs.begin(), data.runs.end(), row.name,
-        [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
-    const auto run = static_cast<std::size_t>(found - data.runs.begin());
-    ParallelChart::Line line{row.name, {}};
+  for (std::size_t run = 0; run < std::min(most_parallel_lines, question.runs.size()); ++run) {
+    ParallelChart::Line line{question.runs[run].name, {}};
     for (const Factor* factor : factors) {
       const std::size_t level = factor->level[run];
       line.values.push_back(factor->numeric ? factor->levels[level].get<double>()
@@ -235,15 +230,15 @@ Figure parallel_figure(const ReportData& data, const Question& question, const S
                               thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
                         : "");
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +
-                       counted(factors.size(), "parameter") + ". " + highest_text(data, scored, factors);
+                       counted(factors.size(), "parameter") + ". " + highest_text(question, scored, factors);
   figure.chart = std::move(chart);
   return figure;
 }
 
 void add_question(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   if (data.all_searched(question)) return;  // section "searches" says it
-  const Scored scored = scored_runs(data, question);
-  const std::vector<Importance> all = importances(data, scored);
+  const Scored scored = scored_runs(question);
+  const std::vector<Importance> all = importances(question, scored);
   std::vector<const Factor*> factors;
   for (const Importance& one : all)
     if (one.factor != nullptr) factors.push_back(one.factor);
@@ -252,12 +247,12 @@ void add_question(const ReportData& data, const Question& question, std::vector<
   blocks.push_back(importance_table(question, all, scored.values.size()));
   std::size_t number = 0;
   for (const Factor* factor : factors)
-    if (++number <= most_scatters) blocks.push_back(scatter_figure(data, question, scored, *factor, number));
+    if (++number <= most_scatters) blocks.push_back(scatter_figure(question, scored, *factor, number));
   if (factors.size() > most_scatters)
     blocks.push_back(Paragraph{counted(factors.size() - most_scatters, "more parameter") +
                                " that explain less are not drawn."});
   if (factors.size() > most_dimensions) factors.resize(most_dimensions);
-  blocks.push_back(parallel_figure(data, question, scored, factors));
+  blocks.push_back(parallel_figure(question, scored, factors));
 }
 
 }  // namespace

@@ -71,29 +71,44 @@ TableCell end_of(const ReportData& data, const RunRow& run) {
 TableBlock run_table(const ReportData& data) {
   TableBlock table;
   table.id = "runs";
-  const Unit unit = unit_of(data.metric);
-  table.caption = "Every run with its " + data.metric.name + " at the chosen checkpoint.";
-  table.columns = {{"candidate", "", false}, {"seed", "", true},      {"id", "", false},
-                   {"state", "", false},     {"best step", "", true}, {data.metric.name, unit.name, true},
-                   {"attempts", "", true},   {"ended", "", false}};
+  // One column of scores where all are of one metric; else each score has its metric beside it.
+  const std::vector<std::string> metrics = data.metric_names();
+  const bool mixed = metrics.size() > 1;
+  table.caption = "Every run with its " + (mixed ? "score" : listed(metrics)) + " at the chosen checkpoint.";
+  table.columns = {{"candidate", "", false},
+                   {"seed", "", true},
+                   {"id", "", false},
+                   {"state", "", false},
+                   {"best step", "", true}};
+  if (mixed)
+    table.columns.insert(table.columns.end(),
+                         {{"metric", "", false}, {"score", "", true}, {"unit", "", false}});
+  else
+    for (const std::string& name : metrics)
+      table.columns.push_back({name, unit_of(data.questions.front().metric()).name, true});
+  table.columns.insert(table.columns.end(), {{"attempts", "", true}, {"ended", "", false}});
   if (data.complete()) table.columns.push_back({"run", "", false});
   std::map<std::int64_t, const Replicate*> replicates;
   std::map<std::int64_t, std::string> letters;
-  for (const Question& question : data.questions)
+  std::map<std::int64_t, const Question*> questions;
+  for (const Question& question : data.questions) {
+    for (const RunRow& run : question.runs) questions[run.number] = &question;
     for (std::size_t i = 0; i < question.comparison.candidates.size(); ++i)
       for (const Replicate& replicate : question.comparison.candidates[i].runs) {
         replicates[replicate.run.number] = &replicate;
         letters[replicate.run.number] = question.letter(i);
       }
+  }
   const std::size_t shown = data.rows_of(data.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RunRow& run = data.runs[i];
+    const Metric& metric = questions.at(run.number)->metric();
     const auto replicate = replicates.find(run.number);
     TableCell value;
     if (replicate == replicates.end())
       value = "a repeat that does not count";
     else if (replicate->second->value)
-      value = value_cell(data.metric, replicate->second->value);
+      value = value_cell(metric, replicate->second->value);
     else if (replicate->second->is_chosen)
       value = "does not count: a search chose by it";
     else
@@ -104,11 +119,14 @@ TableBlock run_table(const ReportData& data) {
                           {std::to_string(run.seed), static_cast<double>(run.seed)},
                           code_cell(run.id),
                           name_of(run.state),
-                          step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
-                          std::move(value),
-                          count_cell(run.attempts),
-                          end_of(data, run)});
-    if (data.complete()) table.rows.back().emplace_back(run.name);
+                          step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell()});
+    std::vector<TableCell>& row = table.rows.back();
+    if (mixed) row.emplace_back(metric.name);
+    row.push_back(std::move(value));
+    if (mixed) row.emplace_back(unit_of(metric).name);
+    row.push_back(count_cell(run.attempts));
+    row.push_back(end_of(data, run));
+    if (data.complete()) row.emplace_back(run.name);
   }
   if (!data.complete())
     table.notes.push_back("Names of runs stand with their digests, and in the CSV and JSON of this report.");

@@ -38,6 +38,12 @@ std::optional<double> utc_from(const std::string& text) {
   return static_cast<double>(time);
 }
 
+std::string block_id(const std::string& name) {
+  std::string id;
+  for (const char letter : name) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
+  return id;
+}
+
 std::string p_value_text(double p) {
   char text[32];
   std::snprintf(text, sizeof text, p < 0.001 ? "%.1e" : "%.3f", p);
@@ -68,6 +74,13 @@ TableCell value_cell(const Metric& metric, const MeanDigits& digits, double valu
 
 TableCell value_cell(const Metric& metric, std::optional<double> value) {
   return value ? value_cell(metric, *value) : TableCell();
+}
+
+TableCell mean_cell(const Metric& metric, const std::vector<double>& values) {
+  const MeanDigits digits(metric, mean_of(values), deviation_of(values));
+  TableCell cell = value_cell(metric, digits, mean_of(values));
+  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + digits.text(deviation_of(values));
+  return cell;
 }
 
 TableCell count_cell(std::int64_t count) {

@@ -22,6 +22,8 @@ std::string utc_text(double time);
 /// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other
 /// text.
 std::optional<double> utc_from(const std::string& text);
+/// The id of a block that is about `name`: all but letters and digits become "-" ("test-f1" of "test/f1").
+std::string block_id(const std::string& name);
 /// "0.034", "1.2e-05"
 std::string p_value_text(double p);
 /// What an interval covers: "95 %" for 0.05.
@@ -40,6 +42,8 @@ TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
 TableCell value_cell(const Metric& metric, std::optional<double> value);
 /// Of a mean, or of what is written with the digits of one.
 TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value);
+/// "91.18 ± 0.25": mean and standard deviation, sorted and exported by the mean.
+TableCell mean_cell(const Metric& metric, const std::vector<double>& values);
 TableCell count_cell(std::int64_t count);
 TableCell number_cell(double number);
 TableCell seconds_cell(double seconds);        ///< of a column in seconds

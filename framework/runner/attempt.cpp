@@ -1,4 +1,5 @@
-// The states of an attempt, from the start of its worker to the final row, advanced by the runner's loop.
+// Holds the states of an attempt, from the start of its worker to the final row. The runner's loop advances
+// them.
 #include "runner/attempt.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// A worker that lost its lease works for nobody: it may end by itself for so long.
+/// A worker that lost its lease works in vain: it has this long to end by itself.
 constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
 }  // namespace
@@ -33,7 +34,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
   } catch (const LeaseLost& error) {
     dispossess(error);
   } catch (const Error& error) {
-    // Nothing is known against the run itself: a full disk, say, or a worker that cannot be started.
+    // Nothing speaks against the run itself: the disk may be full, or a worker cannot be started.
     outcome_.state = RunState::interrupted;
     outcome_.reason = error.what();
     phase_ = Phase::recording;
@@ -104,7 +105,7 @@ void Attempt::check_inactivity() {
   end_worker();
 }
 
-/// A signal lets the worker say what it was doing; one that cannot even do that is killed a little later.
+/// A signal makes the worker report what it was doing; one that cannot do that is killed a little later.
 void Attempt::end_worker() {
   worker_->quit();
   kill_at_ = Clock::now() + last_word_patience;
@@ -154,7 +155,7 @@ void Attempt::record() {
   } catch (const LeaseLost&) {
     throw;
   } catch (const Error& error) {
-    // Its spool is not whole, so that it cannot be called completed; or it cannot be read at all.
+    // Its spool is incomplete, so the attempt cannot be completed; or it cannot be read at all.
     if (outcome_.state == RunState::completed) {
       outcome_.state = RunState::lost;
       outcome_.reason = error.what();
@@ -168,7 +169,8 @@ void Attempt::record() {
   finish();
 }
 
-/// By an exp status, say, which was faster. What it has written is the end that this one would have written.
+/// Returns whether another process, such as an exp status, was faster. Its result is the one that this would
+/// have written.
 bool Attempt::ended_in_passing() {
   if (!launched_) return false;
   const RunRow row = store_.read_run(lease_.run);
@@ -192,7 +194,7 @@ void Attempt::dispossess(const LeaseLost& error) {
 
 void Attempt::finish() {
   outcome_.result = follower_.result();
-  // A worker that had nothing left to train tells of its step in its last word alone.
+  // A worker that had nothing left to train reports its step only in its last event.
   const std::int64_t last = follower_.ended() ? follower_.ended()->step.value_or(0) : 0;
   outcome_.step = std::max(follower_.step(), last);
   outcome_.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();

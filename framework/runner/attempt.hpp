@@ -1,8 +1,8 @@
-// Attempt: one process's work on one run, from the taken lease to the recorded end. It starts the worker,
+// Attempt is one process's work on one run, from the taken lease to the recorded end. It starts the worker,
 // follows its spool, merges it every half second, and writes the final state only after the last byte is
-// merged. A database that is locked or on a full disk only delays the record: the spool holds everything,
-// training never waits. Nothing here waits either: the runner (runner.hpp) has many attempts and calls
-// advance() of each again and again.
+// merged. A locked database or a full disk only delays the record: the spool holds everything, and training
+// never waits. Nothing here waits either: the runner (runner.hpp) has many attempts and calls advance() of
+// each repeatedly.
 #pragma once
 
 #include <chrono>
@@ -27,35 +27,35 @@ struct RunOutcome {
   bool blocked = false;  ///< the run that it starts from has no weights; `reason` says why
   RunState state = RunState::lost;
   std::string reason;
-  std::int64_t step = 0;  ///< the last one the worker told of
-  bool paused = false;    ///< ended in order where the task asked it to, at a rung
+  std::int64_t step = 0;  ///< the last one that the worker reported
+  bool paused = false;    ///< ended in order at a rung, as the task demanded
   std::optional<Concluded> result;
-  std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
+  std::string log_tail;  ///< last lines of the worker's log, if it ended without a report
   std::string plugin;    ///< file of the plugin whose code ran when a signal ended the worker, or empty
   bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
   std::string not_recorded_because;
-  bool launched = true;     ///< false: its worker never came to work on that place
+  bool launched = true;     ///< false: its worker never began to work on that place
   bool taken_over = false;  ///< another process works on it now, because the lease had expired
   double seconds = 0.0;     ///< how long the attempt took
 };
 
 class Attempt {
  public:
-  /// Starts the worker; what goes wrong with that is the outcome, not an exception.
+  /// Starts the worker. An error of that is the outcome, not an exception.
   Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
           RunObserver& observer);
 
-  /// Takes what happened since; true once all is over and outcome() stands.
+  /// Processes what has happened. Returns true once all is over and outcome() is final.
   bool advance();
-  /// The worker checkpoints and ends; during the last records: stop waiting for the database.
+  /// Makes the worker checkpoint and end; during the last records it stops waiting for the database.
   void ask_to_stop(StopCause cause);
-  /// The worker says what it was doing, and is killed: `exp stop --kill`.
+  /// Makes the worker report what it was doing, and kills it: `exp stop --kill`.
   void kill_by_command();
   void kill();
 
   const RunOutcome& outcome() const { return outcome_; }
   const Lease& lease() const { return lease_; }
-  /// Readable once the worker has ended; -1 where nothing tells that.
+  /// Becomes readable once the worker has ended; -1 if nothing reports that.
   int exit_descriptor() const { return worker_ ? worker_->exit_descriptor() : -1; }
   bool working() const { return phase_ == Phase::working; }
 
@@ -88,10 +88,10 @@ class Attempt {
   Phase phase_ = Phase::working;
   std::optional<StopCause> asked_;
   const bool launched_;  ///< by a launcher: others may bring its end into the store (launched_runs.hpp)
-  const std::chrono::seconds step_timeout_;   ///< of a launched worker its keeper's business: 0
-  std::chrono::seconds silent_{0};            ///< for how long it was when it was killed for that
+  const std::chrono::seconds step_timeout_;   ///< 0 for a launched worker, because its keeper checks it
+  std::chrono::seconds silent_{0};            ///< how long it was silent when it was killed for that
   std::string ended_because_;                 ///< empty unless a command ended the worker
-  std::optional<Clock::time_point> kill_at_;  ///< it has had its last word by then
+  std::optional<Clock::time_point> kill_at_;  ///< the end of its time to report
   bool impatient_ = false;                    ///< asked to stop while the end is being recorded
   const Clock::time_point begun_ = Clock::now();
   Clock::time_point deadline_{};  ///< of a worker without a lease

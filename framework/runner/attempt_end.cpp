@@ -32,7 +32,7 @@ JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const s
   return judged;
 }
 
-/// Nothing is known against a run whose worker never began.
+/// Nothing speaks against a run whose worker never began.
 JudgedEnd judge_failed_launch(const KnownEnd& known) {
   return {.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted,
           .reason = known.end.instead};
@@ -55,8 +55,8 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   } else if (known.asked) {
     judged.state = *known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
   } else {
-    // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
-    // cannot.
+    // After a signal or a full disk the run can be resumed. A worker that exits before its first report
+    // cannot run at all.
     const bool never_began = end.signal == 0 && end.exit_code != 0 && known.step == 0;
     judged.state = never_began ? RunState::failed : RunState::lost;
   }

@@ -1,5 +1,5 @@
-// Attempt's end: what a worker's own last word, its exit and what was asked of it mean together. Attempts
-// that are followed (attempt.hpp) and launched ones that nobody followed (launched_runs.hpp) are judged
+// Judges how an attempt ended, from the worker's own report, its exit and the requests to it. Attempts
+// that are followed (attempt.hpp) and launched ones without a follower (launched_runs.hpp) are judged
 // alike.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace encore {
 
-/// Why an attempt is asked to end.
+/// The reason for which an attempt is asked to end.
 enum class StopCause {
   user,     ///< Ctrl-C
   command,  ///< exp stop
@@ -33,20 +33,20 @@ struct JudgedEnd {
   RunState state = RunState::lost;
   std::string reason = {};
   bool paused = false;        ///< at a rung, where it was asked to
-  std::string log_tail = {};  ///< of the worker's log, where its end was none in order
+  std::string log_tail = {};  ///< of the worker's log, if it did not end in order
   std::string plugin = {};    ///< whose code ran when a signal ended it
 };
 
 JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log);
 
-/// "no sign of its worker for 60 s"
+/// Returns "no sign of its worker for 60 s".
 std::string no_sign_text(std::chrono::seconds time);
 
-/// The last lines of a log, from the beginning of a line.
+/// Returns the last lines of a log, from the beginning of a line.
 std::string tail_of(const std::filesystem::path& log);
-/// The last line of a log that is not empty.
+/// Returns the last line of a log that is not empty.
 std::string last_line_of(const std::filesystem::path& log);
-/// "attempt-0001.log"
+/// Returns "attempt-0001.log".
 std::string log_name(int attempt);
 
 }  // namespace encore

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A worker, and what it has told so far.
+/// A worker, and what it has reported so far.
 class Measuring {
  public:
   Measuring(const BenchWorker& worker, const std::filesystem::path& folder, const std::atomic<int>& stop)
@@ -69,7 +69,7 @@ void add_samples(BenchCase& one, const Samples& samples) {
   for (const auto& [quantity, seconds] : samples) one.samples[quantity].push_back(seconds);
 }
 
-/// The machine first, then its cases, in the order of the request.
+/// Returns the machine first, then its cases, in the order of the request.
 std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted& started) {
   std::vector<BenchCase> cases;
   json settings = {{"backend", worker.backend}, {"threads", started.threads}};

@@ -1,6 +1,6 @@
-// run_bench: several workers measure in turn. Each is a process of its own (a number of threads and a backend
-// are fixed for a process), is set up once, and then asked for one round after another, never two at a time.
-// Place in the flow: cli/bench_verb.cpp -> run_bench -> encore-worker bench; the answers come back as spools.
+// run_bench() lets several workers measure in turn. Each is a process of its own (its threads and backend are
+// fixed), is set up once, and then asked for one round after another, never two at a time. The flow is:
+// cli/bench_verb.cpp -> run_bench -> encore-worker bench; the answers come back as spools.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct BenchWorker {
   std::filesystem::path program;
   WorkerPlace place;
   BenchRequest request;
-  /// Of each case of the request, what it is known by in a result (BenchCase::settings).
+  /// The settings of each case of the request in a result (BenchCase::settings).
   std::vector<nlohmann::json> settings;
 };
 
@@ -31,8 +31,8 @@ struct BenchProgress {
   std::int64_t rounds = 0;
 };
 
-/// Cases with their samples and `noise`; the rest of the result is the caller's. The folder keeps what the
-/// workers wrote. Throws Error with a worker's own words when one fails, and when `stop` becomes positive.
+/// Returns cases with their samples and `noise`; the caller adds the rest. The folder keeps what the workers
+/// wrote. Throws Error with a worker's own words when one fails, and when `stop` becomes positive.
 BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
                       const std::atomic<int>& stop,
                       const std::function<void(const BenchProgress&)>& progress);

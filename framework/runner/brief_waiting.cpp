@@ -19,8 +19,8 @@ namespace {
 
 constexpr double spin_seconds = 2e-4;
 
-/// One round of OpenMP's loop takes 1 to 50 nanoseconds, as the processor's pause is long, so it is timed:
-/// the shortest of several tries, for this process may be interrupted. Together they take about 50
+/// One round of OpenMP's loop takes 1 to 50 nanoseconds, depending on the processor's pause, so it is timed:
+/// the shortest of several tries counts, because this process may be interrupted. Together they take about 50
 /// microseconds.
 double seconds_of_a_round() {
   using Clock = std::chrono::steady_clock;

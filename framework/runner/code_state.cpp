@@ -10,7 +10,7 @@ namespace encore {
 
 namespace {
 
-/// What git prints, or nothing when it fails.
+/// Returns the output of git, or nothing when it fails.
 std::string git(const std::filesystem::path& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"-C", folder.string()});
   const ProgramOutput output = run_program("git", arguments);

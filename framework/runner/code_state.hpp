@@ -1,6 +1,6 @@
-// CodeState: the commit and the uncommitted changes of the repository an experiment file lies in; stored with
-// every attempt, so that a result can be traced to what its author had written. Encore's own source is
-// another matter: record/source_record.hpp.
+// CodeState is the commit and the uncommitted changes of the repository that holds an experiment file. It is
+// stored with every attempt, so that a result can be traced to its author's files. For Encore's own source
+// see record/source_record.hpp.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct CodeState {
   std::string diff;      ///< `git diff HEAD` of the whole work tree, cut at code_diff_limit
 };
 
-/// Everything empty where there is no git or no repository; never throws for that.
+/// Returns an empty state if there is no git or no repository; never throws for that.
 CodeState read_code_state(const std::filesystem::path& folder);
 
 }  // namespace encore

@@ -31,7 +31,7 @@ void DigestComparison::take(std::int64_t step, const std::string& scope, const s
   const auto at = expected_.find(step);
   if (at == expected_.end()) return;
   const auto entry = at->second.find(scope);
-  if (entry == at->second.end()) return;  // a newer worker may tell more
+  if (entry == at->second.end()) return;  // a newer worker may report more
   entry->second.told = true;
   if (value != entry->second.expected) entry->second.other = value;
 }

@@ -1,6 +1,6 @@
-// DigestComparison: the digests a run has against those that a second training tells, one after the other.
-// Place in the flow: verifier.cpp feeds it while the verifying worker runs, and stops that worker when it has
-// seen enough.
+// DigestComparison compares the digests of a run with those that a second training reports, one after the
+// other. verifier.cpp feeds it while the verifying worker runs, and stops that worker when the result is
+// known.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DigestDifference {
   std::vector<std::string> scopes;  ///< single parameters first, then blocks; each by name
   int attempt = 0;                  ///< ordinal of the attempt whose digest it is
   std::string expected;             ///< of the first scope
-  std::string found;                ///< the same; empty where the second training told none
+  std::string found;                ///< the same; empty if the second training reported none
 };
 
 class DigestComparison {
@@ -33,14 +33,14 @@ class DigestComparison {
   std::int64_t first_step() const { return expected_.begin()->first; }
   std::int64_t last_step() const { return expected_.rbegin()->first; }
 
-  /// A digest of the second training. A step that is reported twice (before and after a kill) must agree
-  /// twice.
+  /// Takes a digest of the second training. A step that is reported twice (before and after a kill) must
+  /// agree twice.
   void take(const Digested& digest);
-  /// The first step, among those whose digests were all told, at which something differs.
+  /// Returns the first difference among the steps whose digests were all reported.
   std::optional<DigestDifference> difference() const;
-  /// To be called when nothing more comes: what was not told counts as different.
+  /// Call it at the end: what was not reported counts as different.
   std::optional<DigestDifference> final_difference() const;
-  /// Digests that were told and agree.
+  /// Returns the number of reported digests that agree.
   std::size_t agreeing() const;
 
  private:
@@ -48,7 +48,7 @@ class DigestComparison {
     std::string expected;
     int attempt = 0;
     bool told = false;
-    std::optional<std::string> other;  ///< what was told instead
+    std::optional<std::string> other;  ///< the reported value, if it differs
   };
   using Step = std::map<std::string, Entry>;  ///< by scope
 

@@ -19,8 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view parameter_prefix = "parameter/";
-
 bool is_loss(std::string_view metric) {
   return metric.ends_with("/loss");
 }

@@ -10,7 +10,7 @@ namespace encore {
 
 namespace {
 
-/// Leaves of an object by dotted key.
+/// Returns the leaves of an object by dotted key.
 void flatten(const nlohmann::json& value, const std::string& key, std::map<std::string, nlohmann::json>& to) {
   if (!value.is_object()) {
     to[key] = value;

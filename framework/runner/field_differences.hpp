@@ -1,12 +1,12 @@
-// The fields in which two JSON objects differ, such as two numeric environments.
+// Finds the fields in which two JSON objects differ, such as two numeric environments.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace encore {
 
-/// [{"field", "run", "verification"}], with a dot before the members of an object ("plugins.adam"); null
-/// where a side lacks the field.
+/// Returns [{"field", "run", "verification"}], with a dot before the members of an object ("plugins.adam");
+/// null if a side lacks the field.
 nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Which inactivity deserves a line, which one passes --step-timeout, and how both follow from recorded
+// Decides which inactivity deserves a line and which one passes --step-timeout, from recorded progress.
 // progress.
 #include "runner/inactivity.hpp"
 
@@ -8,11 +8,11 @@ namespace encore {
 
 namespace {
 
-/// A shorter inactivity is never worth a word.
+/// A shorter inactivity never deserves a line.
 constexpr double shortest = 10.0;
-/// Of a worker without a step yet: it may read data and train a vocabulary.
+/// This holds for a worker without a step yet: it may read data and train a vocabulary.
 constexpr double shortest_at_start = 60.0;
-/// So many times the usual step, and the longest pause until now.
+/// The factors on the usual step, and on the longest pause so far.
 constexpr double many_steps = 20.0, many_pauses = 3.0;
 /// A launcher may need longer to start ranks than they need for a step.
 constexpr std::chrono::seconds least_to_start(60);

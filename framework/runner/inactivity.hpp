@@ -1,6 +1,6 @@
-// Inactivity: how long a worker has reported no step, compared with how long its steps take. Place in the
-// flow: the worker's progress events say how long a step and a pause between two steps take; `exp run`
-// measures the inactivity itself, `exp status` takes it from the database. passed_limit() applies
+// Inactivity is how long a worker has reported no step, compared with the time of its steps. The
+// worker's progress events say how long a step and a pause between two steps take; `exp run` measures
+// the inactivity itself, `exp status` takes it from the database. passed_limit() applies
 // --step-timeout.
 #pragma once
 
@@ -19,22 +19,22 @@ struct Inactivity {
   bool stepped = false;
   bool last_step_done = false;  ///< only scores follow, however long they take
 
-  /// Whether it is much longer than anything before, so that it is worth a word.
+  /// Returns whether it is much longer than anything before, so that it deserves a line.
   bool noticeable() const;
 };
 
-/// From what the database has of the run's latest attempt; `now` in seconds since 1970.
+/// Computes it from what the database has of the run's latest attempt; `now` in seconds since 1970.
 Inactivity inactivity_of(const RunRow& run, double now);
 
-/// How far a worker has come, as its spool shows.
+/// The stage of a worker, as its spool shows it.
 enum class WorkerStage : std::uint8_t {
   starting,   ///< it has not opened its spool: several ranks join first
   preparing,  ///< it reads data and makes a vocabulary, and reports nothing meanwhile
   training,
 };
 
-/// The time that a worker has had, where it has written nothing for longer than that: `limit` is
-/// --step-timeout, 0 for none, and a start has a minute at least.
+/// Returns the limit if the worker has written nothing for longer: `limit` is --step-timeout, 0 for none, and
+/// a start has at least a minute.
 std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
                                                  std::chrono::seconds limit);
 

@@ -1,4 +1,4 @@
-// Names, content and atomic writing of the files between a keeper and the control programs.
+// Names, writes atomically and reads the files between a keeper and the control programs.
 #include "runner/job_files.hpp"
 
 #include <system_error>
@@ -26,7 +26,7 @@ std::filesystem::path request_path(const std::filesystem::path& run_folder, int 
   return run_folder / (std::string(name_of(command)) + "-" + std::to_string(attempt));
 }
 
-/// null where there is nothing that can be read as JSON.
+/// Returns null if the file has no readable JSON.
 nlohmann::json content_of_job_file(const std::filesystem::path& file) {
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(file, unreadable)) return nullptr;
@@ -115,7 +115,7 @@ Succession save_succession(const std::filesystem::path& run_folder, int attempt,
   const std::filesystem::path file = beside_spool(run_folder, attempt, ".next");
   const nlohmann::json json = {
       {"of", wanted.of}, {"attempt", wanted.attempt}, {"token", wanted.token}, {"reason", wanted.reason}};
-  // A link is made by one of two, also on a network file system.
+  // Only one of two processes can make a link, also on a network file system.
   const std::filesystem::path aside = file.string() + "." + wanted.token + std::string(aside_suffix);
   save_file(aside, json.dump() + "\n");
   std::error_code there, ignored;

@@ -1,4 +1,5 @@
-// The loop of `exp job`: start the orders, pass on requests, report a heartbeat, and hand on to the next run.
+// The loop of `exp job`: starts the orders, passes on requests, reports a heartbeat, and continues with the
+// next run.
 #include "runner/job_keeper.hpp"
 
 #include <chrono>
@@ -22,12 +23,12 @@ constexpr std::size_t most_lease_bytes = 256;
 
 using KeeperClock = std::chrono::steady_clock;
 
-/// Files are looked for so often; a worker's end is seen at once.
+/// The time between two searches for files. The end of a worker is noticed at once.
 constexpr auto request_interval = std::chrono::milliseconds(200);
-/// One that has lost its run may write its last word for so long.
+/// A worker that has lost its run has this long to report.
 constexpr auto patience_without_lease = std::chrono::seconds(10);
 
-/// The word behind one of the worker's options.
+/// Sets the value of one of the worker's options.
 void set_argument(std::vector<std::string>& arguments, const std::string& option, const std::string& value) {
   for (std::size_t index = 0; index + 1 < arguments.size(); ++index)
     if (arguments[index] == option) arguments[index + 1] = value;
@@ -40,8 +41,8 @@ class JobKeeper {
 
   enum class Kept : std::uint8_t {
     done,       ///< the worker has done its work, now or before
-    failed,     ///< it has not, or there was none
-    not_begun,  ///< or left: it is to be begun by the same job once that is started again
+    failed,     ///< it has failed, or there was no worker
+    not_begun,  ///< not begun or left: the same job begins it once it is started again
   };
 
   Kept keep() {
@@ -57,7 +58,7 @@ class JobKeeper {
       return give_up("it was asked to stop before its worker began");
     try {
       if (was_here) succeed(*before);
-      beat();  // whoever comes after this process then knows that a worker may be there
+      beat();  // a later process then knows that a worker may be there
       worker_.emplace(order_.program, order_.arguments, order_.log, place_);
       follower_.emplace(order_.run_folder / spool_name(order_.attempt), observer_);
     } catch (const Error& error) {
@@ -67,13 +68,13 @@ class JobKeeper {
   }
 
  private:
-  /// What its worker appends to the spool is read for its inactivity alone.
+  /// It reads what its worker appends to the spool only to measure its inactivity.
   class SilentObserver final : public RunObserver {
     void happened(const Event&) override {}
     void noticed(const std::string&) override {}
   };
 
-  /// A job of a scheduler that is told to end may begin again, and does the rest then.
+  /// A job of a scheduler that is asked to end may be started again, and does the rest then.
   bool leaves_to_scheduler() const {
     return !order_.job.empty() && (signals_.yield > 0 || signals_.stop > 0);
   }
@@ -91,7 +92,7 @@ class JobKeeper {
     return report_.end->success() ? Kept::done : yields ? Kept::not_begun : Kept::failed;
   }
 
-  /// Where the worker has heard it and ended, this process is about to.
+  /// If the worker received the signal and ended, this process is about to.
   void wait_for_own_signal() const {
     const auto until = KeeperClock::now() + signals_.spread;
     while (!order_.job.empty() && report_.end->signal == SIGTERM && !leaves_to_scheduler() &&
@@ -105,7 +106,7 @@ class JobKeeper {
     return Kept::failed;
   }
 
-  /// To the newest attempt that a job has begun.
+  /// Continues with the newest attempt that a job has begun.
   void follow_successions() {
     for (;;) {
       const std::optional<Succession> next = read_succession(order_.run_folder, order_.attempt);
@@ -114,8 +115,8 @@ class JobKeeper {
     }
   }
 
-  /// A worker of this order was started and left, by a job that was requeued or whose node died: it may still
-  /// write, so another attempt with a token and a spool of its own goes on in its place.
+  /// A worker of this order was started and left, by a job that was requeued or whose node died. It may still
+  /// write, so another attempt with a token and a spool of its own continues in its place.
   void succeed(const JobReport& before) {
     const std::string why = before.yielded.empty() ? "its job was started again after " + before.host +
                                                          " gave no more sign of life"
@@ -128,7 +129,7 @@ class JobKeeper {
     report_.token = order_.token;
   }
 
-  /// Also where a former keeper was killed in the midst of it.
+  /// This also works if an earlier keeper was killed in the middle of it.
   void enter(const Succession& next) {
     const bool owned = owns_run();
     order_.attempt = next.attempt;
@@ -190,7 +191,7 @@ class JobKeeper {
     asked_ = true;
   }
 
-  /// A full disk must not end a training: the next report says more.
+  /// A full disk must not end a training: the next report carries more.
   void beat() {
     last_beat_ = KeeperClock::now();
     ++report_.beats;

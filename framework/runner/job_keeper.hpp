@@ -1,8 +1,8 @@
-// Job keeper: what `exp job` does on the machine where a launched worker runs. It is the worker's parent,
-// with a control pipe, so that the worker is the same as at home: it passes on what is asked by files, tells
-// by a file that it lives and how the worker ended, and lets go of a run that somebody else has taken over.
-// A job of a scheduler that is started again begins a new attempt at each run that it has left.
-// It opens no database. Read next: job_files.hpp.
+// Job keeper is what `exp job` does on the machine of a launched worker. It is the worker's parent, with a
+// control pipe, so that the worker runs as it does locally. It passes on requests from files, reports in a
+// file that it lives and how the worker ended, and gives up a run that another process has taken over. A job
+// that its scheduler starts again begins a new attempt at each run that it has left. It opens no database.
+// Read next: job_files.hpp.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,15 @@
 
 namespace encore {
 
-/// What signals have asked of the job; handlers count them.
+/// The requests that signals have made to the job; handlers count them.
 struct JobSignals {
-  /// The first has the worker checkpoint and end, and no further order begin; the second kills the worker, of
-  /// a command's job.
+  /// The first makes the worker checkpoint and end, and no further order begins; the second kills the worker,
+  /// if a command started the job.
   const std::atomic<int>& stop;
-  /// The same before a scheduler's time limit: the job wants to begin again.
+  /// The same before a scheduler's time limit: the job wants to be started again.
   const std::atomic<int>& yield;
-  /// A scheduler tells the processes of a job to end one after the other: the keeper hears of it at most so
-  /// long after its worker.
+  /// The longest time between the signals to worker and keeper: a scheduler signals the processes of a job
+  /// one after the other.
   std::chrono::seconds spread = std::chrono::seconds(5);
 };
 
@@ -29,7 +29,7 @@ struct KeptJobs {
   bool begin_again = false;  ///< some of them because the time limit came near
 };
 
-/// Works through the orders one after the other; one that has ended is passed over. Throws Error for an order
+/// Works through the orders one after the other and skips those that have ended. Throws Error for an order
 /// that cannot be read, before anything is started.
 KeptJobs keep_jobs(const std::vector<std::filesystem::path>& orders, const JobSignals& signals);
 

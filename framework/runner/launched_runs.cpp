@@ -1,5 +1,6 @@
-// See launched_runs.hpp. What was seen last is kept as an event of the control program, "job": it is by the
-// looking machine's clock alone, so that clocks that differ cannot make a live worker look dead.
+// Merges the spools of launched workers and judges their ends. Read launched_runs.hpp first. What was seen
+// last is kept as an event of the control program, "job". It uses only the clock of the looking machine, so
+// that clocks that differ cannot make a live worker look dead.
 #include "runner/launched_runs.hpp"
 
 #include <cmath>
@@ -20,10 +21,10 @@ constexpr const char* job_note = "job";
 constexpr const char* clock_note = "clock_difference";
 constexpr double clock_tolerance = 60.0;
 
-/// What the last look has seen.
+/// What the last check has seen.
 struct Seen {
   std::int64_t beats = 0;
-  double time = 0.0;        ///< of the look in which the beats were new, by the looking machine's clock
+  double time = 0.0;        ///< when the beats were new, by the checking machine's clock
   std::string by;           ///< that machine
   double behind = 0.0;      ///< the worker's clock, in seconds, where it differs by more than clock_tolerance
   double over_since = 0.0;  ///< when its job was first seen to have ended; 0: it was not
@@ -41,7 +42,7 @@ nlohmann::json json_of(const Seen& seen, const JobReport* report) {
   return json;
 }
 
-/// Nothing where nobody has looked before.
+/// Returns nothing if there was no check before.
 std::optional<Seen> seen_from(const nlohmann::json& json) {
   if (!json.is_object()) return std::nullopt;
   try {
@@ -56,15 +57,15 @@ std::optional<Seen> seen_from(const nlohmann::json& json) {
   }
 }
 
-/// A report that is new since the last look was written between the two looks; a time outside is another
-/// clock's.
+/// A report that is new since the last check was written between the two; a time outside shows another
+/// clock.
 double clock_behind(const JobReport& report, const std::optional<Seen>& before, double now) {
   if (report.time > now + clock_tolerance) return now - report.time;
   if (before && report.time < before->time - clock_tolerance) return before->time - report.time;
   return 0.0;
 }
 
-/// The report of a worker's end, on a network file system, may be seen so much later than the end of its job.
+/// On a network file system the report of a worker's end may appear this much later than the end of its job.
 constexpr double late_report_seconds = 20.0;
 
 class LaunchedRun {
@@ -77,9 +78,10 @@ class LaunchedRun {
         folder_(store.run_folder(held.lease.run_id)),
         job_(job_of(held.holder)) {}
 
-  /// True where it has ended.
+  /// Returns true if it has ended.
   bool settle() {
-    // The report first: all that the worker has told before its end is then in the spool that is merged.
+    // The report is read first: everything that the worker reported before its end is then in the merged
+    // spool.
     const std::optional<JobReport> read = read_report(folder_, lease_.ordinal);
     const JobReport* report = read && read->token == lease_.token ? &*read : nullptr;
     if (const std::optional<Succession> next = read_succession(folder_, lease_.ordinal);
@@ -98,7 +100,7 @@ class LaunchedRun {
     store_.merge(lease_);
     JudgedEnd judged{.state = RunState::lost, .reason = next.reason};
     if (report != nullptr && report->end) judged = judge(end_of(*report), next.reason);
-    // What is begun again has not ended for good.
+    // A run that is begun again has not ended for good.
     if (judged.state != RunState::interrupted) judged.state = RunState::lost;
     HeldByJob held = held_;
     held.lease = store_.succeed_attempt(lease_, judged.state, judged.reason, next.attempt, next.token);
@@ -154,7 +156,7 @@ class LaunchedRun {
       now.over_since = 0.0;
     else if (now.over_since == 0.0)
       now.over_since = now_seconds();
-    // A job that was never started anywhere, and a worker whose end is known, have nothing more to tell.
+    // A job that was never started, and a worker whose end is known, have nothing more to report.
     const bool all_told =
         (status.stage == JobStage::over && status.job.nodes.empty()) || (report != nullptr && report->end);
     if (over && (all_told || now_seconds() - now.over_since > late_report_seconds))
@@ -163,8 +165,8 @@ class LaunchedRun {
     return false;
   }
 
-  /// Its submitter is gone, or has given no sign of life for long, and Slurm has never heard of it; or Slurm
-  /// has refused it.
+  /// Returns whether its submitter is gone, or has long given no sign of life, and Slurm does not know it; or
+  /// whether Slurm has refused it.
   bool is_abandoned(const JobStatus& status, double silence) const {
     if (!status.submission || status.submission->stage == SubmissionStage::refused) return true;
     const Liveness liveness = liveness_of(status.submission->submitter);
@@ -172,7 +174,7 @@ class LaunchedRun {
            (liveness == Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
   }
 
-  /// A call of sbatch may still be on its way: what comes of it finds that it was asked to stop.
+  /// A call of sbatch may still be in progress: its job finds that it was asked to stop.
   bool abandon(const JobStatus& status) {
     if (status.submission && status.submission->stage == SubmissionStage::refused)
       return finish({.instead = status.submission->waits_for, .launched = false});
@@ -196,7 +198,8 @@ class LaunchedRun {
     return finish({.instead = why});
   }
 
-  /// Of a job that was started on a node and has ended by itself, without a word in the run's folder.
+  /// Words the end of a job that was started on a node and has ended by itself, without a report in the run's
+  /// folder.
   std::string unheard_text(const JobStatus& status) const {
     const QueuedJob& job = status.job;
     if (status.stage != JobStage::over || job.nodes.empty() ||
@@ -219,7 +222,7 @@ class LaunchedRun {
            ": times of its events are by that clock; set both by NTP (chronyd, systemd-timesyncd)";
   }
 
-  /// `remark`: what is known beside the worker's own word.
+  /// `remark` is what is known beside the worker's own report.
   JudgedEnd judge(const WorkerEnd& end, const std::string& remark) {
     KnownEnd known{.last_word = last_word_of(store_, lease_.run, lease_.ordinal), .end = end};
     if (const RunRow run = store_.read_run(lease_.run); run.progress) known.step = run.progress->step;
@@ -246,7 +249,7 @@ class LaunchedRun {
     } catch (const DatabaseError&) {
       throw;
     } catch (const Error& error) {
-      // Its spool is not whole, so that it cannot be called completed.
+      // Its spool is incomplete, so that it cannot be completed.
       store_.finish_attempt(lease_, RunState::lost, error.what());
     }
   }
@@ -320,7 +323,7 @@ void settle_launched_in_passing(const std::filesystem::path& database) {
     Store store(database, OpenMode::write, std::chrono::seconds(1));
     settle_launched(store);
   } catch (const Error&) {
-    // What is wrong with the database the verb itself says.
+    // The verb itself reports what is wrong with the database.
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 using LaunchClock = std::chrono::steady_clock;
 
-/// A file that another machine wrote before its command ended may be seen so much later.
+/// A file that another machine wrote before its command ended may appear this much later.
 constexpr auto report_patience = std::chrono::seconds(20);
-/// Reports are looked for so often; the spool is read more often.
+/// The time between two checks for reports; the spool is read more often.
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
 class LaunchedWorker final : public Worker {
@@ -108,7 +108,7 @@ std::unique_ptr<Worker> CommandLauncher::start(const WorkOrder& order, const Wor
 
 std::shared_ptr<const Launcher> make_launcher(const std::string& name, const std::filesystem::path& exp) {
   const bool ssh = name == "ssh";
-  // Without BatchMode ssh would ask for a password, on a terminal that nobody looks at.
+  // Without BatchMode ssh would ask for a password, on a terminal without a user.
   return std::make_shared<CommandLauncher>(ssh ? "ssh -o BatchMode=yes {host} {command}" : name, exp);
 }
 

@@ -1,7 +1,7 @@
-// CommandLauncher: starts workers on other machines by a command such as `ssh {host} {command}`. Nothing but
-// that command and the run's folder joins the two sides: the command starts `exp job` there (job_keeper.hpp),
-// and the folder must lie on a file system that both see. The worker goes on when this process is gone;
-// launched_runs.hpp brings what it tells into the store then.
+// CommandLauncher starts workers on other machines by a command such as `ssh {host} {command}`. Only that
+// command and the run's folder join the two sides: the command starts `exp job` there (job_keeper.hpp), and
+// the folder must lie on a file system that both see. The worker continues when this process is gone;
+// launched_runs.hpp then merges what it reports into the store.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,12 @@ namespace encore {
 
 class CommandLauncher final : public Launcher {
  public:
-  /// `command`: for a shell; {host} is the place's host and {command}, quoted as one word, what is to be run
-  /// there. `exp` is this program. Throws Error where {command} is missing.
+  /// `command` is for a shell; {host} is the place's host and {command}, quoted as one word, the command to
+  /// run there. `exp` is this program. Throws Error if {command} is missing.
   CommandLauncher(std::string command, std::filesystem::path exp);
   std::unique_ptr<Worker> start(const WorkOrder& order, const WorkerPlace& place) const override;
   ProcessIdentity holder(const WorkerPlace& place) const override;
-  /// The line that the shell gets.
+  /// Returns the line for the shell.
   std::string command_for(const std::string& host, const std::filesystem::path& order) const;
 
  private:
@@ -27,11 +27,11 @@ class CommandLauncher final : public Launcher {
   std::filesystem::path exp_;
 };
 
-/// "ssh" and templates; `name` as --launcher has it.
+/// Knows "ssh" and templates; `name` is the value of --launcher.
 std::shared_ptr<const Launcher> make_launcher(const std::string& name, const std::filesystem::path& exp);
 
-/// "a,b" to names of hosts. Throws Error for a name that a program could take for an option or a shell for
-/// more than a word, and for one that stands twice.
+/// Splits "a,b" into names of hosts. Throws Error for a name that a program could take for an option or a
+/// shell for more than a word, and for one that stands twice.
 std::vector<std::string> parse_hosts(const std::string& list);
 
 }  // namespace encore

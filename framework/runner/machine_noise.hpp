@@ -1,5 +1,5 @@
-// NoiseMeter: what else the machine did while something was measured: time that the host of a virtual machine
-// took away, time that other processes used, the load before. From /proc, where there is one.
+// NoiseMeter measures what else the machine did during a measurement: time that the host of a virtual machine
+// took away, time that other processes used, the load before. It reads /proc, if there is one.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,12 @@ namespace encore {
 
 class NoiseMeter {
  public:
-  /// `proc`: where /proc is.
+  /// `proc` is the path of /proc.
   explicit NoiseMeter(std::filesystem::path proc = "/proc");
   void begin();
   void end();
-  /// {load_before, steal_share, others_share}: of the time of all cores; a member is missing where it cannot
-  /// be known. Others: all that is not this process and its children.
+  /// Returns {load_before, steal_share, others_share}: shares of the time of all cores; a member is missing
+  /// if it is unknown. Others: everything except this process and its children.
   nlohmann::json found() const;
 
  private:

@@ -8,7 +8,7 @@ namespace encore {
 
 namespace {
 
-/// The table model.from or distil.teacher of a resolved experiment, or null.
+/// Returns the table model.from or distil.teacher of a resolved experiment, or null.
 const nlohmann::json* link_of(const Specification& specification, Need need) {
   const bool teacher = need == Need::teacher;
   const auto outer = specification.config.find(teacher ? "distil" : "model");
@@ -17,7 +17,7 @@ const nlohmann::json* link_of(const Specification& specification, Need need) {
   return link != outer->end() && link->is_object() ? &*link : nullptr;
 }
 
-/// Gives the role the weights that the run's folder says where it goes on from a checkpoint; false where it
+/// Gives the role the weights of the run's folder if the run resumes from a checkpoint. Returns false if it
 /// does not.
 bool take_earlier(Store& store, Specification& specification, const char* role, bool from_start) {
   const std::filesystem::path folder = store.run_folder(specification.run);
@@ -28,7 +28,7 @@ bool take_earlier(Store& store, Specification& specification, const char* role, 
   return true;
 }
 
-/// The role's weights as they are now; what counts in the question by its weights keeps these and no others.
+/// Sets the role's present weights. If the question counts them, they cannot be replaced by others.
 nlohmann::json take_present(Store& store, Specification& specification, Need need, const char* role) {
   const std::optional<RunRow> parent = parent_of(store, specification, need);
   const DataFile weights = weights_of(store, *parent);

@@ -18,7 +18,7 @@ const char* device_variable(const std::string& backend) {
   return backend == "cuda" ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
 }
 
-/// NVIDIA's driver lists its GPUs there; 0 where nobody can tell.
+/// NVIDIA's driver lists its GPUs there; 0 if the number is unknown.
 int known_devices(const std::string& backend) {
   if (backend != "cuda") return 0;
   std::error_code absent;
@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& list) {
   }
 }
 
-/// CPUs [begin, end) of all.
+/// Returns CPUs [begin, end) of all.
 Cores part_of(const Cores& all, std::size_t begin, std::size_t end) {
   const auto cut = [&](const std::vector<int>& list) {
     if (list.empty()) return std::vector<int>();
@@ -48,7 +48,7 @@ Cores part_of(const Cores& all, std::size_t begin, std::size_t end) {
   return {cut(all.numbers), 0, cut(all.core)};
 }
 
-/// One OpenMP place for each core: "{0,4},{1,5}".
+/// Makes one OpenMP place for each core: "{0,4},{1,5}".
 void pin_to_cores(const Cores& cores, WorkerPlace& place) {
   std::string text;
   for (const std::vector<int>& cpus : cores.by_core()) {
@@ -60,7 +60,7 @@ void pin_to_cores(const Cores& cores, WorkerPlace& place) {
   place.variables["OMP_PROC_BIND"] = "close";
 }
 
-/// Of each of so many workers. A share is never less than one.
+/// Returns the threads of each of N workers. A share is never less than one.
 int threads_of(const Cores& cores, const PlacesWanted& wanted) {
   if (wanted.threads > 0) return wanted.threads;
   if (wanted.ranks > 1) return std::max(1, default_threads(cores, {}) / (wanted.workers * wanted.ranks));
@@ -91,7 +91,7 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
     if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
         static_cast<std::size_t>(threads) == own.by_core().size())
       pin_to_cores(own, place);
-    // Who gives a number gets it; one thread has none to do without.
+    // A number that the user gave is kept; a single thread cannot be reduced.
     if (wanted.threads == 0 && threads > 1 && wanted.backend == "openmp")
       place.variables[thread_adaptation_variable] =
           name_of(place.variables.contains("OMP_PLACES") ? ThreadAdaptation::threads_and_pins

@@ -11,8 +11,8 @@ namespace encore {
 
 namespace {
 
-/// A run that resumes from a checkpoint keeps the rule that it began with. Where the file is missing or
-/// damaged the planned rule is taken, as everything else is that is written there now.
+/// A run that resumes from a checkpoint keeps its first rule. If the file is missing or damaged, the planned
+/// rule counts, like everything else that is written there now.
 Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
   if (task.from_start || list_checkpoints(folder).empty()) return task.specification.ties;
   try {

@@ -1,6 +1,6 @@
-// RunTask: what is to be done for one run; prepare_work: from the taken lease to the order for its worker.
-// Place in the flow: attempt.hpp follows the worker that gets the order; slurm/submitter.hpp packs orders
-// into jobs.
+// RunTask says what to do for one run; prepare_work() turns a taken lease into the order for its
+// worker. attempt.hpp follows the worker that gets the order; slurm/submitter.hpp packs orders into
+// jobs.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,20 @@ struct RunTask {
   Specification specification;
   std::filesystem::path worker;         ///< the program
   nlohmann::json plugin_change;         ///< recorded as an event of that name, unless null
-  std::int64_t seen_attempts = 0;       ///< as many were known when it was decided to work on the run
+  std::int64_t seen_attempts = 0;       ///< number of attempts that were known when the run was chosen
   nlohmann::json parent;                ///< the same of the weights that it starts from
   nlohmann::json teacher;               ///< and of those that it learns from
   std::vector<std::size_t> after = {};  ///< tasks whose runs it starts or learns from: they are trained first
   std::int64_t stop_after_epoch = 0;    ///< of a search: trained up to there, then interrupted; 0: to its end
   std::int64_t pause_after_step = 0;    ///< the same by steps
   bool from_start = false;              ///< without the checkpoints of earlier attempts
-  /// A worker that trains and tells nothing for so long is killed, and the run has failed; 0: it may take for
-  /// ever.
+  /// A worker that reports no progress for this long is killed, and the run has failed; 0: no
+  /// limit.
   std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 
 /// Writes what the worker reads into the run's folder, and the events of the control program into the store.
-/// `place` loses its ranks where the run trains nothing. Throws Error, LeaseLost.
+/// `place` loses its ranks if the run trains nothing. Throws Error, LeaseLost.
 WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, WorkerPlace& place);
 
 }  // namespace encore

@@ -19,13 +19,13 @@ namespace encore {
 
 namespace {
 
-/// The folder that holds bin/ and lib/ of a backend.
+/// Returns the folder that holds bin/ and lib/ of a backend.
 std::filesystem::path prefix_of(const Programs& programs, const std::string& backend) {
   const std::filesystem::path own = programs.folder.parent_path();
   return backend == programs.backend ? own : own.parent_path() / backend;
 }
 
-/// What brings a backend that is not there: in the tree its build, else an installation beside this one.
+/// Returns how to get a missing backend: in the tree its build, else an installation beside this one.
 std::string how_to_get(const Programs& programs, const std::string& backend) {
   // A build links to the tree's templates, an installation has a copy.
   const std::filesystem::path templates = template_folder(programs);
@@ -34,7 +34,7 @@ std::string how_to_get(const Programs& programs, const std::string& backend) {
   return "build it with ./exp --backend " + backend + " build";
 }
 
-/// "a:b" to absolute paths; empty parts are nothing.
+/// Splits "a:b" into absolute paths; empty parts are dropped.
 std::vector<std::filesystem::path> split_path(const std::string& list) {
   std::vector<std::filesystem::path> folders;
   std::istringstream parts(list);

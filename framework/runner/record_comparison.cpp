@@ -57,7 +57,7 @@ Reported read_report(const fs::path& folder) {
   return reported;
 }
 
-/// The members of an event, but for when it was reported.
+/// Returns the members of an event, except its time.
 std::map<std::string, json> members_of(const std::string& event) {
   std::map<std::string, json> members;
   const json object = json_or_null(event);
@@ -67,7 +67,8 @@ std::map<std::string, json> members_of(const std::string& event) {
   return members;
 }
 
-/// What data, settings and seed decide of a start, by its name; what was not reported is missing.
+/// Returns what data, settings and seed decide of a start, by its name; members that were not reported are
+/// missing.
 std::map<std::string, json> facts_of(Started started) {
   started.numeric_environment = started.host = started.build = {};
   started.plugins.clear();
@@ -118,7 +119,7 @@ class Comparing {
       if (!own.contains(name)) differs(name, last_, "", json_of(metric.meaning).dump());
   }
 
-  /// Both ways: a value that was left out is a difference too.
+  /// Compares in both directions, because a missing value is a difference too.
   void values() {
     const std::map<std::string, Curve> again = read_curves(again_, [](std::string_view) { return true; });
     std::map<std::string, Curve> own =
@@ -144,7 +145,7 @@ class Comparing {
         differs(name, step, text(own, step), text(again, step));
   }
 
-  /// The verifier has compared those that the run has; here it is whether the run has all.
+  /// The verifier has compared the digests of the run; this checks that the run has all of them.
   void digests() {
     std::set<std::pair<std::int64_t, std::string>> own;
     for (const DigestRow& row : store_.read_digests(run_.number)) own.emplace(row.step, row.scope);

@@ -27,13 +27,13 @@ struct RecordComparison {
   std::optional<RecordDifference> first;
 };
 
-/// `run_folder`: of the run, with files that the list of its bundle was held against. `verification`: the
-/// folder in which the whole run was trained again. A file that the run's folder lacks is not compared, and
-/// what an attempt of an earlier version did not report is no difference.
+/// `run_folder` is that of the run, with files that were compared with the list of its bundle. `verification`
+/// is the folder in which the whole run was trained again. A file that the run's folder lacks is not
+/// compared, and what an attempt of an earlier version did not report is not a difference.
 RecordComparison compare_record(Store& store, const RunRow& run, const std::filesystem::path& run_folder,
                                 const std::filesystem::path& verification);
 
-/// Whether the clock or the machine decides the values of a metric, so that no training repeats them.
+/// Returns whether the clock or the machine decides the values of a metric, so that no training repeats them.
 bool measures_machine(const Metric& metric);
 
 }  // namespace encore

@@ -8,9 +8,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto merge_interval = std::chrono::milliseconds(500);
-/// A locked database is waited for as long as it takes, a failing one not for ever.
+/// It waits for a locked database without limit, for a failing one only this long.
 constexpr auto failing_patience = std::chrono::seconds(5);
-/// Many who write in turn may lock one out for a moment.
+/// Several writers in turn may lock one out for a moment.
 constexpr auto busy_patience = std::chrono::seconds(5);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Recorder: brings an attempt's spool into the store while it grows. What goes wrong with the database is
-// told once and tried again; only the loss of the lease is final.
+// Recorder merges an attempt's spool into the store while it grows. A problem of the database is reported
+// once and retried; only the loss of the lease is final.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// Shortens how long a statement waits for a lock, as long as it lives: somebody watches a live line
-/// meanwhile, and may press Ctrl-C.
+/// Shortens how long a statement waits for a lock, while it lives: a user watches a live line meanwhile, and
+/// may press Ctrl-C.
 class ShortPatience {
  public:
   explicit ShortPatience(Database& database);
@@ -27,10 +27,10 @@ class ShortPatience {
   std::int64_t usual_;
 };
 
-/// That others write is no news, only that one of them does not stop.
+/// Detects that another writer does not stop. That others write at all is normal.
 class BusySpell {
  public:
-  /// Whether the database has been busy for so long that it is worth a word.
+  /// Returns whether the database has been busy long enough for a message.
   bool long_enough();
   void over() { since_.reset(); }
 
@@ -51,11 +51,11 @@ class Recorder {
     given_up,  ///< the patience for a failing disk is over; settling the store later brings the same end
   };
   /// Merges the rest and writes the state, if the last try is half a second ago. Throws LeaseLost, and Error
-  /// for a spool that is not whole or cannot be read.
+  /// for a spool that is incomplete or cannot be read.
   Finish finish(RunState state, const std::string& reason);
-  /// What follows from an Error of finish: another try, or none where all have failed for long.
+  /// Returns what follows from an Error of finish: another try, or none if all have failed for long.
   Finish failed(const Error& error);
-  /// Why the store did not take the end when it was last asked.
+  /// Returns why the store did not take the end at the last try.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -1,5 +1,5 @@
-// RunObserver: what the control program learns while a worker runs, in the order in which it happens: the
-// worker's events, and what is known without one. The runner calls it; whoever owns the screen implements it.
+// RunObserver receives what the control program learns while a worker runs, in the order in which it happens:
+// the worker's events, and facts without one. The runner calls it; the owner of the screen implements it.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace encore {
 
 class RunObserver : public EventObserver {
  public:
-  /// A metric that the worker reports from now on, with what it means.
+  /// Reports a metric that the worker uses from now on, with what it means.
   virtual void defined(const Metric&) {}
-  /// One optimizer step; `loss` is the mean over its batch.
+  /// Reports one optimizer step; `loss` is the mean over its batch.
   virtual void stepped(std::int64_t /*step*/, double /*loss*/) {}
-  /// The worker has reported no step for much longer than usual; again and again, until it does.
+  /// The worker has reported no step for much longer than usual. It is called repeatedly until it does.
   virtual void silent(const Inactivity&) {}
-  /// Something about the keeping of the record itself: the database is locked, the spool is damaged.
+  /// Reports a problem of the record itself: the database is locked, the spool is damaged.
   virtual void noticed(const std::string& text) = 0;
 };
 

@@ -12,11 +12,11 @@ namespace encore {
 
 namespace {
 
-/// The screen is drawn and requests are looked for this often.
+/// The time between two updates of the screen and checks for requests.
 constexpr auto glance = std::chrono::milliseconds(100);
-/// After a busy database.
+/// The pause after a busy database.
 constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
-/// Whether a machine is free is looked up so often.
+/// The time between two checks whether a machine is free.
 constexpr auto host_look_interval = std::chrono::seconds(1);
 
 bool ended_badly(const RunOutcome& outcome) {
@@ -102,7 +102,7 @@ bool Runner::all_closed() const {
   return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.closed; });
 }
 
-/// For the runs that it starts or learns from.
+/// Returns whether it waits for runs that it starts or learns from.
 bool Runner::waits(std::size_t task) const {
   return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_[parent]; });
 }
@@ -112,7 +112,7 @@ void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
   observer_.ended(task, outcome, again);
 }
 
-/// False when the database did not answer in time: it is to be tried again.
+/// Returns false when the database did not answer in time: the caller tries again.
 bool Runner::begin(std::size_t task, std::size_t seat) {
   const WorkerPlace& place = settings_.places[seat];
   std::optional<Lease> lease;
@@ -158,7 +158,7 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   return true;
 }
 
-/// The store cannot begin it (a full disk, a database that was removed): that is nothing against the others.
+/// The store cannot begin it (a full disk, a removed database). That does not affect the other runs.
 void Runner::give_up(std::size_t task, const Error& error) {
   RunOutcome outcome;
   outcome.began = true;
@@ -167,8 +167,8 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// False where a run that it starts or learns from has no weights: then it is not begun, and its row says
-/// why.
+/// Returns false if a run that it starts or learns from has no weights: then it is not begun, and its row
+/// says why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
@@ -187,7 +187,7 @@ bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   }
 }
 
-/// Runs that others held when their turn came: by now those may be gone without having ended them.
+/// Checks runs that others held when their turn came: by now those may be gone without having ended them.
 void Runner::look_again() {
   if (looked_again_ || stopping_) return;
   looked_again_ = true;
@@ -264,7 +264,7 @@ void Runner::end(Seat& seat) {
     ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");
 }
 
-/// Until a worker ends, the user sends something, or a glance is over.
+/// Waits until a worker ends, the user sends something, or an update is due.
 void Runner::wait() const {
   std::vector<pollfd> ends;
   for (const Seat& seat : seats_)

@@ -1,7 +1,7 @@
-// Runner: works on many runs, some of them at once, until each is completed, has failed, or was left to
-// others; the loop behind `exp run`. One thread, one database connection: every glance it starts workers
-// where a place is free, lets each attempt (attempt.hpp) take what happened, and passes requests to stop on.
-// Several control programs may be given the same runs: each run is begun by one of them.
+// Runner works on many runs, some of them at once, until each is completed, has failed, or was left to
+// others; it is the loop behind `exp run`. It has one thread and one database connection. Several times a
+// second it starts workers in free places, lets each attempt (attempt.hpp) process what happened, and passes
+// on requests to stop. Several control programs may get the same runs: one of them begins each run.
 #pragma once
 
 #include <atomic>
@@ -20,28 +20,28 @@ struct RunnerSettings {
   std::vector<WorkerPlace> places = std::vector<WorkerPlace>(1);  ///< as many workers at once
   int retries = 0;         ///< further attempts at a run whose worker crashed, each from its last checkpoint
   bool fail_fast = false;  ///< the first run that ends badly ends all
-  /// What another process has asked for, for all of it; looked at several times a second.
+  /// Returns what another process has asked for, for all of it; checked several times a second.
   std::function<StopWish()> stop_wish = [] { return StopWish::none; };
 };
 
-/// What the control program learns of a sweep, in the order in which it happens. `task` counts from 0 in the
-/// list that was given to the runner.
+/// Receives what the control program learns of a sweep, in the order in which it happens. `task` counts from
+/// 0 in the list that was given to the runner.
 class RunnerObserver {
  public:
   virtual ~RunnerObserver() = default;
-  /// An attempt begins; the answer learns what its worker does, until `ended`. `retry`: 1 for the first one
-  /// after a crash.
+  /// An attempt begins; the returned observer receives what its worker does, until `ended`. `retry`: 1 for
+  /// the first one after a crash.
   virtual RunObserver& begun(std::size_t task, int retry) = 0;
   /// `again`: another attempt follows.
   virtual void ended(std::size_t task, const RunOutcome& outcome, bool again) = 0;
-  /// About all of it: the database is locked, all workers were asked to stop.
+  /// Reports about all of it: the database is locked, all workers were asked to stop.
   virtual void noticed(const std::string& text) = 0;
-  /// Several times a second: the screen may be drawn again.
+  /// Is called several times a second: the screen may be drawn again.
   virtual void glanced() = 0;
-  /// A place is free and no task waits for one: further tasks, which are numbered on. A search decides here,
-  /// by what has ended, what is trained next.
+  /// A place is free and no task waits for one. Returns further tasks, which are numbered on. A search
+  /// decides here, by what has ended, what is trained next.
   virtual std::vector<RunTask> more() { return {}; }
-  /// How the jobs of a scheduler stand, again and again, and how far the run is where there is but one.
+  /// Reports repeatedly the state of a scheduler's jobs, and the progress of the run if there is only one.
   virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
 };
 
@@ -62,7 +62,7 @@ class Runner {
   std::size_t run(std::vector<RunTask> tasks);
 
  private:
-  /// A place, and the attempt that is sitting there.
+  /// A place, and the attempt that runs there.
   struct Seat {
     std::size_t task = 0;
     std::unique_ptr<Attempt> attempt;

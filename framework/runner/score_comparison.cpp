@@ -1,11 +1,13 @@
 // Compares each value of dev and test by its bits.
 #include "runner/score_comparison.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "base/metric.hpp"
+#include "record/spool_reader.hpp"
 #include "runner/drift.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
@@ -41,6 +43,29 @@ ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesy
             ScoreDifference{.metric = metric, .step = step, .run = value, .verification = again};
     }
   return comparison;
+}
+
+std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
+                                     const std::filesystem::path& verification) {
+  MeasuredValues again;
+  for (int attempt = 1; std::filesystem::exists(verification / spool_name(attempt)); ++attempt) {
+    SpoolReader spool(verification / spool_name(attempt));
+    for (SpoolRecord record; spool.next(record);) {
+      if (record.kind != SpoolKind::event) continue;
+      const ReadEvent read = record.event();
+      if (read.event) handle(*read.event, [&](const Concluded& concluded) { again = concluded.measures; });
+    }
+  }
+  std::vector<FinalScore> scores;
+  const std::map<std::int64_t, SelectionRule> rules = selection_rules(store, {run});
+  const std::string first = rules.contains(run.number) ? rules.at(run.number).metric.name : "";
+  for (const Metric& metric : read_metrics(store.database(), {run}).in_order(first, {"dev", "test"})) {
+    const auto found = std::ranges::find(again, metric.name, &MeasuredValue::name);
+    const std::optional<double> own = result_measure(run, metric.name);
+    if (own && found != again.end())
+      scores.push_back({.metric = metric, .run = *own, .verification = found->value});
+  }
+  return scores;
 }
 
 }  // namespace encore

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/metric.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -24,6 +26,17 @@ struct ScoreComparison {
   std::size_t compared = 0, different = 0;
   std::optional<ScoreDifference> first;  ///< by step, then by name
 };
+
+/// A score of the chosen checkpoint, on both sides.
+struct FinalScore {
+  Metric metric;
+  double run = 0.0;
+  double verification = 0.0;
+};
+
+/// The scores that both the run and its verification have in their results, without those of single labels.
+std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
+                                     const std::filesystem::path& verification);
 
 /// Equal bits, or both no number.
 bool same_value(double a, double b);

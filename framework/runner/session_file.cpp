@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* folder_name = "sessions";
 constexpr const char* session_end = ".json";
 constexpr const char* request_end = ".stop";
-/// Another session that ends may take the empty folder away in between.
+/// Another session that ends may remove the empty folder in between.
 constexpr int tries = 10;
 constexpr std::size_t most_session_bytes = std::size_t{1} << 20;
 
@@ -39,7 +39,7 @@ std::string random_name() {
   return std::to_string(source()) + "-" + std::to_string(source());
 }
 
-/// Empty where there is none.
+/// Returns an empty string if there is none.
 std::string content_of(const fs::path& file) {
   try {
     return read_file(file, most_session_bytes);
@@ -48,7 +48,7 @@ std::string content_of(const fs::path& file) {
   }
 }
 
-/// A line of a file of requests: ["stop", sweep], an empty sweep for all.
+/// Returns a line of a file of requests: ["stop", sweep], an empty sweep for all.
 std::string line_of(StopWish wish, const std::string& sweep) {
   return nlohmann::json{wish == StopWish::kill ? "kill" : "stop", sweep}.dump(
              -1, ' ', true, nlohmann::json::error_handler_t::replace) +
@@ -64,7 +64,7 @@ std::string description(const std::string& command, const std::string& sweep) {
          "\n";
 }
 
-/// Nothing where the file is no session, or just ended.
+/// Returns nothing if the file is not a session, or has just ended.
 std::optional<OpenSession> read_session(const fs::path& file) {
   const nlohmann::json json = json_or_null(content_of(file));
   try {
@@ -82,7 +82,7 @@ bool is_alive(const fs::path& session) {
   return open && liveness_of(open->process) != Liveness::gone;
 }
 
-/// What processes left that were killed: sessions, requests to them, and files that never got their name (a
+/// Removes what killed processes left: sessions, requests to them, and files that never got their name (a
 /// session that loses its own that way writes it again).
 void remove_dead(const fs::path& folder) {
   std::error_code ignored;
@@ -116,7 +116,7 @@ SessionFile::SessionFile(const fs::path& runs, const std::string& command) : run
       replace_file(file, description(command_, sweep_));
       file_ = file;
     } catch (const Error&) {
-      if (!fs::exists(runs_, failure)) break;  // what is wrong there the database will say
+      if (!fs::exists(runs_, failure)) break;  // the database will report what is wrong there
     }
   }
   remove_dead(runs_ / folder_name);
@@ -137,7 +137,7 @@ void SessionFile::works_on(const std::string& sweep) {
   try {
     replace_file(file_, description(command_, sweep_));
   } catch (const Error&) {
-    // Only what others read of it is older now; requests by this name reach it all the same.
+    // Only what others read of it is older now; requests by this name still reach it.
   }
 }
 

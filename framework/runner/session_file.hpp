@@ -1,6 +1,6 @@
-// Session file: by it an exp run is seen by others from its first moment on, before it has read its plan, and
-// through it it is asked to stop. It lies in encore.db.runs/sessions/ as long as the process works; requests
-// are lines of a second file beside it, so that none is lost whichever comes first.
+// Session file makes an exp run visible to others from its first moment on, before it has read its plan, and
+// carries requests to stop it. It lies in encore.db.runs/sessions/ while the process works; requests are
+// lines of a second file beside it, so that none is lost whichever comes first.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,16 @@ namespace encore {
 
 class SessionFile {
  public:
-  /// `runs` is the folder of run folders, `command` what the user typed. Where nothing can be written there
-  /// is no file, and nobody sees this session.
+  /// `runs` is the folder of run folders, `command` what the user typed. If nothing can be written there,
+  /// there is no file, and other processes do not see this session.
   SessionFile(const std::filesystem::path& runs, const std::string& command);
   ~SessionFile();
   SessionFile(const SessionFile&) = delete;
   SessionFile& operator=(const SessionFile&) = delete;
 
-  /// From here on, requests to stop this sweep are meant for this session, earlier ones too.
+  /// From here on, requests to stop this sweep are for this session, earlier ones too.
   void works_on(const std::string& sweep);
-  /// What has been asked for since this object was made.
+  /// Returns what has been asked for since this object was made.
   StopWish asked() const;
 
  private:
@@ -32,7 +32,7 @@ class SessionFile {
   std::string command_, sweep_;
 };
 
-/// Another process's session.
+/// The session of another process.
 struct OpenSession {
   ProcessIdentity process;
   std::string command;
@@ -40,10 +40,10 @@ struct OpenSession {
   std::filesystem::path file;
 };
 
-/// Those whose process is not known to be gone.
+/// Returns those whose process is not known to be gone.
 std::vector<OpenSession> open_sessions(const std::filesystem::path& runs);
 
-/// Asks for an end of all its work, or, with a name, if it works on that sweep. False where it has just
+/// Asks for an end of all its work, or, with a name, if it works on that sweep. Returns false if it has just
 /// ended.
 bool request_stop(const OpenSession& session, StopWish wish, const std::string& sweep = "");
 

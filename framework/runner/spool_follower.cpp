@@ -1,4 +1,4 @@
-// An event that cannot be read is passed over here: the database keeps it, and `exp logs` shows why.
+// Events that cannot be read are skipped here: the database keeps them, and `exp logs` shows why.
 #include "runner/spool_follower.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace encore {
 
 void SpoolFollower::poll() {
-  // A control program that was itself asleep has heard nothing meanwhile, and blames nobody for it.
+  // A control program that was itself asleep received nothing meanwhile, so that time does not count.
   constexpr double longest_look = 1.0;
   const auto time = std::chrono::steady_clock::now();
   const double passed =

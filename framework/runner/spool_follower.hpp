@@ -1,4 +1,4 @@
-// SpoolFollower: hands what a worker appends to its spool to a RunObserver, and keeps what decides about the
+// SpoolFollower passes what a worker appends to its spool to a RunObserver, and keeps what decides about the
 // end of the attempt. It reads on its own, so that the live line never waits for the database.
 #pragma once
 
@@ -16,17 +16,17 @@ class SpoolFollower {
   SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const SpoolOwner& owner = {})
       : reader_(spool, owner), observer_(observer) {}
 
-  /// Hands on what was appended since.
+  /// Passes on what was appended since.
   void poll();
 
-  /// How the worker says it ended.
+  /// Returns how the worker ended, by its own report.
   const std::optional<Ended>& ended() const { return ended_; }
   const std::optional<Concluded>& result() const { return result_; }
-  /// The last one that was trained.
+  /// Returns the last trained step.
   std::int64_t step() const { return step_; }
-  /// Since the last step was reported.
+  /// Returns the inactivity since the last step was reported.
   Inactivity inactivity() const;
-  /// Seconds since the last record of any kind, or since this object was made.
+  /// Returns the seconds since the last record of any kind, or since this object was made.
   double unheard() const { return since_record_; }
   WorkerStage stage() const {
     return ready_                 ? WorkerStage::training

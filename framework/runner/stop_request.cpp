@@ -26,7 +26,7 @@ std::filesystem::path request_file(const std::filesystem::path& run_folder, int 
 }  // namespace
 
 void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish wish) {
-  // Several processes may ask at the same moment: each writes a file of its own, and the last one stands.
+  // Several processes may ask at the same moment: each writes a file of its own, and the last one counts.
   const std::filesystem::path file = request_file(run_folder, attempt);
   const std::filesystem::path own = file.string() + "." + std::to_string(::getpid());
   save_file(own, wish == StopWish::kill ? "kill\n" : "stop\n");
@@ -41,7 +41,7 @@ StopWish requested_stop(const std::filesystem::path& run_folder, int attempt) {
   try {
     if (read_file(file, most_request_bytes).starts_with("kill")) return StopWish::kill;
   } catch (const UnreadableFile&) {
-    // Whatever else lies there under this name asks to stop.
+    // Any other file under this name asks to stop.
   }
   return StopWish::checkpoint;
 }

@@ -1,6 +1,6 @@
-// Stop requests: how one process asks another to end its work on a run, by a file in the run's folder, over
-// any file system they can both see. The file names the attempt that is meant, so that it reaches one that
-// has only just begun, and no later one. session_file.hpp asks a whole exp run.
+// A stop request asks another process to end its work on a run, by a file in the run's folder, over any file
+// system that both see. The file names the attempt, so that it reaches one that has only just begun, and no
+// later one. session_file.hpp asks a whole exp run.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace encore {
 
-/// What is asked of whoever works on a run; the later ones ask for more.
+/// The request to a process that works on a run; the later ones ask for more.
 enum class StopWish : std::uint8_t {
   none,
   checkpoint,  ///< to write a checkpoint and end
   kill,        ///< to kill the worker now: it may hang, and then writes nothing any more
 };
 
-/// Asks whoever works on this attempt (1, 2 ... within the run) to end.
+/// Asks the process that works on this attempt (1, 2 ... within the run) to end.
 void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish wish);
 StopWish requested_stop(const std::filesystem::path& run_folder, int attempt);
-/// Removes what earlier attempts were asked.
+/// Removes the requests to earlier attempts.
 void forget_stop_requests_before(const std::filesystem::path& run_folder, int attempt);
 
 }  // namespace encore

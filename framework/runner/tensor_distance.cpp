@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <type_traits>
 
 #include "record/safetensors.hpp"
@@ -72,6 +73,29 @@ TensorDistance distance_of(const std::string& name, const Safetensors::Entry& on
   return distance;
 }
 
+using Entries = std::map<std::string, const Safetensors::Entry*>;
+
+/// The tensors of a file whose names begin with `prefix`, under names that begin with `shown` instead.
+Entries entries_of(const Safetensors& file, std::string_view prefix, std::string_view shown) {
+  Entries entries;
+  for (const auto& [name, entry] : file.tensors())
+    if (name.starts_with(prefix)) entries[std::string(shown) + name.substr(prefix.size())] = &entry;
+  return entries;
+}
+
+std::vector<TensorDistance> distances_between(const Entries& one, const Entries& other) {
+  std::vector<TensorDistance> distances;
+  for (const auto& [name, entry] : one) {
+    const auto found = other.find(name);
+    distances.push_back(found == other.end() ? incomparable(name, *entry)
+                                             : distance_of(name, *entry, *found->second));
+  }
+  for (const auto& [name, entry] : other)
+    if (!one.contains(name)) distances.push_back(incomparable(name, *entry));
+  std::ranges::sort(distances, {}, &TensorDistance::name);
+  return distances;
+}
+
 }  // namespace
 
 double TensorDistance::relative() const {
@@ -93,16 +117,14 @@ void TensorDistance::add(const TensorDistance& tensor) {
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other) {
   const Safetensors left(one), right(other);
-  std::vector<TensorDistance> distances;
-  for (const auto& [name, entry] : left.tensors()) {
-    const auto found = right.tensors().find(name);
-    distances.push_back(found == right.tensors().end() ? incomparable(name, entry)
-                                                       : distance_of(name, entry, found->second));
-  }
-  for (const auto& [name, entry] : right.tensors())
-    if (!left.has(name)) distances.push_back(incomparable(name, entry));
-  std::ranges::sort(distances, {}, &TensorDistance::name);
-  return distances;
+  return distances_between(entries_of(left, "", ""), entries_of(right, "", ""));
+}
+
+std::vector<TensorDistance> weight_distances(const std::filesystem::path& weights,
+                                             const std::filesystem::path& checkpoint) {
+  const Safetensors left(weights), right(checkpoint);
+  return distances_between(entries_of(left, "", parameter_prefix),
+                           entries_of(right, parameter_prefix, parameter_prefix));
 }
 
 }  // namespace encore

@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace encore {
+
+/// Before the names of parameters in a checkpoint; a weights file has them without it.
+inline constexpr std::string_view parameter_prefix = "parameter/";
 
 struct TensorDistance {
   std::string name;            ///< as in the file: "parameter/encoder.0.attention.qkv.weight"
@@ -34,5 +38,9 @@ struct TensorDistance {
 /// Every tensor of either file, in the order of their names. Throws Error for a file that is no checkpoint.
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other);
+/// The same of the parameters alone, between a weights file (record/weights_file.hpp) and a checkpoint. Names
+/// are those of the checkpoint.
+std::vector<TensorDistance> weight_distances(const std::filesystem::path& weights,
+                                             const std::filesystem::path& checkpoint);
 
 }  // namespace encore

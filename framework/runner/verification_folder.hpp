@@ -1,5 +1,5 @@
-// VerificationFolder: where a verification trains, beside the run's own folder. Removed in the end unless it
-// is kept. Place in the flow: runner/verifier.hpp makes and fills it, the worker trains in it.
+// VerificationFolder is where a verification trains, beside the run's own folder. It is removed in the end
+// unless it is kept. runner/verifier.hpp makes and fills it, the worker trains in it.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@ namespace encore {
 
 class VerificationFolder {
  public:
-  /// `original` is the folder of the run. Throws Error where no folder can be made beside it.
+  /// `original` is the folder of the run. Throws Error if no folder can be made beside it.
   VerificationFolder(std::filesystem::path original, const std::string& run_id, bool keep);
   ~VerificationFolder();
   VerificationFolder(const VerificationFolder&) = delete;
   VerificationFolder& operator=(const VerificationFolder&) = delete;
 
-  /// What the worker begins with: the specification, the run's vocabulary if wanted (else the worker makes it
-  /// as the run did), and the checkpoint to go on from where there is one. Throws Error for a checkpoint that
-  /// is not the file that was recorded.
+  /// Copies what the worker begins with: the specification, the run's vocabulary if wanted (else the worker
+  /// makes it as the run did), and the checkpoint to resume from, if there is one. Throws Error for a
+  /// checkpoint that is not the recorded file.
   void fill(const Specification& specification, bool with_vocabulary, const CheckpointRow* checkpoint) const;
-  /// It stays; a mark in it says so to `exp gc`.
+  /// Keeps the folder, with a mark for `exp gc`.
   void keep();
 
   const std::filesystem::path& path() const { return path_; }

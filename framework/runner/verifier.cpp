@@ -13,6 +13,7 @@
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
 #include "record/thread_adaptation.hpp"
+#include "record/weights_file.hpp"
 #include "runner/drift.hpp"
 #include "runner/field_differences.hpp"
 #include "runner/record_comparison.hpp"
@@ -57,15 +58,26 @@ const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<Checkp
   return *found;
 }
 
+/// The step of the weights file of the run's folder; nothing where there is none, or none of this run.
+std::optional<std::int64_t> step_of_weights(const std::filesystem::path& folder, const RunRow& run) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / weights_file, ignored)) return std::nullopt;
+  try {
+    const WeightsFacts facts = WeightsFile(folder).facts();
+    return facts.question == run.question ? std::optional(facts.step) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged file: only what it would be compared for is lost
+  }
+}
+
 /// At the very step of the difference values name the tensor where the digests only knew the block.
 void name_tensor(const std::vector<TensorDistance>& tensors, std::string& scope) {
   if (scope != "parameters" && !scope.starts_with("optimizer/")) return;
-  const std::string prefix = "parameter/";
   std::string other;
   for (const TensorDistance& tensor : tensors) {
     if (tensor.different == 0) continue;
-    if (tensor.name.starts_with(prefix)) {
-      scope = tensor.name.substr(prefix.size());
+    if (tensor.name.starts_with(parameter_prefix)) {
+      scope = tensor.name.substr(parameter_prefix.size());
       return;
     }
     if (other.empty()) other = tensor.name;
@@ -109,6 +121,7 @@ Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& 
       stop_requests_(stop_requests),
       attempts_(store.read_attempts(task_.run.number)),
       checkpoints_(checkpoints_on_disk(store, task_.run.number)),
+      weights_step_(step_of_weights(store.run_folder(task_.run.id), task_.run)),
       comparison_(store.read_digests(task_.run.number),
                   task_.from_checkpoint ? *task_.from_checkpoint + 1 : 0,
                   task_.steps.value_or(std::numeric_limits<std::int64_t>::max())) {
@@ -185,8 +198,8 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
 Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch) {
   const std::int64_t last = std::max<std::int64_t>(last_step(), 1);
   std::set<std::int64_t> save_at;
-  for (const CheckpointRow& checkpoint : checkpoints_)
-    if (checkpoint.step <= last) save_at.insert(checkpoint.step);
+  for (const std::int64_t step : kept_steps())
+    if (step <= last) save_at.insert(step);
   // A step before the kill, so that there is something to go on from and something to lose.
   if (task_.kill_at && *task_.kill_at > 1) save_at.insert(*task_.kill_at - 1);
   std::string saves;
@@ -235,11 +248,16 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
               "; its folder is kept, see " + (folder / worker_log).string());
 }
 
+std::set<std::int64_t> Verifier::kept_steps() const {
+  std::set<std::int64_t> steps;
+  for (const CheckpointRow& checkpoint : checkpoints_) steps.insert(checkpoint.step);
+  if (weights_step_) steps.insert(*weights_step_);
+  return steps;
+}
+
 std::optional<std::int64_t> Verifier::distance_step(std::int64_t difference) const {
-  for (const CheckpointRow& checkpoint : checkpoints_)
-    if (checkpoint.step >= difference && checkpoint.step <= last_step() &&
-        checkpoint.step > task_.from_checkpoint.value_or(0))
-      return checkpoint.step;
+  for (const std::int64_t step : kept_steps())
+    if (step >= difference && step <= last_step() && step > task_.from_checkpoint.value_or(0)) return step;
   return std::nullopt;
 }
 
@@ -296,6 +314,13 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                            {"run", difference->expected},
                            {"verification", difference->found}};
   describe_drift(folder, verification);
+  if (verification.outcome != "not comparable") return;
+  nlohmann::json& scores = details["final_scores"] = nlohmann::json::array();
+  for (const FinalScore& score : final_scores(store_, task_.run, folder))
+    scores.push_back({{"metric", score.metric.name},
+                      {"fraction", score.metric.is_fraction()},
+                      {"run", score.run},
+                      {"verification", score.verification}});
 }
 
 void Verifier::compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
@@ -335,16 +360,19 @@ void Verifier::describe_drift(const std::filesystem::path& folder, VerificationR
   const std::filesystem::path original = store_.run_folder(task_.run.id);
   std::vector<StepDrift> steps;
   try {
-    for (const CheckpointRow& checkpoint : checkpoints_) {
-      const std::string path = checkpoint_path(checkpoint.step);
-      if (checkpoint.step > task_.from_checkpoint.value_or(0) && std::filesystem::exists(folder / path))
-        steps.push_back({checkpoint.step, tensor_distances(original / path, folder / path)});
+    for (const std::int64_t step : kept_steps()) {
+      const std::string path = checkpoint_path(step);
+      if (step <= task_.from_checkpoint.value_or(0) || !std::filesystem::exists(folder / path)) continue;
+      const bool has_checkpoint =
+          std::ranges::find(checkpoints_, step, &CheckpointRow::step) != checkpoints_.end();
+      steps.push_back({step, has_checkpoint ? tensor_distances(original / path, folder / path)
+                                            : weight_distances(original / weights_file, folder / path)});
     }
   } catch (const Error& error) {
     details["drift_unknown"] = error.what();
   }
   if (!distance_step(*verification.first_step))
-    details["drift_unknown"] = "the run keeps no checkpoint of a step from " +
+    details["drift_unknown"] = "the run keeps neither a checkpoint nor weights of a step from " +
                                std::to_string(*verification.first_step) + " to " +
                                std::to_string(last_step()) + ", so only digests could be compared";
   details["drift"] = drift_json(

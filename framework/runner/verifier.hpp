@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ class Verifier {
 
   void require_data() const;
   End train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch);
+  /// The steps of which the run's folder has the parameters: in a checkpoint, or in the weights file.
+  std::set<std::int64_t> kept_steps() const;
+  /// The first of them from the step of a difference on, as far as the verification trains.
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
@@ -75,7 +79,8 @@ class Verifier {
   const VerificationTask task_;
   const std::atomic<int>& stop_requests_;
   std::vector<AttemptRow> attempts_;
-  std::vector<CheckpointRow> checkpoints_;  ///< on disk, one a step
+  std::vector<CheckpointRow> checkpoints_;    ///< on disk, one a step
+  std::optional<std::int64_t> weights_step_;  ///< of the weights file in the run's folder
   DigestComparison comparison_;
 };
 

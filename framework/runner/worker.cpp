@@ -1,4 +1,4 @@
-// A worker that is a child of this process.
+// Starts a worker that is a child of this process. Read worker.hpp first.
 #include "runner/worker.hpp"
 
 namespace encore {

@@ -1,4 +1,5 @@
-// See worker_process.hpp. posix_spawn keeps the start cheap however large the control program is.
+// Starts and ends processes. Read worker_process.hpp first. posix_spawn keeps the start cheap however large
+// the control program is.
 #include "runner/worker_process.hpp"
 
 #include <fcntl.h>
@@ -25,7 +26,8 @@ namespace encore {
 
 namespace {
 
-/// The number in the worker of its control pipe, or of its socket, behind the three standard streams.
+/// The descriptor of the control pipe, or of the socket, in the worker: it follows the three standard
+/// streams.
 constexpr int control_descriptor = 3;
 
 class SpawnSettings {
@@ -45,7 +47,7 @@ class SpawnSettings {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
   }
-  /// In a session of its own, without input, and with its output there.
+  /// Starts it in a session of its own, without input, and with its output there.
   void apart(const FileDescriptor& output) {
     set_flags(POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -82,7 +84,7 @@ class CoresOfChild {
   bool changed_ = false;
 };
 
-/// This process's variables, with these added or in the place of their namesakes, and how threads wait.
+/// Returns this process's variables with these added or replaced, and the settings of waiting threads.
 std::vector<std::string> environment_with(std::map<std::string, std::string> more) {
   more.merge(brief_waiting());
   std::vector<std::string> all;
@@ -94,7 +96,7 @@ std::vector<std::string> environment_with(std::map<std::string, std::string> mor
   return all;
 }
 
-/// As exec takes them: pointers into `texts`, closed by a null.
+/// Returns them as exec takes them: pointers into `texts`, closed by a null.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());
@@ -121,7 +123,7 @@ ProcessEnd end_from(int status) {
   return {WEXITSTATUS(status), 0};
 }
 
-/// Of a child that is gone while somebody else was told how it ended: certainly not a success.
+/// The end of a child that is gone while another caller received its status: certainly not a success.
 constexpr ProcessEnd unknown_end{.exit_code = 255};
 
 std::optional<ProcessEnd> end_if_ended(pid_t pid) {
@@ -158,7 +160,7 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// Appends what is there; closes the descriptor at its end.
+/// Appends what is available; closes the descriptor at its end.
 void drain(FileDescriptor& from, std::string& to) {
   char buffer[1 << 16];
   const ssize_t count = ::read(from.get(), buffer, sizeof buffer);
@@ -168,8 +170,8 @@ void drain(FileDescriptor& from, std::string& to) {
     from.close();
 }
 
-/// Waits for output and takes it; false where none came in time. `time` in milliseconds; -1: as long as it
-/// takes.
+/// Waits for output and takes it. Returns false if none came in time. `time` is in milliseconds; -1: no
+/// limit.
 bool take(Pipe& out, Pipe& err, int time, ProgramOutput& to) {
   pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
   if (::poll(watch, 2, time) <= 0) return false;
@@ -178,12 +180,12 @@ bool take(Pipe& out, Pipe& err, int time, ProgramOutput& to) {
   return true;
 }
 
-/// How long a program has written nothing, held against what its watch wants to know.
+/// Compares how long a program has written nothing with the limits of its watch.
 class SilenceClock {
  public:
   explicit SilenceClock(const ProgramWatch& watch) : watch_(watch) {}
 
-  /// Until somebody wants to know again, in milliseconds; -1: nobody does.
+  /// Returns the milliseconds until the watch is due again; -1: never.
   int time_left() const {
     const std::chrono::seconds next = watch_.waiting ? watch_.notice * (notices_ + 1) : watch_.timeout;
     const std::chrono::seconds wait = watch_.timeout.count() > 0 ? std::min(next, watch_.timeout) : next;
@@ -195,7 +197,7 @@ class SilenceClock {
     begun_ = Clock::now();
     notices_ = 0;
   }
-  /// Tells of it, where that is due; true once it is longer than the watch allows.
+  /// Reports the silence if that is due. Returns true once it is longer than the watch allows.
   bool too_long() {
     const auto silent = Clock::now() - begun_;
     if (watch_.timeout.count() > 0 && silent >= watch_.timeout) return true;
@@ -212,7 +214,7 @@ class SilenceClock {
   int notices_ = 0;
 };
 
-/// Has a program say what it was doing, and ends it.
+/// Makes a program report what it was doing, and ends it.
 ProcessEnd end_silent(pid_t pid, Pipe& out, Pipe& err, ProgramOutput& to) {
   ::kill(pid, SIGQUIT);
   const auto deadline = std::chrono::steady_clock::now() + last_word_patience;
@@ -238,7 +240,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   SpawnSettings settings;
   settings.apart(output);
   launched_ = !place.rank_launcher.empty();
-  // Of all descriptors a launcher passes on its standard input alone.
+  // A launcher passes on only its standard input.
   const int control = launched_ ? STDIN_FILENO : control_descriptor;
   posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control);
   arguments.insert(arguments.end(), {"--control-fd", std::to_string(control)});
@@ -283,18 +285,18 @@ std::optional<ProcessEnd> WorkerProcess::wait_for(std::chrono::milliseconds time
     }
     end_ = end_if_ended(pid_);
   }
-  // As a shell does, a launcher tells with its exit code of a signal that ended what it started.
+  // Like a shell, a launcher reports by its exit code a signal that ended what it started.
   if (end_ && launched_ && end_->exit_code > 128) *end_ = {0, end_->exit_code - 128};
   return end_;
 }
 
 void WorkerProcess::kill() {
-  // What a launcher has started is in groups of its own: it ends them itself.
+  // A launcher's processes are in groups of their own: it ends them itself.
   if (launched_ && !end_ && ::kill(pid_, SIGTERM) == 0) {
     wait_for(last_word_patience);
     if (end_) return;
   }
-  // It leads its own session: what it may have started goes with it.
+  // It leads its own session: its children end with it.
   if (!end_ && ::kill(-pid_, SIGKILL) != 0) ::kill(pid_, SIGKILL);
 }
 
@@ -355,7 +357,7 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
       break;
     }
   }
-  // What a silent program has started may hold the pipes open: they are not read to their end.
+  // The children of a silent program may hold the pipes open, so they are not read to their end.
   result.end = result.silent ? end_silent(pid, out, err, result) : wait_for_end(pid);
   writer.join();
   return result;

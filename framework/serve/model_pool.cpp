@@ -1,7 +1,6 @@
 #include "serve/model_pool.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "base/sha256.hpp"
@@ -63,6 +62,10 @@ void ModelPool::start(std::function<void()> first_ready,
   wait_for_deadlines();
 }
 
+void ModelPool::notice(const std::string& text) const {
+  if (rules_.noticed) rules_.noticed(text);
+}
+
 // --- workers ---
 
 void ModelPool::start_worker(Seat& seat) {
@@ -85,15 +88,15 @@ void ModelPool::start_worker(Seat& seat) {
 void ModelPool::worker_ready(Seat& seat, ServeModel model) {
   if (model_ && model.digest != model_->digest) {
     // Two versions of a model behind one name would answer now so, now so.
-    std::cerr << "exp: the weights of " << name_
-              << " have changed since exp serve was started; a worker that "
-              << "has read the new ones is not used. SIGHUP has exp serve load them.\n";
+    notice("the weights of " + name_ +
+           " have changed since exp serve was started; a worker that has read the new ones is not used. "
+           "SIGHUP has exp serve load them");
     seat.link->kill();
     return;
   }
   seat.ready = true;
   if (!model_) {
-    for (const std::string& note : model.notes) std::cerr << "exp: " << name_ << ": " << note << '\n';
+    for (const std::string& note : model.notes) notice(name_ + ": " + note);
     model_ = std::move(model);
     cannot_start_ = {};
     if (first_ready_) std::exchange(first_ready_, {})();
@@ -106,7 +109,7 @@ void ModelPool::worker_ended(Seat& seat, const ProcessEnd& end, const std::strin
   seat.ready = false;
   ++metrics_.ends;
   if (cannot_start_ && end.signal == 0) return std::exchange(cannot_start_, {})(why);
-  std::cerr << "exp: a worker of " << name_ << ": " << why << "; another one is started\n";
+  notice("a worker of " + name_ + ": " + why + "; another one is started");
   give_back(seat, why);
   seat.failures = seat.answered ? 0 : seat.failures + 1;
   if (seat.failures == 0)

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@ struct PoolRules {
   BatchRules batch = {};
   /// A worker that has not answered so long after its texts' deadline does not answer any more.
   std::chrono::milliseconds grace = std::chrono::seconds(10);
+  std::function<void(const std::string& text)> noticed = {};  ///< as ServeOptions::noticed
 };
 
 /// Held by a std::shared_ptr.
@@ -81,6 +83,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   void worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why);
   void give_back(Seat& seat, const std::string& why);
   void hand_out();
+  void notice(const std::string& text) const;
   /// Long texts leave one worker for the short ones, where there are several.
   Batcher::Take may_take() const;
   void give(Seat& seat, std::vector<Waiting> batch);

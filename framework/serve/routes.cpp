@@ -228,8 +228,10 @@ const std::vector<Route>& routes() {
        .work = RouteWork::models,
        .open = false,
        .summary = "the models that are served",
-       .answer = "`data` has for each its name (`id`), the digest of its weights, the step of its training, "
-                 "and which routes it has"},
+       .answer =
+           "`data` has for each its name (`id`), whether it is `ready`, the digest of its weights, the step "
+           "of its training, its `task`, the `fields` of an input of `/v1/predict`, between which tabs "
+           "stand (such as `question` and `context`), the `labels` of its classes, and its `routes`"},
       {.method = "GET",
        .path = "/healthz",
        .work = RouteWork::alive,

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <future>
-#include <iostream>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -88,8 +87,8 @@ class Serving {
   }
 
   /// What cannot be loaded is said, and what was served before is served on.
-  static void refuse(const std::string& why) {
-    std::cerr << "exp: the models stay as they are: " << why << '\n';
+  void refuse(const std::string& why) const {
+    if (options_.noticed) options_.noticed("the models stay as they are: " + why);
   }
 
   /// On another thread: requests are answered while a bundle is unpacked.

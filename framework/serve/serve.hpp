@@ -43,6 +43,8 @@ struct ServeOptions {
   double monitor_text_days = 0.0;  ///< for so many days their texts and answers too
   std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
+  /// What the operator of the server should know, in a sentence without a final stop. Called from any thread.
+  std::function<void(const std::string& text)> noticed = {};
   /// The runs to serve from now on, asked for at SIGHUP on a thread of its own, one call at a time; it may
   /// throw. Empty: SIGHUP is as SIGTERM.
   std::function<std::vector<ServedRun>()> runs_now = {};

@@ -1,7 +1,5 @@
 #include "serve/serve_monitor.hpp"
 
-#include <iostream>
-
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.hpp"
@@ -139,8 +137,8 @@ void ServeMonitor::append(File& file, const std::function<std::string()>& record
   failed_ = false;
 } catch (const std::exception& error) {
   file.writer.reset();
-  if (!std::exchange(failed_, true))
-    std::cerr << "exp: what is monitored is lost until this is over: " << error.what() << '\n';
+  if (!std::exchange(failed_, true) && rules_.noticed)
+    rules_.noticed("what is monitored is lost until this is over: " + std::string(error.what()));
 }
 
 }  // namespace encore

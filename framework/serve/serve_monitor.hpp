@@ -27,6 +27,7 @@ namespace encore {
 struct MonitorRules {
   double share = 0.0;      ///< of the requests; 0: nothing is kept
   double text_days = 0.0;  ///< for so long texts and answers are kept; 0: they are not
+  std::function<void(const std::string& text)> noticed = {};  ///< as ServeOptions::noticed
 };
 
 /// Whether a request is among the share of those that are looked at.

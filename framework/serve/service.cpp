@@ -78,14 +78,16 @@ Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   const PoolRules rules{
-      .batch = {.texts = options_.batch_texts, .wait = options_.batch_wait, .queue = options_.queue_texts}};
+      .batch = {.texts = options_.batch_texts, .wait = options_.batch_wait, .queue = options_.queue_texts},
+      .noticed = options_.noticed};
   Pools pools;
   for (const ServedRun& run : runs) {
     if (auto& monitor = monitors_[run.name];
         options_.monitor_share > 0.0 && (!monitor || monitor->run_id() != run.id))
-      monitor = std::make_shared<ServeMonitor>(
-          run.folder, run.id, session_,
-          MonitorRules{.share = options_.monitor_share, .text_days = options_.monitor_text_days});
+      monitor = std::make_shared<ServeMonitor>(run.folder, run.id, session_,
+                                               MonitorRules{.share = options_.monitor_share,
+                                                            .text_days = options_.monitor_text_days,
+                                                            .noticed = options_.noticed});
     pools.push_back(
         std::make_shared<ModelPool>(loop_, run.name, seats_of(run), rules, metrics_.models[run.name]));
   }
@@ -250,6 +252,9 @@ std::string Service::models_body() const {
     if (const auto& facts = pool->model()) {
       model["digest"] = facts->digest;
       model["step"] = facts->step;
+      model["task"] = facts->task;
+      model["fields"] = facts->fields;
+      model["labels"] = facts->labels;
       model["routes"] = Json::array();
       if (facts->no_answers.empty()) model["routes"].push_back("/v1/predict");
       if (facts->no_vectors.empty()) model["routes"].push_back("/v1/embeddings");
@@ -257,7 +262,8 @@ std::string Service::models_body() const {
     }
     data.push_back(std::move(model));
   }
-  return Json{{"object", "list"}, {"version", options_.version}, {"data", data}}.dump();
+  return Json{{"object", "list"}, {"version", options_.version}, {"data", data}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);  // labels are as a file has them
 }
 
 std::string Service::metrics_text() const {

@@ -1,5 +1,5 @@
-// Planned runs become rows: the sweep, and each run with its id, name, parameters, data and tags. See
-// store.hpp; runs.cpp finds them again.
+// Turns planned runs into rows: the sweep, and each run with its id, name, parameters, data and tags. Read
+// store.hpp first; runs.cpp finds the runs again.
 #include <algorithm>
 
 #include "base/random_digits.hpp"
@@ -12,7 +12,7 @@ namespace encore {
 namespace {
 
 constexpr std::size_t id_digits = 10;
-/// Rows in one transaction: others want to write too.
+/// The most rows in one transaction, because other processes write too.
 constexpr std::size_t most_at_once = 500;
 
 /// Calls `visit(key, value)` for every leaf of the resolved tables.
@@ -77,7 +77,7 @@ void Store::add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& ru
   transaction.commit();
 }
 
-/// Inside a transaction; nothing where the run is the sweep's own.
+/// Call it inside a transaction. It does nothing if the sweep has made the run itself.
 void Store::insert_sweep_run(std::int64_t sweep, std::int64_t run) {
   database_
       ->cached(
@@ -93,8 +93,8 @@ AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
 
 std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
   std::vector<AddedRun> added;
-  // Each setting is a row whose type and source the schema checks against lists of names, which SQLite builds
-  // anew for each row: three quarters of the time. The names bound here are those.
+  // The schema checks type and source of each setting against lists of names, which SQLite builds again for
+  // each row: three quarters of the time. The names bound here are all in these lists.
   const ConnectionFlag unchecked(*database_, "ignore_check_constraints", true);
   for (std::size_t begin = 0; begin < runs.size(); begin += most_at_once) {
     Transaction transaction(*database_);
@@ -105,7 +105,7 @@ std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
   return added;
 }
 
-/// Inside a transaction.
+/// Call it inside a transaction.
 AddedRun Store::insert_run(Specification& specification, const RunExtras& extras) {
   const std::optional<RunRow> before = find_question(specification.question, specification.backend);
   if (before && !extras.fresh) {
@@ -114,7 +114,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
     if (extras.sweep) insert_sweep_run(*extras.sweep, before->number);
     return {*before, false};
   }
-  // Removed runs are not there for the question, but their repeats stay taken.
+  // Removed runs do not count for the question, but their repeats stay taken.
   Statement& repeats =
       database_->cached("SELECT coalesce(max(repeat), 0) + 1 FROM run WHERE question = ? AND backend = ?");
   repeats.with(specification.question, specification.backend).step();

@@ -1,4 +1,4 @@
-// Attempts: who works on a run, how it ended, and what is done about those that died. See store.hpp.
+// Attempts: who works on a run, how it ended, and what happens to those that died. Read store.hpp first.
 #include <system_error>
 
 #include "base/json_text.hpp"
@@ -12,8 +12,8 @@ namespace encore {
 
 namespace {
 
-/// The last second of the year 9999: a job waits in a queue as long as it takes, and what it has written is
-/// what tells whether it lives (runner/launched_runs.hpp).
+/// The last second of the year 9999. A job may wait in a queue without limit; what it has written shows
+/// whether it is alive (runner/launched_runs.hpp).
 constexpr double never = 253402300799.0;
 
 struct AttemptEnd {
@@ -21,7 +21,7 @@ struct AttemptEnd {
   std::string reason = "its process ended without a word";
 };
 
-/// What the spool of a dead attempt says about its end.
+/// Returns what the spool of a dead attempt says about its end.
 AttemptEnd reported_end(Database& database, std::int64_t attempt) {
   Statement& last =
       database.cached("SELECT body FROM event WHERE attempt = ? AND type = ? ORDER BY sequence DESC LIMIT 1");
@@ -37,7 +37,7 @@ AttemptEnd reported_end(Database& database, std::int64_t attempt) {
 
 void write_ending(Database& database, std::int64_t run, std::int64_t attempt, const AttemptEnd& ending) {
   const double now = now_seconds();
-  // The token goes with the attempt: a holder that wakes up again finds itself dispossessed.
+  // The attempt loses its token, so that a holder that wakes up again can no longer write.
   database.cached("UPDATE attempt SET state = ?, reason = ?, finished = ?, token = '' WHERE number = ?")
       .run(name_of(ending.state), ending.reason, now, attempt);
   const std::optional<double> finished =
@@ -98,17 +98,18 @@ void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
   const std::string run_id = read_run(run).id;
   MergeReport report = merge_spool(run, run_id, attempt, ordinal, true);
   Transaction transaction(*database_);
-  if (!is_stale(attempt)) return;  // somebody else was faster
+  if (!is_stale(attempt)) return;  // another process was faster
   AttemptEnd ending = reported_end(*database_, attempt);
-  // Its last word is there, but not all before it: what the next attempt records again completes the run.
+  // The spool has its last record but not all before it. The next attempt records the missing steps again and
+  // completes the run.
   if (!report.complete && ending.state == RunState::completed) ending = AttemptEnd{};
   if (!report.problem.empty() && ending.state == RunState::lost) ending.reason += "; " + report.problem;
   write_ending(*database_, run, attempt, ending);
   transaction.commit();
 }
 
-/// Whether the latest attempt is none of those seen, and was ended by a holder who still lives or with an end
-/// that another attempt would not change.
+/// Returns whether the latest attempt is a new one that ended under a living holder, or with an end that
+/// another attempt would not change.
 bool Store::ended_by_others(std::int64_t run, std::int64_t seen_attempts) {
   Statement& latest = database_->cached(
       "SELECT ordinal, state, host_name, pid, process_start, boot_id FROM attempt WHERE run = ? ORDER "
@@ -142,7 +143,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
       bury(run, attempt.number, attempt.ordinal);
     } else if (read_run(run).state != RunState::running) {
       merge_spool(run, run_id, attempt.number, attempt.ordinal,
-                  true);  // a last word after its end was written
+                  true);  // a record after its end was written
     }
   }
 
@@ -168,8 +169,8 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
       .run(run);
 
-  // Before the commit, while nobody else can take the run: from here on an old worker renames no checkpoint
-  // any more. A power cut leaves no worker who would ask, so the file need not survive one.
+  // The file is written before the commit, while no other process can take the run: from now on an old worker
+  // renames no checkpoint. No worker survives a power cut, so the file need not survive one either.
   const std::filesystem::path folder = run_folder(run_id);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -179,7 +180,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   return lease;
 }
 
-/// Of its row, which is made where there is none. Inside a transaction.
+/// Returns the number of its row, which is made if it is missing. Call it inside a transaction.
 std::int64_t Store::number_of(const CodeVersion& code) {
   database_->cached("INSERT OR IGNORE INTO code (commit_hash, diff) VALUES (?, ?)")
       .run(code.commit, code.diff);

@@ -1,4 +1,4 @@
-// Rows of the old table `metric`, and the metric records of spools, which have been right all the time.
+// Reads rows of the old table `metric`, and the metric records of spools, which were always right.
 #include "store/before_9.hpp"
 
 #include <tuple>
@@ -16,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// As the columns of the old table say it.
+/// Returns the metric as the columns of the old table describe it.
 Metric old_metric(const Statement& row) {
   nlohmann::json json = {{"name", row.text(2)},
                          {"title", row.text(3)},
@@ -37,9 +37,9 @@ void take_from_table(Database& database) {
         .run(add_measure(database, metric.meaning), number);
 }
 
-/// The metrics of a spool, by their numbers in it, as far as it can be read: a file that cannot says nothing,
-/// and the table has said something. One without meanings is of a worker before version 5, of which the table
-/// knows more.
+/// Returns the metrics of a spool, by their numbers in it, as far as it can be read. A file that cannot be
+/// read gives nothing, and the table is used. A spool without meanings is of a worker before version 5; the
+/// table knows more than it.
 std::vector<std::pair<std::int64_t, Metric>> metrics_in(const std::filesystem::path& spool,
                                                         const SpoolOwner& owner) {
   std::vector<std::pair<std::int64_t, Metric>> metrics;
@@ -68,8 +68,8 @@ void give_meanings_to_attempts(Database& database) {
     for (const auto& [number, metric] : metrics_in(runs / run / spool_name(ordinal), {run, ordinal}))
       database.cached("UPDATE spool_metric SET measure = ? WHERE attempt = ? AND number = ?")
           .run(add_measure(database, metric.meaning), attempt, number);
-  // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. This way of renaming leaves
-  // alone whatever refers to the table by its name, views of the user's own too.
+  // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. This way of renaming keeps
+  // everything that refers to the table by its name, the user's own views too.
   database.execute(
       "PRAGMA legacy_alter_table = ON;"
       "CREATE TABLE metric_9 (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"

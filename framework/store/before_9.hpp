@@ -1,14 +1,14 @@
-// What databases before version 9 of the schema said of metrics: one meaning for each name, that of the
-// worker who came last, even where runs of several tasks meant different things by it. Place in the flow:
-// upgrade.cpp calls it.
+// Converts what databases before version 9 of the schema said of metrics: one meaning for each name, that of
+// the last worker, even if runs of several tasks meant different things by it. upgrade.cpp calls it. It never
+// changes, because databases in the field have been through it.
 #pragma once
 
 #include "store/database.hpp"
 
 namespace encore {
 
-/// Gives each attempt the meanings of its own metrics: as its spool says them where the file is still there,
-/// else as the table `metric` had them. Takes the columns with meanings out of that table.
+/// Gives each attempt the meanings of its own metrics: those of its spool if the file is still there,
+/// otherwise those of the table `metric`. Removes the columns with meanings from that table.
 void give_meanings_to_attempts(Database& database);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Inserts a measurement case by case in one transaction, and reads it again.
+// Inserts a measurement case by case in one transaction, and reads it back.
 #include "store/benches.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Measurements of `exp bench` in the database: tables bench, bench_case, bench_sample (schema.sql).
+// Stores measurements of `exp bench` in the database: tables bench, bench_case, bench_sample (schema.sql).
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct BenchRow {
   std::string host;  ///< name of the machine
 };
 
-/// Stores it under its name, or with -2, -3 ... behind where that is taken; returns the name.
+/// Stores it under its name, with -2, -3 ... behind it if that is taken. Returns the name.
 std::string add_bench(Store& store, const BenchResult& result);
-/// Newest first.
+/// Returns the measurements, newest first.
 std::vector<BenchRow> list_benches(Store& store);
-/// Throws Error that names the nearest one where there is none of that name.
+/// Throws Error that names the nearest one if there is none of that name.
 BenchResult read_bench(Store& store, const std::string& name);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// ConnectionFlag: another value of one of SQLite's connection flags for as long as this lives. To change one
-// has SQLite prepare every statement of the connection anew when it is used next, so this pays for work in
-// bulk only. Outside of transactions: within one, some flags cannot be changed.
+// ConnectionFlag gives one of SQLite's connection flags another value while it lives. After each change
+// SQLite prepares every statement of the connection again, so it is worth its cost for bulk work only. Use it
+// outside of transactions: inside, some flags cannot be changed.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// What a text goes into, JSON above all, takes UTF-8 only; each byte that is none becomes U+FFFD.
+/// SQLite's functions, JSON above all, take UTF-8 only. Each invalid byte becomes U+FFFD.
 std::string as_utf8(std::string_view bytes) {
   std::string text;
   while (const auto invalid = find_invalid_utf8(bytes)) {
@@ -238,7 +238,7 @@ void Transaction::commit() {
 
 Snapshot::Snapshot(Database& database) : database_(database) {
   database_.execute("BEGIN");
-  database_.integer("SELECT count(*) FROM sqlite_schema");  // the state is that of the first read
+  database_.integer("SELECT count(*) FROM sqlite_schema");  // the snapshot is the state of the first read
 }
 
 Snapshot::~Snapshot() {

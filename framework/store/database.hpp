@@ -1,5 +1,5 @@
-// Database, Statement, Transaction, Snapshot: thin wrappers over SQLite that turn every failure into a
-// message with the file's name. Nothing here knows what is stored; encore_database.hpp opens Encore's own
+// Database, Statement, Transaction and Snapshot are thin wrappers over SQLite that turn every failure into a
+// message with the file's name. They know nothing of the content; encore_database.hpp opens Encore's own
 // files.
 #pragma once
 
@@ -21,13 +21,13 @@ struct sqlite3_stmt;
 
 namespace encore {
 
-/// SQLite refused. `busy()`: somebody else held the lock for longer than the time-out; trying again is right.
+/// SQLite refused. `busy()`: another process held the lock beyond the time-out, so the caller may try again.
 class DatabaseError : public Error {
  public:
   DatabaseError(const std::string& message, int code) : Error(message), code_(code) {}
   int code() const { return code_; }
   bool busy() const;
-  /// A StepBudget (step_budget.hpp) was spent, or somebody asked for an end.
+  /// Returns whether a StepBudget (step_budget.hpp) was spent, or a caller asked for an end.
   bool interrupted() const;
 
  private:
@@ -38,8 +38,8 @@ class Database;
 class StepBudget;
 using GuardedNames = std::set<std::string, std::less<>>;
 
-/// A prepared statement. Values are bound by position from 1; after `step` returned true, columns count from
-/// 0.
+/// A prepared statement. Values are bound by position from 1. After `step` has returned true, columns count
+/// from 0.
 class Statement {
  public:
   Statement(const Database& database, std::string_view sql);
@@ -62,7 +62,7 @@ class Statement {
   template <class T>
   requires std::is_integral_v<T>
   void bind(int position, T value) { bind(position, static_cast<std::int64_t>(value)); }
-  /// Starts anew with these values.
+  /// Starts over with these values.
   template <class... Values>
   Statement& with(const Values&... values) {
     reset();
@@ -71,9 +71,9 @@ class Statement {
     return *this;
   }
 
-  /// True while there is a row.
+  /// Returns true while there is a row.
   bool step();
-  /// For statements without rows.
+  /// Runs a statement that returns no rows.
   template <class... Values>
   void run(const Values&... values) {
     with(values...).finish();
@@ -89,7 +89,7 @@ class Statement {
   std::optional<std::int64_t> optional_integer(int column) const;
   std::optional<double> optional_number(int column) const;
   std::optional<std::string> optional_text(int column) const;
-  /// SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT ...
+  /// Returns SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT ...
   int type(int column) const;
 
  private:
@@ -99,32 +99,32 @@ class Statement {
 
 class Database {
  public:
-  /// `flags` as sqlite3_open_v2 takes them. Statements wait up to `patience` for other processes.
+  /// `flags` are those of sqlite3_open_v2. Statements wait up to `patience` for other processes.
   Database(std::filesystem::path path, int flags, std::chrono::milliseconds patience);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// One or several statements without values.
+  /// Executes one or several statements without values.
   void execute(const std::string& sql);
-  /// A statement that is prepared once and kept; not to be used twice at the same time.
+  /// Returns a statement that is prepared once and kept. It cannot be used twice at the same time.
   Statement& cached(std::string_view sql);
-  /// The first column of the first row; nothing when there is none.
+  /// Returns the first column of the first row, or nothing if there is no row.
   std::optional<std::int64_t> integer(std::string_view sql);
   std::optional<std::string> text(std::string_view sql);
   std::int64_t last_row() const;
   std::int64_t changes() const;
   bool in_transaction() const;
-  /// Throws DatabaseError when the file under this name is no longer the one that was opened: what is written
-  /// to that one would be gone with it.
+  /// Throws DatabaseError when the file under this name is no longer the one that was opened: whatever is
+  /// written to the opened one would be lost with it.
   void require_in_place() const;
   const std::filesystem::path& path() const { return path_; }
   sqlite3* handle() const { return handle_; }
-  /// The tables whose rows the guard lets statements change (foreign_schema.hpp); empty while there is none.
+  /// The tables whose rows the guard lets statements change (foreign_schema.hpp); empty without a guard.
   GuardedNames& guarded_names() { return guarded_names_; }
-  /// The innermost budget of this connection, which step_budget.cpp keeps; nullptr where there is none.
+  /// The innermost budget of this connection, which step_budget.cpp keeps, or nullptr.
   StepBudget*& step_budget() const { return step_budget_; }
-  /// Throws DatabaseError for SQLite's current error, saying what was tried, who holds a lock, and what to
+  /// Throws DatabaseError for SQLite's current error. It says what was tried, who holds a lock, and what to
   /// do.
   [[noreturn]] void fail(int code, const std::string& action) const;
 
@@ -136,7 +136,7 @@ class Database {
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
 };
 
-/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside still holds when it writes.
+/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside is still true when it writes.
 /// Rolls back unless committed. Refuses to begin, and to commit, when the file was removed or replaced.
 class Transaction {
  public:
@@ -151,7 +151,7 @@ class Transaction {
   bool open_ = true;
 };
 
-/// Everything that is read while it lives is of one state of the database, whatever others write meanwhile.
+/// While it lives, all reads see one state of the database, whatever other processes write.
 class Snapshot {
  public:
   explicit Snapshot(Database& database);

@@ -1,4 +1,4 @@
-// Which state of each run counts, and taking it over run by run; see database_merge.hpp.
+// Decides which state of each run counts, and takes it over run by run. Read database_merge.hpp first.
 #include "store/database_merge.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// Whether one side knows all that the other knows of an attempt.
+/// Returns whether one side knows everything that the other knows of an attempt.
 bool contains(const AttemptMark& one, const AttemptMark& other) {
   return one.origin == other.origin && one.records >= other.records && (one.over || !other.over);
 }
@@ -25,7 +25,7 @@ bool contains(const RunMark& one, const RunMark& other) {
   return true;
 }
 
-/// By which one of two states is chosen where none contains the other.
+/// Returns the key that chooses between two states if neither contains the other.
 auto progress_of(const RunMark& run) {
   std::int64_t records = 0;
   for (const AttemptMark& attempt : run.attempts) records += attempt.records;
@@ -79,7 +79,8 @@ class Merging {
             .remark = std::move(remark)};
   }
 
-  /// Nothing may change between the decision and the rows, so it is made again inside the transaction.
+  /// Decides again inside the transaction, because the state may have changed between the decision and the
+  /// rows.
   MergedRun take(const RunRow& theirs) {
     if (!is_run_id(theirs.id)) return left_out(theirs, "its id is none; nobody but a hand writes such a row");
     if (theirs.state == RunState::running)
@@ -136,7 +137,7 @@ class Merging {
     return merged;
   }
 
-  /// Returns its name here.
+  /// Returns its name in this database.
   std::string write(const RunRow& theirs, const MergedRun& merged) {
     const std::int64_t other = rows_.mark_of("other", theirs.id)->number;
     std::int64_t here = 0;

@@ -17,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// From linux/magic.h, which not every system ships.
+/// The magic numbers come from linux/magic.h, which not every system ships.
 constexpr unsigned long local_file_systems[] = {
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // xfs
@@ -42,7 +42,7 @@ void make_folder_of(const std::filesystem::path& path) {
   }
 }
 
-/// Only the one who gets the lock first finds no tables; whoever waited finds them all.
+/// Only the process that gets the lock first finds no tables; the others wait and find them all.
 void create_tables(Database& database) {
   Transaction transaction(database);
   if (database.integer("SELECT count(*) FROM sqlite_schema") == 0) database.execute(schema_sql);
@@ -65,13 +65,13 @@ void require_version(Database& database) {
 
 void choose_journal(Database& database) {
   const bool wal = carries_wal(folder_of(database.path()));
-  // FULL: what a finished run says of itself survives a power cut; merges are few enough not to feel it.
+  // FULL lets a finished run survive a power cut. Merges are few, so the cost is small.
   if (database.text("PRAGMA journal_mode") != (wal ? "wal" : "delete")) {
     try {
       database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
     } catch (const DatabaseError& error) {
       if (!error.busy())
-        throw;  // in use: the mode is only a matter of speed, the next one to open it tries again
+        throw;  // in use: the mode only affects speed, the next process to open it tries again
     }
   }
   database.execute("PRAGMA synchronous = FULL");
@@ -79,8 +79,8 @@ void choose_journal(Database& database) {
 
 std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
                                            std::chrono::milliseconds patience) {
-  // Even a reader of a WAL file must write its shared memory; where that is forbidden and nobody else writes
-  // either, the file can be read as it stands.
+  // Even a reader of a WAL file must write its shared memory. If that is forbidden and no other process
+  // writes either, the file can be read as it is.
   try {
     auto database = std::make_unique<Database>(path, SQLITE_OPEN_READONLY, patience);
     const StepBudget budget(*database, schema_steps);

@@ -1,5 +1,5 @@
-// Checks read sqlite_schema and pragma_table_xinfo, which parse a schema and run nothing of it; the guard is
-// an authorizer of SQLite.
+// Checks read sqlite_schema and pragma_table_xinfo, which parse a schema without running any of it. The guard
+// is an authorizer of SQLite.
 #include "store/foreign_schema.hpp"
 
 #include <sqlite3.h>
@@ -16,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Between marks of that kind; `escaped` stands for the mark inside.
+/// Quotes the text between two marks; `escaped` replaces a mark inside.
 std::string quoted(const std::string& text, char mark, const std::string& escaped) {
   std::string result(1, mark);
   for (const char letter : text) result += letter == mark ? escaped : std::string(1, letter);
@@ -45,7 +45,7 @@ Objects objects_of(Database& database, const std::string& schema) {
   return objects;
 }
 
-/// Generated columns too, as "name (generated)": a table of ours has none.
+/// Returns the columns, with generated ones as "name (generated)". A table of ours has none.
 std::vector<std::string> columns_of(Database& database, const std::string& schema, const std::string& table) {
   std::vector<std::string> columns;
   Statement rows(database, "SELECT name, hidden FROM pragma_table_xinfo(?, ?)");
@@ -54,7 +54,7 @@ std::vector<std::string> columns_of(Database& database, const std::string& schem
   return columns;
 }
 
-/// What schema.sql makes.
+/// The schema that schema.sql makes.
 struct OwnSchema {
   Objects objects;
   std::map<std::string, std::vector<std::string>> columns;  ///< of tables
@@ -73,7 +73,7 @@ const OwnSchema& own_schema() {
   return own;
 }
 
-/// "table run": what each statement of schema.sql makes, in its order.
+/// Returns what each statement of schema.sql makes, in its order: "table run".
 std::vector<std::pair<std::string, std::string>> named_in_own_text() {
   constexpr std::string_view begin = "\nCREATE ";
   const std::string_view own = schema_sql;
@@ -88,9 +88,9 @@ std::vector<std::pair<std::string, std::string>> named_in_own_text() {
   return named;
 }
 
-/// Whether the file has every statement of schema.sql to the letter and in its order, as one that this
-/// version has made, and no trigger. It spares the comparison of meanings, which takes longer than many a
-/// command. `tables` gets the names of all tables that have rows, the user's own too.
+/// Returns whether the file has every statement of schema.sql letter by letter and in its order, as files of
+/// this version do, and no trigger. It spares the comparison of meanings, which takes longer than many
+/// commands. `tables` gets the names of all tables that have rows, the user's own too.
 bool has_own_text(Database& database, const std::string& schema, GuardedNames& tables) {
   const auto named = named_in_own_text();
   auto next = named.begin();
@@ -109,7 +109,7 @@ bool has_own_text(Database& database, const std::string& schema, GuardedNames& t
   return next == named.end();
 }
 
-/// A name of a file of somebody else, as a message may print it.
+/// Returns a name of an untrusted file as a message may print it.
 std::string shown(const std::string& name) {
   std::string text;
   for (const char letter : name)
@@ -152,7 +152,7 @@ bool is_pragma_of_ours(const char* name) {
                     "page_size",      "freelist_count"});
 }
 
-/// Tables that SQLite makes itself, for reading.
+/// Returns whether it is a read-only table that SQLite makes itself.
 bool is_of_sqlite(std::string_view name) {
   return name.starts_with("sqlite_") || name.starts_with("pragma_") || name == "json_each" ||
          name == "json_tree";
@@ -179,7 +179,7 @@ int allowed_action(int action, const char* first, const char* second, const char
       return when(!is_one_of(second, {"load_extension"}));
     case SQLITE_PRAGMA:
       return when(is_pragma_of_ours(first));
-    case SQLITE_READ:  // a column without a name: rows are counted, perhaps of a query with a name
+    case SQLITE_READ:  // a column without a name: rows are counted, perhaps of a named query
       return when(is_known || is_of_sqlite(name) || second == nullptr || *second == '\0');
     case SQLITE_INSERT:
     case SQLITE_UPDATE:
@@ -195,8 +195,8 @@ int allow_rows(void* tables, int action, const char* first, const char* second, 
   return allowed_action(action, first, second, schema, *static_cast<const GuardedNames*>(tables));
 }
 
-/// The tables of SQLite that are made when the first statement of them is prepared, which the guard would
-/// refuse.
+/// Makes the tables that SQLite makes when a statement first uses them. The guard would refuse that
+/// later.
 void make_tables_of_functions(Database& database) {
   for (const char* sql :
        {"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
@@ -205,7 +205,7 @@ void make_tables_of_functions(Database& database) {
     const Statement prepared(database, sql);
 }
 
-/// Where a token ends: a word, a literal or name in quotes, or one other character.
+/// Returns the end of a token: a word, a literal or name in quotes, or one other character.
 std::size_t end_of_token(std::string_view sql, std::size_t at) {
   const char first = sql[at];
   if (first == '\'' || first == '"' || first == '`' || first == '[') {
@@ -225,7 +225,7 @@ bool is_word(char letter) {
          (static_cast<unsigned char>(letter) & 0x80U) != 0;
 }
 
-/// The place behind white space and comments.
+/// Returns the place behind white space and comments.
 std::size_t end_of_gap(std::string_view sql, std::size_t at) {
   while (at < sql.size()) {
     const std::string_view left = sql.substr(at);
@@ -259,8 +259,8 @@ std::string plain_sql(std::string_view sql) {
   return plain;
 }
 
-// Not SQLITE_DBCONFIG_TRUSTED_SCHEMA: SQLite 3.40 takes json_valid, which our own checks call, for unsafe
-// then. It would guard functions that a program adds, and Encore adds none.
+// SQLITE_DBCONFIG_TRUSTED_SCHEMA is not used: SQLite 3.40 then treats json_valid, which our own checks call,
+// as unsafe. It would guard functions that a program adds, and Encore adds none.
 void distrust_schema(const Database& database) {
   sqlite3* const handle = database.handle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -315,7 +315,7 @@ const std::vector<std::string>& own_columns(const std::string& table) {
 
 namespace {
 
-/// `tables`: those of the file that have rows.
+/// `tables` are those of the file that have rows.
 void guard_tables(Database& database, GuardedNames tables) {
   make_tables_of_functions(database);
   for (const auto& [type, name] : named_in_own_text()) tables.insert(name);

@@ -24,7 +24,7 @@ std::uint64_t size_of_file(const fs::path& path) {
   return failure ? 0 : size;
 }
 
-/// Not a symbolic link to one: links in the folders of runs lead nowhere here.
+/// A symbolic link does not count: links in run folders are not followed.
 bool is_own_file(const fs::directory_entry& entry) {
   std::error_code failure;
   return fs::is_regular_file(entry.symlink_status(failure));
@@ -45,8 +45,8 @@ FolderState state_of(const fs::path& folder) {
   return state;
 }
 
-/// The last is the newest that is whole; what is newer but damaged stays too. The best is what the last says,
-/// and what the database says of the latest attempt that found one.
+/// The last checkpoint is the newest valid one; newer damaged ones stay too. The best one is that of the last
+/// checkpoint, and that of the latest attempt in the database that found one.
 std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::path& folder) {
   std::set<std::int64_t> keep;
   if (run.result.is_object()) keep.insert(run.result.value("best_step", std::int64_t{-1}));
@@ -99,7 +99,7 @@ std::vector<std::string> folders_of_runs(const Store& store) {
   return names;
 }
 
-/// `names` were listed before the database is asked: a run that came between has its row already.
+/// `names` were listed before the database is read, so a run that was added in between has its row already.
 std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::string>& names) {
   std::vector<Garbage> found;
   for (const std::string& name : names) {
@@ -114,8 +114,8 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
   return found;
 }
 
-/// Folders beside those of the runs: of verifications, where exp verify was not told to keep them, and copies
-/// that an exp db merge has begun.
+/// Finds folders beside those of the runs: of verifications that exp verify should not keep, and copies that
+/// an exp db merge has begun.
 std::vector<Garbage> folders_of_killed(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
@@ -192,11 +192,11 @@ std::vector<Garbage> find_garbage(Store& store) {
 }
 
 std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs) {
-  store.settle();  // from here on "running" in the database is true, and a dead attempt's token is void
+  store.settle();  // from here on "running" in the database is true, and a dead attempt's token is invalid
   std::vector<Garbage> removed;
   for (const RunRow& listed : runs) {
     if (garbage_of(store, listed).empty()) continue;
-    // Looked at again under the write lock: an attempt may have begun since.
+    // Checks again under the write lock, because an attempt may have begun since.
     Transaction transaction(store.database());
     Statement& state = store.database().cached("SELECT 1 FROM run WHERE number = ? AND state <> 'running'");
     const bool idle = state.with(listed.number).step();

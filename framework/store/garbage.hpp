@@ -1,5 +1,5 @@
-// Garbage: files in the run folders that nothing needs any more. Found by looking, removed one run at a time
-// under the database's write lock, so that no attempt can begin meanwhile. `exp gc` calls this.
+// Garbage is files in the run folders that are no longer needed. It is removed one run at a time under the
+// database's write lock, so that no attempt can begin meanwhile. `exp gc` calls this.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class GarbageKind : std::uint8_t {
 };
 const char* name_of(GarbageKind kind);
 
-/// Folders of verifications, beside those of the runs: verify-<run id>-XXXXXX.
+/// Begins the names of folders of verifications, beside those of the runs: verify-<run id>-XXXXXX.
 inline const std::string verification_prefix = "verify-";
 /// A file in the folder of a verification that the user wants to keep.
 inline constexpr const char* kept_mark = "kept";
@@ -28,17 +28,17 @@ struct Garbage {
   GarbageKind kind = GarbageKind::leftover;
   std::filesystem::path path;
   std::uint64_t bytes = 0;
-  std::string run;  ///< name; that of the folder where the run is gone; empty beside the database
+  std::string run;  ///< its name, or that of the folder if the run is gone; empty beside the database
 };
 
-/// Everything there is, run by run. Runs on which a process works are passed over, and so are folders of
-/// unknown runs in which something changed during the last hour: a worker may live there whose database was
-/// taken away. For folders of verifications the same hour holds.
+/// Returns all garbage, run by run. Skips runs on which a process works, and folders of unknown runs in which
+/// something changed during the last hour: a worker may be at work there whose database was moved away. The
+/// same hour protects folders of verifications.
 std::vector<Garbage> find_garbage(Store& store);
-/// In the folders of these runs alone.
+/// Looks only in the folders of these runs.
 std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs);
-/// Finds and removes; `folders`: those of unknown runs too. Returns what was removed. Throws Error naming the
-/// first file that cannot be removed.
+/// Finds and removes garbage; with `folders` also folders of unknown runs. Returns what was removed. Throws
+/// Error naming the first file that cannot be removed.
 std::vector<Garbage> remove_garbage(Store& store, bool folders);
 std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs);
 

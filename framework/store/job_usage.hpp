@@ -1,6 +1,6 @@
-// JobUsage: what a scheduler's accounting says that a job has used. A job may have worked on several runs,
-// one after the other, and began a run again: the figures are the whole job's, and each attempt that it
-// held carries them.
+// JobUsage is what a job has used according to a scheduler's accounting. A job may have worked on several
+// runs, one after the other, and resumed one: the figures are those of the whole job, and each attempt that
+// it held has them.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 namespace encore {
 
 struct JobUsage {
-  std::string job = {};                         ///< as the scheduler calls it: "12_3"
-  std::optional<double> joules = {};            ///< nothing where nodes are not measured
+  std::string job = {};                         ///< its name in the scheduler: "12_3"
+  std::optional<double> joules = {};            ///< nothing if the nodes are not measured
   std::optional<std::int64_t> peak_bytes = {};  ///< resident, of the process that had most
   int attempts = 0;                             ///< that the job held
 
   bool operator==(const JobUsage&) const = default;
 };
 
-/// An event of exp with each attempt that it held, in the place of an earlier one. Returns how many there
-/// are.
+/// Adds an event of exp to each attempt that the job held, in place of an earlier one. Returns their
+/// number.
 int note_job_usage(Store& store, const ProcessIdentity& holder, JobUsage usage);
-/// With the ordinals of the run's attempts, in their order; those alone of which something is known.
+/// Returns the usage with the ordinals of the run's attempts, in their order; only of attempts with a record.
 std::vector<std::pair<int, JobUsage>> read_job_usage(Store& store, std::int64_t run);
 
 }  // namespace encore

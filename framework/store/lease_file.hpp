@@ -1,5 +1,5 @@
-// The file `lease` of a run's folder: it holds the token of the attempt that may write checkpoints, and the
-// worker looks there before it renames one. Who takes a run writes a new token there.
+// The file `lease` of a run's folder holds the token of the attempt that may write checkpoints. The worker
+// reads it before it renames one. A process that takes over the run writes a new token.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace encore {
 
 inline constexpr const char* lease_file_name = "lease";
 
-/// "2-0123456789abcdef" of attempt 2; never the same twice.
+/// Returns "2-0123456789abcdef" for attempt 2; never the same twice.
 std::string make_lease_token(int ordinal);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// The measures of entity recognition as they were, and counting as conlleval and seqeval (default mode) do:
-// exact match.
+// Holds the old measures of entity recognition, and counts exact matches as conlleval and seqeval (default
+// mode) do.
 #include "store/legacy_metrics.hpp"
 
 #include <encore/error.hpp>

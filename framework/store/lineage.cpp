@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* retraining_event = "retraining";
 
-/// Numbers of runs; the parameter is text.
+/// Returns numbers of runs. The SQL parameter is text.
 std::vector<std::int64_t> numbers(Store& store, const char* sql, const std::string& text) {
   std::vector<std::int64_t> found;
   Statement& rows = store.database().cached(sql).with(text);
@@ -23,7 +23,7 @@ std::vector<std::int64_t> numbers(Store& store, const char* sql, const std::stri
   return found;
 }
 
-/// Of a run that nothing retrains, and that retrains nothing, its own number alone.
+/// Returns the numbers of its lineage. A run that neither retrains nor is retrained has only its own.
 std::set<std::int64_t> lineage_numbers(Store& store, const RunRow& run) {
   std::set<std::int64_t> seen;
   std::vector<std::int64_t> open = {run.number};

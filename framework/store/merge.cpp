@@ -19,12 +19,12 @@ namespace encore {
 
 namespace {
 
-/// About a thousand records.
+/// The size of about a thousand records.
 constexpr std::uint64_t short_spool = 32768;
-/// So many records hold the write lock for some tens of milliseconds.
+/// This many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
-/// Damage of so many bytes is searched with the write lock held.
+/// Damage up to this many bytes is searched while the write lock is held.
 constexpr std::uint64_t short_damage = 64 << 10;
 
 class Merger {
@@ -59,14 +59,14 @@ class Merger {
         transaction.commit();
         if (stop == Stop::damage) damaged.emplace(std::move(reader));
       }
-      // Others may write to the database meanwhile.
+      // Other processes may write to the database meanwhile.
       if (damaged) search(*damaged);
     }
     return report;
   }
 
  private:
-  /// Read inside the transaction: another process may have merged further since.
+  /// Reads the place inside the transaction, because another process may have merged further.
   SpoolReader continue_reading() {
     Statement& place =
         database_.cached("SELECT spool_bytes, spool_records, first_step FROM attempt WHERE number = ?");
@@ -92,7 +92,7 @@ class Merger {
 
   enum class Stop : std::uint8_t {
     batch,   ///< there may be more
-    damage,  ///< longer than short_damage: to be searched first, for a whole record behind it
+    damage,  ///< longer than short_damage: first search for a valid record behind it
     end,
   };
 
@@ -124,7 +124,7 @@ class Merger {
     return Stop::batch;
   }
 
-  /// Outside a transaction: the damage may be long.
+  /// Call it outside a transaction, because the damage may be long.
   void search(SpoolReader& reader) {
     const std::uint64_t offset = reader.offset(), before = reader.searched_bytes();
     std::error_code failure;
@@ -146,7 +146,8 @@ class Merger {
                   lost);
   }
 
-  /// What is not followed by anything whole; again each time, since the file may have been put right.
+  /// Notes damage that no valid record follows. Each merge does so again, since the file may have been
+  /// repaired.
   void note_end(const SpoolReader& reader) {
     database_
         .cached(
@@ -162,7 +163,7 @@ class Merger {
                   {{"text", text}, {"records", records}, {"from_step", first_step_not_surely_told()}});
   }
 
-  /// A checkpoint's record stands behind all records of its step, so that only later ones can be missing.
+  /// A checkpoint's record stands behind all records of its step, so only later steps can be missing.
   std::int64_t first_step_not_surely_told() {
     Statement& step = database_.cached(
         "SELECT max(coalesce((SELECT max(step) FROM point WHERE run = ?1 AND attempt = ?2), 0), "
@@ -226,7 +227,7 @@ class Merger {
     add_point_.reset();
   }
 
-  /// Points whose metric has no name: its record was lost in a gap.
+  /// Leaves out points whose metric has no name, because its record was lost in a gap.
   void leave_out(std::int64_t metric) {
     if (!nameless_.insert(metric).second) return;
     note_damage(source_.path.filename().string() + ": the name of metric " + std::to_string(metric) +
@@ -244,8 +245,8 @@ class Merger {
         .run(source_.attempt, record_.sequence, read.time, read.type, read.body);
   }
 
-  /// Of progress only the newest counts, scores are there as points, and a digest has its own table. What
-  /// cannot be read, or what only a newer program knows, is kept as it is.
+  /// Only the newest progress counts, scores are also points, and a digest has its own table. Events that
+  /// cannot be read, or that only a newer program knows, are kept as they are.
   static bool keeps_its_text(const Event& event) {
     return !std::holds_alternative<Progressed>(event) && !std::holds_alternative<Evaluated>(event) &&
            !std::holds_alternative<Digested>(event);
@@ -265,7 +266,7 @@ class Merger {
         [&](const Concluded&) { merge_result(read); });
   }
 
-  /// Of a block, and of its tensors where they are reported one by one.
+  /// Merges the digest of a block, and of its tensors if they are reported one by one.
   void merge_digest(const Digested& digest) {
     merge_digest(digest.step, digest.scope, digest.sha256);
     for (const auto& [path, value] : digest.tensors) merge_digest(digest.step, path, value);
@@ -294,7 +295,7 @@ class Merger {
         .run(source_.run, file.name, source_.attempt, file.path, file.sha256, time);
   }
 
-  /// The latest attempt with a result has the word, in whatever order the spools are merged.
+  /// The result of the latest attempt counts, in whatever order the spools are merged.
   void merge_result(const ReadEvent& read) {
     database_
         .cached(
@@ -347,7 +348,7 @@ class Merger {
   std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
   std::optional<std::int64_t> first_step_;
-  /// What was found outside a transaction behind the damage at `offset`.
+  /// What was found, outside a transaction, behind the damage at `offset`.
   struct Searched {
     std::uint64_t offset = 0;
     std::optional<SpoolGap> gap = {};
@@ -356,7 +357,7 @@ class Merger {
   std::uint64_t search_work_ = 0;  ///< bytes that these searches have hashed
 };
 
-/// 0 where there is no file yet.
+/// Returns 0 if there is no file yet.
 std::uint64_t unread_bytes(Database& database, const SpoolSource& source) {
   Statement& place = database.cached("SELECT spool_bytes FROM attempt WHERE number = ?");
   const std::uint64_t read =
@@ -381,11 +382,11 @@ void add_own_event(Database& database, std::int64_t attempt, const std::string& 
 MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check,
                         const std::function<void(const MergeReport&)>& conclude) {
   ENCORE_REQUIRE(!database.in_transaction(), "merging begins its own transactions");
-  // Rows are merged by numbers that were read in the same transaction, so to look each of them up again,
-  // three times per point, would prove nothing and cost half of the time. Likewise the checks of the schema:
-  // for that of `special` SQLite builds the set of its three names anew for each point, which takes as long
-  // as all the rest; the names bound here are those, and JSON has been parsed. Of a short spool that costs
-  // less than to prepare all statements anew.
+  // Rows are merged by numbers that were read in the same transaction, so looking each of them up again,
+  // three times per point, would prove nothing and cost half of the time. The same holds for checks of the
+  // schema: for `special` SQLite builds the set of its three names again for each point, which takes as long
+  // as all the rest; the names bound here are valid, and JSON has been parsed. For a short spool this costs
+  // less than preparing all statements again.
   std::optional<ConnectionFlag> unlinked, unchecked;
   if (unread_bytes(database, source) > short_spool) {
     unlinked.emplace(database, "foreign_keys", false);

@@ -1,4 +1,5 @@
-// Measurements (exp bench) of another database, with their cases and samples. See merged_rows.hpp.
+// Merges measurements (exp bench) of another database, with their cases and samples. Read merged_rows.hpp
+// first.
 #include "store/merged_rows.hpp"
 
 namespace encore {

@@ -1,5 +1,5 @@
-// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are those of
-// schema.sql, so that a new one is copied without a word here; only references and numbers are named.
+// Copies rows between two databases of one schema with SQL. Read merged_rows.hpp first. Columns are those of
+// schema.sql, so a new one is copied without a change here; only references and numbers are named.
 #include "store/merged_rows.hpp"
 
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* origin_table = "origin";
 
-/// Rows that many runs refer to, known by their content.
+/// A table whose rows many runs share. Its rows are known by their content.
 struct SharedTable {
   const char* name;
   const char* same;  ///< whether row t of the other database is row m of this one
@@ -39,7 +39,8 @@ constexpr std::array<SharedTable, 9> shared_tables = {{
     {origin_table, "m.kind = t.kind AND m.name = t.name AND m.sha256 = t.sha256 AND m.time = t.time"},
 }};
 
-/// Every line of both once, sorted where both have some: whoever is merged first, the result is one.
+/// Joins the lines of both, each once, sorted if both have some, so that the order of merging does not
+/// matter.
 std::string joined_notes(const std::string& ours, const std::string& theirs) {
   if (ours == theirs || theirs.empty()) return ours;
   if (ours.empty()) return theirs;
@@ -53,7 +54,7 @@ std::string joined_notes(const std::string& ours, const std::string& theirs) {
   return joined;
 }
 
-/// Two numbers of repeats change places; the pair is unique at every moment.
+/// Exchanges two numbers of repeats; the pair is unique at every moment.
 void exchange_repeats(Database& database, std::int64_t one, std::int64_t other) {
   Statement& repeat = database.cached("SELECT repeat FROM main.run WHERE number = ?");
   const auto repeat_of = [&](std::int64_t run) {
@@ -69,8 +70,8 @@ void exchange_repeats(Database& database, std::int64_t one, std::int64_t other) 
   set.run(second, one);
 }
 
-/// Of the repeats of one question the newest is what `exp run` goes on with. So a run that was taken over
-/// stands behind the newest complete one unless it is complete itself, and then before all that are not.
+/// `exp run` continues with the newest repeat of a question. So a run that was taken over stands behind the
+/// newest complete one unless it is complete itself, and then before all incomplete ones.
 void order_repeats(Database& database, std::int64_t taken) {
   Statement& newest = database.cached(
       "SELECT o.number FROM main.run AS r JOIN main.run AS o ON o.question = r.question "
@@ -184,13 +185,13 @@ std::optional<std::string> MergedRows::repeat_of(std::int64_t theirs) {
 }
 
 void MergedRows::map_shared_rows() {
-  // Only when somebody has written to the other database since.
+  // This is needed only if the other database was written to since.
   const std::int64_t version = database_.integer("PRAGMA other.data_version").value_or(0);
   if (version == mapped_version_) return;
   Transaction transaction(database_);
   for (const auto& [table, same] : shared_tables) {
     const std::string name = table;
-    if (name == origin_table && origin_) continue;  // theirs say nothing of how rows came here
+    if (name == origin_table && origin_) continue;  // their origins do not say how rows came here
     std::map<std::string, std::string> instead = {{"number", "NULL"}};
     if (name == "build") instead["source"] = mapped("source", "source");
     copy_rows(name, instead, "NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + same + ")");
@@ -205,7 +206,7 @@ void MergedRows::map_shared_rows() {
 std::int64_t MergedRows::add_run(std::int64_t theirs, const std::string& name) {
   const std::string is_it = "t.number = " + std::to_string(theirs);
   copy_sweep("(SELECT sweep FROM other.run WHERE number = " + std::to_string(theirs) + ")");
-  // The name is not free, maybe; an id is no other run's name, for it is new here.
+  // The name may be taken, but the id is new here, so no run has it as its name.
   copy_rows("run",
             {{"number", "NULL"},
              {"name", "'merged ' || t.id"},

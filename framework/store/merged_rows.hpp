@@ -1,6 +1,6 @@
-// MergedRows: rows of another database of the same schema, copied into this one by SQL, table by table. What
-// one row refers to in another (numbers of hosts, metrics, attempts) becomes the number that it has here.
-// Place in the flow: database_merge.cpp decides which run is taken; this takes it.
+// MergedRows copies rows of another database of the same schema into this one by SQL, table by table.
+// References from one row to another (numbers of hosts, metrics, attempts) become the numbers that these have
+// here. database_merge.cpp decides which run is taken; this takes it.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace encore {
 
-/// What is known of an attempt on one side.
+/// The state of an attempt on one side.
 struct AttemptMark {
-  std::string origin;        ///< when it began, on which host, as which process: the same is the same attempt
+  std::string origin;        ///< when it began, on which host and process: equal ones are the same attempt
   bool over = false;         ///< its end was written
-  std::int64_t records = 0;  ///< that its spool had been merged to
+  std::int64_t records = 0;  ///< number of merged records of its spool
   double started = 0.0;
 };
 
@@ -37,15 +37,15 @@ struct RunMark {
 enum class MergeOutcome : std::uint8_t {
   added,    ///< was not here
   updated,  ///< was here, and the other database knows more of it
-  same,     ///< nothing to do but tags, notes and verifications
+  same,     ///< only tags, notes and verifications to merge
   left_out  ///< a remark says why
 };
 const char* name_of(MergeOutcome outcome);
 
 struct MergedSearch {
-  std::string name;  ///< here
+  std::string name;  ///< in this database
   MergeOutcome outcome = MergeOutcome::same;
-  bool conflict = false;  ///< both went on by themselves; the one that has decided more counts
+  bool conflict = false;  ///< both continued on their own; the one with more decisions counts
 };
 
 class MergedRows {
@@ -54,56 +54,56 @@ class MergedRows {
   MergedRows(const std::filesystem::path& database, const Database& other);
 
   Database& database() { return database_; }
-  /// What is taken comes from there; without it rows keep the origin that they have in the other database.
+  /// Sets the origin of all rows. Without it they keep the origin that they have in the other database.
   void set_origin(const OriginRow& origin) { origin_ = origin; }
-  /// `schema`: "main" (here) or "other". Nothing where it has no such run.
+  /// `schema` is "main" (here) or "other". Returns nothing if it has no such run.
   std::optional<RunMark> mark_of(const std::string& schema, const std::string& id);
-  /// A run that is here and answers the question of one of theirs; its name.
+  /// Returns the name of a run here that answers the question of one of theirs.
   std::optional<std::string> repeat_of(std::int64_t theirs);
-  /// A sentence where both have completed one question in one environment with different digests; else empty.
+  /// Returns a sentence if both have completed one question in one environment with other digests, else "".
   std::string other_bits(std::int64_t theirs);
 
-  /// Hosts, builds, metrics and what else runs refer to, and the numbers that they have here. To be called
-  /// before a transaction in which rows are copied; costs nothing where it has nothing to do.
+  /// Maps hosts, builds, metrics and other shared rows to the numbers that they have here. Call it before a
+  /// transaction in which rows are copied. It costs nothing if nothing has changed.
   void map_shared_rows();
 
   // Inside a transaction of database():
-  /// A run that is not here, under a free name, as a new repeat where its question is here. Returns its
+  /// Adds a run that is not here, under a free name, as a new repeat if its question is here. Returns its
   /// number.
   std::int64_t add_run(std::int64_t theirs, const std::string& name);
-  /// Settings, state and attempts of a run as the other database has them, in the place of those here.
+  /// Replaces settings, state and attempts of a run by those of the other database.
   void replace_run(std::int64_t theirs, std::int64_t ours);
-  /// Tags, notes, verifications, and whether it is out of sight.
+  /// Joins tags, notes, verifications, and whether it is removed.
   void join_labels(std::int64_t theirs, std::int64_t ours);
-  /// Measurements of exp bench that are not here; their number.
+  /// Adds measurements of exp bench that are not here. Returns their number.
   std::size_t add_benches();
 
-  /// After all runs, since trials refer to them. `only`: those with one of these names; null: all.
+  /// Call it after all runs, since trials refer to them. `only`: those with one of these names; null: all.
   std::vector<MergedSearch> merge_searches(bool dry_run, const std::set<std::string>* only = nullptr);
 
-  /// After all runs: those that belong to a sweep besides their own. `whole`: only of sweeps that are here,
-  /// or all runs of which are, so that a part of the runs takes no experiment file of other runs with it.
+  /// Adds runs to further sweeps. Call it after all runs. `whole`: only to sweeps that are here, or all of
+  /// whose runs are, so that a part of the runs takes no experiment file of other runs with it.
   void merge_sweep_runs(bool whole);
 
   std::size_t count_benches();
 
  private:
-  /// The numbers that runs of the other database have here.
+  /// Maps the numbers of the other database's runs to those here.
   void map_runs();
   void compare_searches(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
   void write_search(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
-  /// The sweep of that number there (SQL), unless it is here already.
+  /// Copies the sweep of that number there (SQL), unless it is here already.
   void copy_sweep(const std::string& number);
-  /// SQL: the number here of t.sweep.
+  /// Returns SQL: the number here of t.sweep.
   static std::string sweep_here();
-  /// SQL: the number here of what column `column` of row t refers to in the table.
+  /// Returns SQL: the number here of the row to which column `column` of row t refers.
   static std::string mapped(const std::string& table, const std::string& column);
-  /// SQL: the origin that row t of a run or verification gets here.
+  /// Returns SQL: the origin that row t of a run or verification gets here.
   std::string origin_here();
-  /// `wanted`, or with -2, -3 ... the first that the table does not have.
+  /// Returns `wanted`, or the first of -2, -3 ... behind it that the table does not have.
   std::string free_name(const std::string& table, const std::string& wanted);
   void copy_content(std::int64_t theirs, std::int64_t ours);
-  /// Rows `t` of the other database; `instead`: SQL for columns that are not taken as they are.
+  /// Copies rows `t` of the other database. `instead`: SQL for columns that are not copied as they are.
   void copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,
                  const std::string& where);
 

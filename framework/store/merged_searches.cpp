@@ -1,6 +1,6 @@
-// Searches of another database: trials, decisions, observations, and which run belongs to which trial. What
-// was decided is a list that only grows, so of two states of a search the one that has more counts. See
-// merged_rows.hpp.
+// Merges searches of another database: trials, decisions, observations, and which run belongs to which trial.
+// Decisions form a list that only grows, so of two states of a search the longer one counts. Read
+// merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 namespace encore {
@@ -9,8 +9,8 @@ namespace {
 
 constexpr const char* story_tables[] = {"search_trial", "search_decision", "search_observation"};
 
-/// How many decisions and observations search ?1 of `one` has that search ?2 of `other` does not have; when
-/// they were made is nothing.
+/// Returns how many decisions and observations search ?1 of `one` has that search ?2 of `other` does not
+/// have. The times do not count.
 std::string surplus_of(const std::string& one, const std::string& other) {
   const auto missing = [&](const std::string& table, const std::string& same) {
     return "(SELECT count(*) FROM " + one + "." + table +
@@ -82,7 +82,7 @@ void MergedRows::write_search(std::int64_t theirs, std::int64_t ours, MergedSear
       database_.execute("DELETE FROM main." + std::string(table) + " WHERE search = " + search);
     for (const char* table : story_tables) copy_rows(table, {{"search", search}}, of_search);
   }
-  // Of a run that was left out the row follows with the merge that brings it.
+  // The row of a run that was left out follows with the merge that adds the run.
   const std::string run = mapped("run", "run");
   copy_rows("search_run", {{"search", search}, {"run", run}},
             of_search +

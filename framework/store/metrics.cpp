@@ -1,4 +1,4 @@
-// What attempts say of metrics as values, and back.
+// Writes what attempts say of metrics, and reads it back as values.
 #include "store/metrics.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// Where it is none by the rules, a program other than Encore wrote it: the number is shown as a plain one.
+/// If the rules do not accept it, another program than Encore wrote it: the number is shown as a plain one.
 Measure measure_or_unknown(const nlohmann::json& json) {
   try {
     return measure_in(json);
@@ -23,7 +23,7 @@ Measure measure_or_unknown(const nlohmann::json& json) {
   }
 }
 
-/// What both say, field by field. One that says nothing contradicts nothing.
+/// Returns what both say, field by field. An unknown measure contradicts nothing.
 Measure agreement(const Measure& one, const Measure& other) {
   if (one.name.empty()) return other;
   if (other.name.empty() || one == other) return one;
@@ -42,7 +42,7 @@ Measure agreement(const Measure& one, const Measure& other) {
   return both;
 }
 
-/// "SELECT columns": of each of the runs in ?1 what its newest attempt says of each metric, as the view
+/// Returns "SELECT columns" for what the newest attempt of each run in ?1 says of each metric, as the view
 /// run_metric has it, but from these runs alone.
 std::string of_runs(const std::string& columns) {
   return "SELECT " + columns +

@@ -9,7 +9,7 @@ namespace encore {
 
 namespace {
 
-/// The rows of run ?1, as its points say; `metric`: SQL that is true for the metrics that are meant.
+/// Returns the rows of run ?1 from its points. `metric` is SQL that is true for the metrics in question.
 std::string rows_from(const std::string& points, const std::string& metric) {
   return "SELECT a.run, a.metric, a.step, p.attempt, p.value, p.special, a.points, a.least, a.greatest FROM "
          "(SELECT run, metric, max(step) AS step, count(*) AS points, min(value) AS least, max(value) AS "
@@ -26,7 +26,7 @@ std::int64_t attempts_of(Database& database, std::int64_t run) {
   return attempts;
 }
 
-/// With one attempt every point counts, which a long run need not ask point by point.
+/// With one attempt every point counts, so a long run need not check each point.
 std::string points_of(Database& database, std::int64_t run) {
   return attempts_of(database, run) > 1 ? "current_point" : "point";
 }
@@ -97,7 +97,7 @@ NewestPoints::Row& NewestPoints::row_of(std::int64_t metric) {
 void NewestPoints::add(std::int64_t metric, std::int64_t step, double value) {
   if (all_stale_) return;
   Row& row = row_of(metric);
-  // A later attempt may overrule it, and it may stand where another one stood.
+  // A later attempt may overrule the point, and it may replace another one.
   if (!is_last_ || (row.points > 0 && step <= row.step)) row.stale = true;
   if (row.stale) return;
   row.step = step;

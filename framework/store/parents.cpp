@@ -1,12 +1,12 @@
-// Which run another one starts from ([model] from) or learns from ([distil] teacher): what its settings name,
-// and what its attempts have read.
+// Finds the run that another one starts from ([model] from) or learns from ([distil] teacher): from its
+// settings and from what its attempts have read.
 #include "store/store.hpp"
 
 namespace encore {
 
 namespace {
 
-/// A setting of a run as text; empty where it has none.
+/// Returns a setting of a run as text; empty if it has none.
 std::string setting(Database& database, std::int64_t run, const std::string& key) {
   Statement& find = database.cached("SELECT value FROM param WHERE run = ? AND key = ?");
   const std::string text = find.with(run, key).step() ? find.text(0) : "";

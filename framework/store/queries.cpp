@@ -1,4 +1,4 @@
-// What `show`, `logs` and reports ask. See store.hpp.
+// Answers the questions of `show`, `logs` and reports. Read store.hpp first.
 #include <sqlite3.h>
 
 #include <algorithm>

@@ -10,8 +10,8 @@ namespace encore {
 
 namespace {
 
-/// Whether a later attempt began at or before the step from which on records may be missing. One that had
-/// nothing left to train has its last step in its event Ended.
+/// Returns whether a later attempt began at or before the first step of which records may be missing. An
+/// attempt that had nothing left to train has its last step in its event Ended.
 bool recorded_again(Database& database, std::int64_t run, std::int64_t attempt, std::int64_t from_step) {
   Statement& later = database.cached(
       "SELECT 1 FROM attempt WHERE run = ?1 AND number > ?2 AND coalesce(first_step, "
@@ -46,7 +46,7 @@ void add_damages(Store& store, const RunRow& run, std::vector<RecordGap>& gaps) 
   }
 }
 
-/// Every step that is trained has a loss.
+/// Finds missing steps: every trained step has a loss.
 void add_missing_steps(Store& store, const RunRow& run, std::vector<RecordGap>& gaps) {
   Statement& missing = store.database().cached(
       "WITH told AS (SELECT step FROM current_point WHERE run = ?1 AND metric = (SELECT number FROM metric "

@@ -1,6 +1,6 @@
-// Record gaps: what the record of a run lacks because a spool was damaged, cut, removed or refused. Derived
-// from what the merges have noted (merge.hpp) and from the steps that have a loss. `exp run`, `exp show` and
-// `exp db check` name them.
+// A record gap is what the record of a run lacks because a spool was damaged, cut, removed or refused. Gaps
+// follow from what merges have noted (merge.hpp) and from the steps that have a loss. `exp run`, `exp show`
+// and `exp db check` name them.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace encore {
 
 struct RecordGap {
   std::string text;   ///< "attempt-0001.spool: bytes 4711 to 4747 are damaged: record 19 is lost"
-  bool lost = false;  ///< false: nothing was in it, or a later attempt has recorded the same steps again
+  bool lost = false;  ///< false: it was empty, or a later attempt has recorded the same steps again
 };
 
-/// Empty for nearly all runs. Which steps are missing is asked of completed runs only: the others may yet
-/// record them.
+/// Returns an empty list for nearly all runs. Missing steps are checked for completed runs only: other runs
+/// may still record them.
 std::vector<RecordGap> find_record_gaps(Store& store, const RunRow& run);
 
 }  // namespace encore

@@ -1,18 +1,18 @@
-// How rows of the database become values: shared by the questions about one run (queries.cpp) and those about
-// many (run_batch.cpp).
+// Turns rows of the database into values. Queries about one run (queries.cpp) and about many (run_batch.cpp)
+// share it.
 #pragma once
 
 #include "store/store.hpp"
 
 namespace encore {
 
-/// Of the columns key, type, value, source, at, from `first` on.
+/// Reads the columns key, type, value, source, at, from `first` on.
 ParamRow param_row(const Statement& row, int first);
 
-/// The numbers of runs as a JSON array, which SQLite's json_each reads as a table.
+/// Returns the numbers of runs as a JSON array, which SQLite's json_each reads as a table.
 std::string numbers_json(const std::vector<RunRow>& runs);
 
-/// SQL, over the table `run`: whether a run belongs to a sweep of one of these names (a list, or a query).
+/// Returns SQL, over the table `run`: whether a run is in a sweep of one of these names (a list or a query).
 std::string in_sweeps(const std::string& names);
 
 /// What attempt_row reads: SELECT attempt_columns ... attempt_tables WHERE ...
@@ -24,7 +24,7 @@ inline constexpr int attempt_column_count = 22;
 inline constexpr const char* attempt_tables =
     " FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = build "
     "LEFT JOIN source ON source.number = build.source LEFT JOIN code ON code.number = code ";
-/// With the state as it was written, and without plugins.
+/// Returns the state as it was written, and no plugins.
 AttemptRow attempt_row(const Statement& row);
 
 /// What verification_row reads: SELECT verification_columns ... verification_tables WHERE ...
@@ -33,9 +33,9 @@ inline constexpr const char* verification_columns =
     "origin.time";
 inline constexpr const char* verification_tables =
     " FROM verification LEFT JOIN origin ON origin.number = verification.origin ";
-/// From column `first` on.
+/// Reads the columns from `first` on.
 VerificationRow verification_row(const Statement& row, int first);
-/// Of the columns kind, name, sha256, time of an origin from `first` on; nothing where they are NULL.
+/// Reads the columns kind, name, sha256, time of an origin from `first` on. Returns nothing if they are NULL.
 std::optional<OriginRow> origin_row(const Statement& row, int first);
 
 }  // namespace encore

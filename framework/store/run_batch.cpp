@@ -16,7 +16,7 @@ namespace {
 /// ?1 is bound to the numbers of the runs.
 constexpr const char* chosen = "IN (SELECT value FROM json_each(?1))";
 
-/// The statement's rows, each made into a value under the number in its first column.
+/// Returns a value for each row of the statement, by the number in its first column.
 template <class Make>
 auto by_run(Statement& rows, const Make& make) {
   RunBatch::ByRun<decltype(make(rows))> found;
@@ -36,7 +36,7 @@ void add_files(const nlohmann::json& list, std::vector<std::pair<std::string, st
                          text_of(file.value("content", nlohmann::json())));
 }
 
-/// What is not as schema.sql says is left out.
+/// Leaves out everything that is not as schema.sql says.
 void add_context(const nlohmann::json& context, SweepRow& sweep) {
   if (!context.is_object()) return;
   add_files(context.value("bases", nlohmann::json()), sweep.bases);
@@ -160,7 +160,7 @@ std::vector<Metric> RunBatch::metrics() {
   return found;
 }
 
-/// Where a run has one attempt every point counts, which need not be asked point by point.
+/// If a run has one attempt, every point counts, so the points need not be checked one by one.
 std::string RunBatch::numbers(bool several_attempts) const {
   nlohmann::json list = nlohmann::json::array();
   for (const RunRow& run : runs_)
@@ -174,7 +174,7 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
   const std::string condition =
       std::string(" WHERE run ") + chosen + " AND metric = (SELECT number FROM metric WHERE name = ?2)";
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, longest = 0;
-  // The range over all points, also those that a later attempt overruled: it only lays out the bins.
+  // The range covers all points, also those that a later attempt overruled: it only lays out the bins.
   Statement& range = store_.database().cached("SELECT min(step), max(step), count(*) FROM point" + condition +
                                               " GROUP BY run");
   range.with(all_, metric);

@@ -1,5 +1,5 @@
-// RunBatch: what queries.cpp asks of one run, asked of many at once: one query for each question, however
-// many runs. Place in the flow: report/ asks here, because a report is of a thousand runs as well as of one.
+// RunBatch asks the questions of queries.cpp for many runs at once, with one query for each question. report/
+// uses it, because a report may have a thousand runs.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace encore {
 struct SweepRow {
   std::string name, file, content;
   double created = 0.0;
-  /// The files that it builds on, the nearest first: their name and text. None where they were not recorded.
+  /// The files that it builds on, the nearest first: name and text. Empty if they were not recorded.
   std::vector<std::pair<std::string, std::string>> bases = {};
-  /// The files of the runs that these start from, with the files that they build on; alike.
+  /// The files of the runs that these start from, with the files that they build on, in the same form.
   std::vector<std::pair<std::string, std::string>> parents = {};
   std::vector<std::string> overrides = {};  ///< "train.epochs=2", of the command line
   std::vector<std::string> grid = {};       ///< "model.layers=2,4", of the command line
@@ -36,9 +36,9 @@ struct BinnedCurves {
   std::int64_t first = 0, width = 1;
   std::map<std::int64_t, std::vector<CurveBin>> runs = {};  ///< by number of the run; rising bins
 
-  /// The middle of a bin, which is its step where it holds one.
+  /// Returns the middle of a bin, which is its step if it holds only one.
   double step(std::int64_t bin) const {
-    // In double: a changed database may hold any step.
+    // Computed in double: a changed database may hold any step.
     return static_cast<double>(first) + static_cast<double>(bin) * static_cast<double>(width) +
            0.5 * (static_cast<double>(width) - 1.0);
   }
@@ -46,7 +46,7 @@ struct BinnedCurves {
 
 class RunBatch {
  public:
-  /// By number of the run; runs without rows are not in it.
+  /// Maps the number of a run to its rows; runs without rows are not in it.
   template <class Row>
   using ByRun = std::map<std::int64_t, std::vector<Row>>;
 
@@ -54,25 +54,25 @@ class RunBatch {
 
   ByRun<ParamRow> params();
   ByRun<DatasetRow> datasets();
-  /// With their plugins. An attempt that never ended is lost, unless it is the last of a run that is running.
+  /// Returns attempts with plugins. One that never ended is lost, unless it is the last of a running run.
   ByRun<AttemptRow> attempts();
   ByRun<ArtifactRow> artifacts();
-  /// Oldest first.
+  /// Returns them oldest first.
   ByRun<VerificationRow> verifications();
-  /// The digests of the last step that has any.
+  /// Returns the digests of the last step that has any.
   ByRun<DigestRow> last_digests();
-  /// How many digests count, of any step.
+  /// Returns how many digests count, of any step.
   std::map<std::int64_t, std::int64_t> digest_counts();
-  /// By name, then oldest first.
+  /// Returns the sweeps by name, then oldest first.
   std::vector<SweepRow> sweeps();
-  /// Of which at least one of the runs has points; `points` is not filled in.
+  /// Returns the metrics of which at least one run has points; `points` is not filled in.
   std::vector<Metric> metrics();
-  /// The points that count, each by itself where no run has more than `most`, else in at most `most` bins.
+  /// Returns the points that count: each if no run has more than `most`, otherwise in at most `most` bins.
   BinnedCurves curves(const std::string& metric, std::int64_t most);
 
  private:
   std::string numbers(bool several_attempts) const;
-  /// The statement `before` IN (the runs) `after`.
+  /// Prepares the statement `before` IN (the runs) `after`.
   Statement& ask(const std::string& before, const std::string& after);
 
   Store& store_;

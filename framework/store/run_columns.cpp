@@ -44,7 +44,7 @@ constexpr RunField fields[] = {
     {"finished", "when it was completed, in the same form", "datetime(run.finished, 'unixepoch')"},
 };
 
-/// Of a metric: not every run means a table by it.
+/// A condition on a metric: at least one run does not mean a table by it.
 const std::string has_values =
     "(NOT EXISTS (SELECT 1 FROM spool_metric WHERE spool_metric.metric = metric.number) OR EXISTS "
     "(SELECT 1 FROM spool_metric LEFT JOIN measure ON measure.number = spool_metric.measure "
@@ -120,7 +120,7 @@ std::vector<std::string> RunColumns::measures() {
 std::vector<std::string> RunColumns::names() {
   std::vector<std::string> all;
   for (const RunField& field : fields) all.emplace_back(field.name);
-  // From key to key through the index: there are few keys and many rows.
+  // Steps from key to key through the index, because there are few keys and many rows.
   for (std::string& key : texts(store_.database(),
                                 "WITH RECURSIVE each (key) AS (SELECT min(key) FROM param UNION ALL "
                                 "SELECT (SELECT min(key) FROM param WHERE param.key > each.key) FROM each "

@@ -1,6 +1,6 @@
-// RunColumns: what can be asked of a run by name: its own fields, its settings by their keys, its measures by
-// their names, each as an SQL expression. Place in the flow: conditions (run_condition.hpp), sorting, and
-// columns of lists.
+// RunColumns maps the names that a user may ask of a run to SQL expressions: its own fields, its settings by
+// their keys, its measures by their names. Conditions (run_condition.hpp), sorting, and columns of lists use
+// it.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ class RunColumns {
  public:
   explicit RunColumns(Store& store) : store_(store) {}
 
-  /// What a column is in SQL, over the table `run`; nothing where no run has such a field, setting or
-  /// measure.
+  /// Returns what a column is in SQL, over the table `run`. Returns nothing if no run has such a field,
+  /// setting or measure.
   std::optional<std::string> expression(const std::string& name);
-  /// Whether it is a measure: of a run with a result the value there (that of its best checkpoint), else the
-  /// value at its newest best checkpoint, else the newest value.
+  /// Returns whether it is a measure. Its value for a run with a result is that of its best checkpoint, else
+  /// the value at its newest best checkpoint, else the newest value.
   bool is_measure(const std::string& name);
-  /// All there are: fields, settings, measures.
+  /// Returns all names: fields, settings, measures.
   std::vector<std::string> names();
-  /// Measures alone, by name.
+  /// Returns the measures alone, by name.
   std::vector<std::string> measures();
-  /// The values of a column that exists, by number of the run: null, number or text.
+  /// Returns the values of an existing column, by number of the run: null, number or text.
   std::map<std::int64_t, nlohmann::json> values(const std::vector<RunRow>& runs, const std::string& name);
 
  private:
@@ -46,9 +46,9 @@ class RunColumns {
   Store& store_;
 };
 
-/// `"a ""quoted"" name"`: an identifier of SQL.
+/// Returns an SQL identifier: `"a ""quoted"" name"`.
 std::string sql_name(const std::string& name);
-/// `'it''s'`: a text of SQL.
+/// Returns an SQL string: `'it''s'`.
 std::string sql_text(const std::string& text);
 
 }  // namespace encore

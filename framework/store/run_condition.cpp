@@ -1,5 +1,6 @@
-// See run_condition.hpp. A setting's key and a measure's name need no quotes: model.dropout and test/f1 are
-// read as one name where a run has such a column, and left to SQL otherwise.
+// Finds the names in a condition, builds the query, and points messages at the text. Read run_condition.hpp
+// first. Settings and measures need no quotes: model.dropout and test/f1 are read as one name if a run has
+// such a column, and left to SQL otherwise.
 #include "store/run_condition.hpp"
 
 #include <sqlite3.h>
@@ -15,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// A name in the text: a word, words joined by . or /, or whatever stands in quotes.
+/// A name in the text: a word, words joined by . or /, or anything in quotes.
 struct Name {
   std::size_t begin = 0, end = 0;
   std::string text;
@@ -26,15 +27,15 @@ struct Name {
   const std::size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   const std::size_t first = before == std::string::npos ? 0 : before + 1;
   const std::string line = text.substr(first, text.find('\n', first) - first);
-  // One blank for each letter in front, not for each byte.
+  // Writes one blank for each letter in front, not for each byte.
   const auto letters = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at - first),
                                      [](char byte) { return (byte & 0xc0) != 0x80; });
   throw ConditionError("--where: " + message + "\n  " + line + "\n  " +
                        std::string(static_cast<std::size_t>(letters), ' ') + "^");
 }
 
-/// Finds the names in a condition, and refuses what would not be one condition: parentheses and quotes that
-/// do not close, several statements, values that are bound later.
+/// Finds the names in a condition, and refuses what is not one condition: unclosed parentheses and quotes,
+/// several statements, values that are bound later.
 class Reader {
  public:
   explicit Reader(const std::string& text) : text_(text) {}
@@ -74,7 +75,7 @@ class Reader {
     for (++at_;; ++at_) {
       if (at_ >= text_.size()) fail(text_, begin, "this quote is not closed");
       if (text_[at_] == closing && (closing == ']' || next() != closing)) break;
-      if (text_[at_] == closing) ++at_;  // doubled: one that belongs to the text
+      if (text_[at_] == closing) ++at_;  // doubled: it belongs to the string
       content += text_[at_];
     }
     ++at_;
@@ -105,7 +106,7 @@ class Reader {
   std::vector<Name> names_;
 };
 
-/// The question in SQL, and which place of the condition each place of it stands for.
+/// The query in SQL, with the place of the condition from which each of its bytes comes.
 struct Question {
   std::string sql;
   std::vector<std::size_t> place;  ///< of each byte of sql
@@ -123,7 +124,7 @@ Question question_of(const std::string& condition, const std::vector<Name>& name
   for (const Name& name : names)
     if (std::find(used.begin(), used.end(), name.text) == used.end() && columns.expression(name.text))
       used.push_back(name.text);
-  // Of columns that are not used nothing is computed: SQLite puts the inner query into the outer one.
+  // SQLite puts the inner query into the outer one, so it does not compute unused columns.
   for (const std::string& name : used) selected += ", " + *columns.expression(name) + " AS " + sql_name(name);
   Question question;
   add(question, "SELECT number FROM (" + selected + " FROM run) WHERE (", 0);
@@ -144,14 +145,14 @@ Question question_of(const std::string& condition, const std::vector<Name>& name
   return question;
 }
 
-/// Reading tables and calling functions is all that a condition may do.
+/// A condition may only read tables and call functions.
 int allow_reading(void*, int action, const char*, const char* name, const char*, const char*) {
   if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE) return SQLITE_OK;
   const bool loads = name != nullptr && std::string_view(name) == "load_extension";
   return action == SQLITE_FUNCTION && !loads ? SQLITE_OK : SQLITE_DENY;
 }
 
-/// The name at a place of the condition, with what it may have been meant for.
+/// Returns the name at a place of the condition, with a suggestion.
 std::string suggestion_at(std::size_t place, const std::string& message, const std::vector<Name>& names,
                           RunColumns& columns) {
   const std::string otherwise =
@@ -189,10 +190,10 @@ std::vector<std::int64_t> runs_where(Store& store, const std::string& condition)
   const Question question = question_of(condition, names, columns);
   const auto database = open_encore_database(store.path(), OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  // Measures are read with json_each, whose table SQLite makes when it is first used; later that would be
-  // refused.
+  // Measures are read with json_each, whose table SQLite makes at its first use. That would be refused
+  // later.
   database->execute("SELECT 1 FROM json_each('[]')");
-  // Otherwise a name in double quotes that is no column would be a text, and the condition quietly false.
+  // Otherwise an unknown name in double quotes would be a string, and the condition silently false.
   sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_set_authorizer(database->handle(), allow_reading, nullptr);
   const Prepared statement = prepare(*database, question, condition, names, columns);

@@ -1,6 +1,6 @@
-// A condition on runs in SQL, as people write it behind --where: "model.dropout > 0.1 AND test/f1 >= 0.6". It
-// is answered by a connection of its own that can only read. Names are those of run_columns.hpp. Place in the
-// flow: select_runs (selection.hpp) asks here.
+// Evaluates a condition on runs in SQL, as users write it behind --where: "model.dropout > 0.1 AND test/f1 >=
+// 0.6". A connection of its own that can only read answers it. Names are those of run_columns.hpp.
+// select_runs (selection.hpp) calls it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace encore {
 
-/// What is wrong with a condition: the message has a line with the text and one that points into it.
+/// Says what is wrong with a condition: the message has a line with the text and one that points into it.
 class ConditionError : public Error {
  public:
   using Error::Error;
 };
 
-/// The numbers of the runs for which it holds, removed ones too. Throws ConditionError.
+/// Returns the numbers of the runs for which it holds, removed ones too. Throws ConditionError.
 std::vector<std::int64_t> runs_where(Store& store, const std::string& condition);
 
 }  // namespace encore

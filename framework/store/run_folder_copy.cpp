@@ -1,4 +1,4 @@
-// Copies a run's folder aside and swaps it in; see run_folder_copy.hpp.
+// Copies a run's folder to a temporary name and swaps it in. Read run_folder_copy.hpp first.
 #include "store/run_folder_copy.hpp"
 
 #include <fcntl.h>
@@ -20,14 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The copy survives a power cut before a row of the database speaks of it.
+/// The copy survives a power cut before a row of the database refers to it.
 void sync_file(const fs::path& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fsync(file.get()) != 0) throw Error(system_message("write", path, errno));
 }
 
-/// What servers have kept of their requests stays where it was kept: it may be texts of people who want them
-/// forgotten there.
+/// Does not copy what servers have kept of their requests: it may be private and to
+/// be forgotten there.
 void copy_tree(const fs::path& from, const fs::path& to) {
   make_folder(to);
   std::error_code failure;

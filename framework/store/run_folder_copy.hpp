@@ -1,5 +1,5 @@
-// RunFolderCopy: the folder of a run of another database on its way into this one: copied aside, then put in
-// place in one step, also over an older state of it. database_merge.cpp calls it.
+// RunFolderCopy copies the folder of a run of another database to a temporary name and then puts it in place
+// in one step, also over an older state of it. database_merge.cpp calls it.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,15 @@ namespace encore {
 
 class RunFolderCopy {
  public:
-  /// Copies folders and regular files of `from` aside (aside_name of `target`); symbolic links and what
-  /// interrupted writes left stay behind. Throws Error naming the file that cannot be copied.
+  /// Copies folders and regular files of `from` to aside_name of `target`. Leaves out symbolic links and
+  /// leftovers of interrupted writes. Throws Error naming the file that cannot be copied.
   RunFolderCopy(const std::filesystem::path& from, std::filesystem::path target);
   /// Removes the copy unless it is in place, and what it has replaced.
   ~RunFolderCopy();
   RunFolderCopy(const RunFolderCopy&) = delete;
   RunFolderCopy& operator=(const RunFolderCopy&) = delete;
 
-  /// Puts it in the place of `target`, whatever lies there.
+  /// Puts it in the place of `target`, replacing what is there.
   void put_in_place();
 
  private:

@@ -1,5 +1,5 @@
-// What the database answers about runs, as values: a run with its latest attempt, and the rows that belong to
-// it. Place in the flow: the functions of store.hpp give them; rows.hpp reads them from statements.
+// The values that the database answers about runs: a run with its latest attempt, and the rows that belong to
+// it. The functions of store.hpp return them; rows.hpp reads them from statements.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace encore {
 
-/// `pruned`: a search has ended it early; only that search, or `exp run` outside of one, goes on with it.
+/// `pruned`: a search has ended it early; only that search, or `exp run` outside of one, continues it.
 enum class RunState : std::uint8_t {
   pending,
   running,
@@ -31,7 +31,7 @@ enum class RunState : std::uint8_t {
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
 
-/// Where rows come from that another database recorded (table origin).
+/// The origin of rows that another database recorded (table origin).
 struct OriginRow {
   std::string kind;    ///< merge, bundle or foreign
   std::string name;    ///< of that file, without its folder
@@ -44,7 +44,7 @@ struct RunRow {
   std::int64_t number = 0;
   std::string id;
   std::string name;
-  RunState state = RunState::pending;  ///< as it is now: a run whose process is gone is lost, never running
+  RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, never running
   std::string reason;
   std::string question;
   std::string group;
@@ -94,11 +94,11 @@ struct AttemptRow {
   std::optional<SourceVersion> source;  ///< of Encore; nothing: its build did not record it
   ProcessIdentity holder;
   std::string spool_problem;
-  std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
+  std::vector<PluginRow> plugins;  ///< by name; empty until the worker has reported
 };
-/// What the last attempt that began has reported; nothing where none has.
+/// Returns the report of the last attempt that has one, or nothing.
 std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
-/// The little of an attempt that a plan of many runs asks of each.
+/// The part of an attempt that a plan of many runs needs.
 struct TrainedWith {
   std::vector<PluginRow> plugins;  ///< by name
   nlohmann::json build;
@@ -111,7 +111,7 @@ struct CurvePoint {
   double value = 0.0;  ///< NaN and infinities too
   int attempt = 0;     ///< ordinal
 };
-/// A metric of a run in figures, over the points that count (table newest).
+/// The figures of a metric of a run, over the points that count (table newest).
 struct MetricSummary {
   CurvePoint newest;
   std::int64_t points = 0;
@@ -130,14 +130,14 @@ struct DigestRow {
   std::string scope, value;
   int attempt = 0;  ///< ordinal
 };
-/// A training that was done again and compared (table verification).
+/// A training that was repeated and compared (table verification).
 struct VerificationRow {
   double time = 0.0;
   std::string outcome;  ///< equal, different, not comparable
   std::optional<std::int64_t> first_step;
   std::string scope;
   nlohmann::json details = nlohmann::json::object();
-  std::optional<OriginRow> origin = {};  ///< nothing: it was done with this database
+  std::optional<OriginRow> origin = {};  ///< nothing: this database did it
 };
 struct ArtifactRow {
   std::string name, path, sha256;
@@ -150,11 +150,11 @@ struct EventRow {
   nlohmann::json body;
 };
 
-/// Types of events that exp writes itself: the weights of which run an attempt has read.
+/// Types of events that exp writes itself: they say the weights of which run an attempt has read.
 inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
 
-/// What a run needs another one for: [model] from, [distil] teacher.
+/// Says what a run needs another one for: [model] from, [distil] teacher.
 enum class Need : std::uint8_t { start, teacher };
 
 /// The run that another one starts or learns from.

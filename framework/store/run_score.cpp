@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* of_these = "IN (SELECT value FROM json_each(?1))";
 
-/// Best and newest value of the dev scores that count. A value that is not finite is never the best.
+/// Returns best and newest value of the dev scores that count. A value that is not finite is never the best.
 RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule) {
   RunScore score{.rule = rule};
   if (const std::optional<MetricSummary> so_far = store.read_summary(run.number, rule.metric.name)) {

@@ -1,5 +1,5 @@
-// Runs in the database: listing, labels, removal. See store.hpp; add_runs.cpp puts them there, selection.cpp
-// finds them by what people write.
+// Lists, labels and removes runs in the database. Read store.hpp first. add_runs.cpp adds them, selection.cpp
+// finds them by the words of users.
 #include <algorithm>
 
 #include "base/json_text.hpp"
@@ -29,8 +29,8 @@ std::string select(std::string_view rest) {
   return std::string(select_rows) + std::string(rest);
 }
 
-/// What was last written about a run that is in one of these states now: a run that is lost may still be
-/// marked as running. Empty for any.
+/// Returns the written states of runs that are in one of these states now: a lost run may still be marked as
+/// running. Empty for any.
 std::string written_states(const std::vector<RunState>& states) {
   std::string list;
   const auto add = [&](RunState state) {
@@ -43,7 +43,7 @@ std::string written_states(const std::vector<RunState>& states) {
   return list;
 }
 
-/// Whether what was last written says as much as a look at the process.
+/// Returns whether the written state needs no look at the process.
 bool is_settled(RunState state) {
   return state != RunState::running && state != RunState::lost;
 }
@@ -140,7 +140,7 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
              (states.empty() ? "" : " AND run.state IN (" + states + ")") +
              (filter.numbers ? " AND run.number IN (SELECT value FROM json_each(?4))" : "") +
              " ORDER BY run.number DESC LIMIT ?3"));
-  // Whether a run is lost is seen after reading, so a limit counts behind it.
+  // A lost run is recognised after reading, so a limit counts after that.
   const bool settled = std::all_of(filter.states.begin(), filter.states.end(), is_settled);
   const std::int64_t limit = settled ? filter.limit : -1;
   const auto list = [](const auto& values) { return nlohmann::json(values).dump(); };
@@ -199,7 +199,7 @@ void Store::set_pruned(std::int64_t run, const std::string& reason) {
 
 void Store::set_removed(const std::vector<std::int64_t>& runs, bool removed) {
   settle();
-  Transaction transaction(*database_);  // nobody can take a run before its end
+  Transaction transaction(*database_);  // no process can take the run before its end
   const std::optional<double> when = removed ? std::optional(now_seconds()) : std::nullopt;
   for (const std::int64_t run : runs) {
     if (removed) require_idle(run);
@@ -218,7 +218,7 @@ void Store::purge_run(std::int64_t run) {
     transaction.commit();
   }
   std::error_code failure;
-  std::filesystem::remove_all(folder, failure);  // of a symbolic link the link alone, whatever it leads to
+  std::filesystem::remove_all(folder, failure);  // removes only a symbolic link itself, whatever it leads to
   if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 

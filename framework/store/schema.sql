@@ -10,7 +10,7 @@
 -- A run is what was asked, an attempt is one process that worked on it; what an attempt did came through its spool,
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
-PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
+PRAGMA application_id = 1162756946;  -- the letters ENCR: distinguishes this file from other SQLite databases
 PRAGMA user_version = 10;            -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
@@ -25,7 +25,8 @@ CREATE TABLE sweep (
   context  TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context))
 ) STRICT;
 
--- Where rows come from that another database recorded: what they say is the claim of whoever wrote that database.
+-- Where rows come from that another database recorded: what they say is a claim of the program that wrote
+-- that database.
 CREATE TABLE origin (
   number  INTEGER PRIMARY KEY,
   kind    TEXT NOT NULL CHECK (kind IN ('merge', 'bundle', 'foreign')),
@@ -191,8 +192,8 @@ CREATE TABLE attempt_plugin (
   PRIMARY KEY (attempt, plugin)
 ) STRICT, WITHOUT ROWID;
 
--- The name of something that is measured: train/loss, dev/f1, test/f1 ... What it means is said by each attempt, in
--- spool_metric: of two tasks, or two versions of one, a name may mean two things.
+-- The name of something that is measured: train/loss, dev/f1, test/f1 ... Each attempt says what it means, in
+-- spool_metric: for two tasks, or two versions of one, a name may mean two things.
 CREATE TABLE metric (
   number  INTEGER PRIMARY KEY,
   name    TEXT NOT NULL UNIQUE         -- split/measure, and split/measure/key where there is one for each label
@@ -208,7 +209,8 @@ CREATE TABLE measure (
   description  TEXT NOT NULL UNIQUE CHECK (json_valid(description))
 ) STRICT;
 
--- The numbers by which an attempt's spool names metrics, needed to go on merging in its middle, and what it says of each.
+-- The numbers by which an attempt's spool names metrics, needed to continue merging in its middle, and what
+-- it says of each.
 CREATE TABLE spool_metric (
   attempt  INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   number   INTEGER NOT NULL,
@@ -280,10 +282,13 @@ CREATE TABLE artifact (
   PRIMARY KEY (run, name, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and five that exp writes
--- itself: plugin_change, when an attempt goes on with another plugin file than the one before; parent, when it starts from the
--- weights of another run: {"run": its id, "name", "sha256"}, found by the settings model.from.run (an id) and
--- model.from.question; teacher, the same of the run that it learns from (distil.teacher.run, distil.teacher.question); spool_damage, where its spool was found damaged or was refused; and job_usage, what a scheduler's accounting says of the job that held it (store/job_usage.hpp). (Progress is in attempt.progress, measurements and digests are in tables of their own.)
+-- What an attempt reported, in order: started, log, checkpoint, artifact, result, finished; and five that exp
+-- writes itself: plugin_change, when an attempt continues with another plugin file than the one before;
+-- parent, when it starts from the weights of another run: {"run": its id, "name", "sha256"}, found by the
+-- settings model.from.run (an id) and model.from.question; teacher, the same for the run that it learns from
+-- (distil.teacher.run, distil.teacher.question); spool_damage, where its spool was found damaged or was
+-- refused; and job_usage, what a scheduler's accounting says of the job that held it (store/job_usage.hpp).
+-- (Progress is in attempt.progress, measurements and digests are in tables of their own.)
 CREATE TABLE event (
   attempt   INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   sequence  INTEGER NOT NULL,          -- number of the record in the attempt's spool; from 0 downwards: written by exp itself
@@ -375,8 +380,8 @@ CREATE TABLE search_run (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX search_run_by_run ON search_run (run);
 
--- What was decided, in order: a trial is proposed, goes on (promote), stays where it is (prune), or is trained again with
--- fresh seeds (confirm).
+-- What was decided, in order: a trial is proposed, continues (promote), stays where it is (prune), or is
+-- trained again with fresh seeds (confirm).
 CREATE TABLE search_decision (
   search        INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
   number        INTEGER NOT NULL,      -- from 1
@@ -403,8 +408,9 @@ CREATE TABLE search_observation (
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 
--- What exp serve --monitor keeps of the texts that it has answered to: numbers, no word of them (docs/guides/monitoring.md). Rows are in the
--- order in which they were merged; those of one server are in the order of its answers.
+-- What exp serve --monitor keeps of the inputs that it has answered: numbers, not a word of them
+-- (docs/guides/monitoring.md). Rows are in the order in which they were merged; those of one server are in
+-- the order of its answers.
 CREATE TABLE served (
   number      INTEGER PRIMARY KEY,
   run         INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -421,7 +427,7 @@ CREATE TABLE served (
   UNIQUE (run, request, text)
 ) STRICT;
 
--- Whether an answer was right, by POST /v1/feedback; a later word of one text takes the place of an earlier one.
+-- Whether an answer was right, by POST /v1/feedback; a later verdict on one input replaces an earlier one.
 CREATE TABLE served_feedback (
   run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
   request  TEXT NOT NULL,
@@ -431,8 +437,8 @@ CREATE TABLE served_feedback (
   PRIMARY KEY (run, request, text)
 ) STRICT, WITHOUT ROWID;
 
--- The texts themselves, only of a server that was started with --monitor-texts. Removed once they have expired, and by
--- exp monitor RUN --forget REQUEST.
+-- The inputs themselves, only of a server that was started with --monitor-texts. Removed once they have
+-- expired, and by exp monitor RUN --forget REQUEST.
 CREATE TABLE served_content (
   run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
   request  TEXT NOT NULL,

@@ -54,7 +54,7 @@ T as(const SearchRow& row, const json& value) {
   }
 }
 
-/// JSON has no NaN.
+/// Writes a number as text if it is not finite, because JSON has no NaN.
 json number_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -270,7 +270,7 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
   Transaction transaction(database);
   const std::int64_t number = static_cast<std::int64_t>(decision.trial);
   const auto add_runs = [&](const std::vector<std::int64_t>& runs, std::int64_t confirms) {
-    // With more fresh seeds than before the earlier ones are there already.
+    // If there are more fresh seeds than before, the earlier ones are there already.
     for (const std::int64_t run : runs)
       database
           .cached(
@@ -288,7 +288,7 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
     add_runs(row.runs, 0);
   }
   add_runs(row.confirmations, 1);
-  // The number is the key: two processes with one search cannot both decide.
+  // The number is the key, so two processes with one search cannot both decide.
   database
       .cached(
           "INSERT INTO search_decision (search, number, kind, trial, epochs, observations, limits, time) "

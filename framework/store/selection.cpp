@@ -21,11 +21,11 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// What a word means.
+/// The runs that a word means.
 struct Meaning {
   Numbers runs;        ///< the oldest first
-  bool named = false;  ///< one run, by its own name or id
-  bool sweep = false;  ///< those of an experiment file, by its name
+  bool named = false;  ///< one run, named by its own name or id
+  bool sweep = false;  ///< the runs of an experiment file, by its name
 };
 
 class Words {
@@ -34,7 +34,8 @@ class Words {
 
   Meaning meaning_of(const std::string& word) {
     if (word.empty()) throw UnknownRun("a run's name is empty");
-    // First: a run that bears the word, from elsewhere or an earlier version, must not stand for all of them.
+    // This comes first: a run called "all", of an earlier version or from elsewhere, must not replace all
+    // runs.
     if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
     Numbers runs = numbers("(name = ?1 OR id = ?1) AND " + seen_ + " ORDER BY name = ?1 DESC LIMIT 1", word);
     if (!runs.empty()) return {runs, true};
@@ -68,13 +69,13 @@ class Words {
     return found;
   }
 
-  /// The range of texts of hexadecimal digits that begin so: g is the letter behind the last digit.
+  /// Returns the range of hexadecimal digits with this beginning: g is the letter behind the last digit.
   static std::string begins(const std::string& column) {
     return column + " >= ?1 AND " + column + " < ?1 || 'g' AND ";
   }
 
-  /// One run whose id begins so, or the runs of the one group; fewer than four digits are no group anybody
-  /// means.
+  /// Finds the run whose id begins so, or the runs of the only such group. A group needs at least four
+  /// digits.
   Meaning by_digits(const std::string& word) {
     if (word.find_first_not_of("0123456789abcdef") != std::string::npos) fail_unknown(word);
     Numbers runs = numbers(begins("id") + seen_ + by_age, word);
@@ -90,7 +91,7 @@ class Words {
     return {runs, false};
   }
 
-  /// A run of that name or id that is not looked for: removed, or not removed.
+  /// Throws if a run of that name or id is out of sight: removed, or not removed.
   void require_in_sight(const std::string& word) {
     Statement& row =
         store_.database().cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
@@ -136,7 +137,7 @@ class Words {
   Sight sight_;
 };
 
-/// Which way is better, where the text does not say: as the runs' own `select` does.
+/// The better direction; if the text does not give it, that of the runs' own `select`.
 struct Best {
   std::string metric;
   bool lower = false;
@@ -190,7 +191,7 @@ SelectedRuns select_runs(Store& store, const RunSelection& selection) {
                    .sight = selection.sight};
   if (selection.best.empty()) filter.limit = selection.limit;
   SelectedRuns selected;
-  std::map<std::int64_t, std::size_t> place;  // of each run among those that the words mean
+  std::map<std::int64_t, std::size_t> place;  // of each run among the runs of all words
   if (!selection.words.empty()) {
     Words words(store, selection.sight);
     selected.named = true;

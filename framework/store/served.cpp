@@ -1,5 +1,5 @@
-// A record is a JSON object with one of three lists; what is none is counted and passed over, for a spool may
-// come from anybody.
+// Merges the spools of servers. A record is a JSON object with one of three lists. Invalid records are
+// counted and skipped, because a spool may come from any program.
 #include "store/served.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char *texts_key = "texts", *feedback_key = "feedback", *contents_key = "contents";
 
-/// A file that was just made may be about to be locked by its server.
+/// A new file may not be locked by its server yet.
 constexpr std::chrono::seconds least_age(2);
 
 std::string dumped(const Json& json) {
@@ -34,7 +34,7 @@ class RowWriter {
   RowWriter(Database& database, std::int64_t run, double now, ServedMerge& merge)
       : database_(database), run_(run), now_(now), merge_(merge) {}
 
-  /// Throws Error where the record is none.
+  /// Throws Error if the record is invalid.
   void add(std::string_view text) try {
     const Json record = parse_json<Json>(text);
     if (record.contains(texts_key))
@@ -58,7 +58,7 @@ class RowWriter {
              facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
     merge_.texts += database_.changes();
   }
-  /// Nothing is known of a text that was forgotten, and nothing is to be.
+  /// Skips a text that was forgotten: nothing about it may be stored again.
   void add_feedback(const Json& json) {
     database_
         .cached(
@@ -106,7 +106,7 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
   return paths;
 }
 
-/// Nobody writes it, and as long as this lives nobody will; nothing where a server does, or where it is gone.
+/// Locks a spool that no server writes. Returns nothing if a server writes it, or if it is gone.
 std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file && errno == ENOENT) return {};
@@ -220,7 +220,7 @@ std::string record_text(const ServedFeedback& feedback) {
 
 ServedMerge merge_served(Store& store, const RunRow& run, double now) {
   ServedMerge merge;
-  // What is deleted is overwritten: a text that is to be gone must not lie in a free page.
+  // Overwrites what is deleted: a forgotten text must not remain in a free page.
   store.database().execute("PRAGMA secure_delete = ON");
   for (const std::filesystem::path& path : spools_in(store.run_folder(run.id) / served_folder))
     merge_one(store, run, path, now, merge);
@@ -268,7 +268,7 @@ std::int64_t forget_served(Store& store, std::int64_t run, const std::string& re
   Statement(database, "DELETE FROM served WHERE run = ? AND request = ?").run(run, request);
   const std::int64_t texts = database.changes();
   transaction.commit();
-  database.execute("PRAGMA wal_checkpoint(TRUNCATE)");  // the log has the old pages still
+  database.execute("PRAGMA wal_checkpoint(TRUNCATE)");  // the log still has the old pages
   return texts;
 }
 

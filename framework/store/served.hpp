@@ -1,7 +1,7 @@
-// What servers keep of the texts that they answer to (`exp serve --monitor`): the records of their spools,
-// the merging of these, and the questions that are asked of the rows. A run has a folder of spools, each
-// written by one server for some minutes and removed once it is closed and merged. Place in the flow:
-// serve/serve_monitor.cpp writes, the verb monitor merges and asks.
+// Merges what servers keep of the inputs that they answer (`exp serve --monitor`), and answers questions
+// about these rows. A run has a folder of spools. Each is written by one server for some minutes and
+// removed once it is closed and merged. serve/serve_monitor.cpp writes them; the verb monitor merges and
+// asks.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace encore {
 
-/// In a run's folder.
+/// The folder in a run's folder.
 inline constexpr const char* served_folder = "monitor";
 
-/// One text that was answered to.
+/// One input that was answered.
 struct ServedText {
   std::string request = {};  ///< id
   std::int64_t text = 0;     ///< its place in the request
@@ -27,7 +27,7 @@ struct ServedText {
   TextFacts facts = {};
 };
 
-/// Whether its answer was right.
+/// Says whether its answer was right.
 struct ServedFeedback {
   std::string request = {};
   std::int64_t text = 0;
@@ -35,40 +35,40 @@ struct ServedFeedback {
   bool correct = false;
 };
 
-/// Its words; JSON where nothing else is said, "" where they are not known.
+/// The words of an input: JSON unless stated otherwise, "" if they are not known.
 struct ServedContent {
   std::string request = {};
   std::int64_t text = 0;
-  std::string content = {};  ///< as it came
+  std::string content = {};  ///< as it arrived
   std::string answer = {}, truth = {};
   double expires = 0.0;
 };
 
-/// Lists of these are one record of a spool: its text. `facts` are TextFacts::json.
+/// Returns one record of a spool, with lists of these, as text. `facts` are TextFacts::json.
 std::string record_text(const std::vector<ServedText>& texts, const std::vector<std::string>& facts);
 std::string record_text(const std::vector<ServedContent>& contents);
 std::string record_text(const ServedFeedback& feedback);
 
 struct ServedMerge {
   std::int64_t texts = 0, feedback = 0;    ///< new ones
-  std::vector<std::string> problems = {};  ///< damaged spools, records that are none
-  std::vector<std::string> open = {};      ///< spools that a server writes still
+  std::vector<std::string> problems = {};  ///< damaged spools, invalid records
+  std::vector<std::string> open = {};      ///< spools that a server still writes
 };
 
-/// Merges what the spools of a run have got since, and removes those that are closed and whole. What has
-/// expired by `now` is not taken, and removed where it is there, of all runs. A record may come any number of
+/// Merges new records of a run's spools, and removes spools that are closed and complete. Skips what has
+/// expired by `now`, and removes it from the rows of all runs. A record may be repeated any number of
 /// times.
 ServedMerge merge_served(Store& store, const RunRow& run, double now);
 
-/// All that is known of the run's texts, in the order of merging.
+/// Returns everything that is known of the run's inputs, in the order of merging.
 std::vector<ServedText> read_served(Store& store, std::int64_t run);
-/// Of the last `last` texts with feedback those that were right, and how many they are.
+/// Counts, among the last `last` inputs with feedback, the right ones and all.
 struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;
 };
 ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last);
 
-/// Removes all rows of a request and overwrites their bytes; how many texts it had.
+/// Removes all rows of a request and overwrites their bytes. Returns the number of its inputs.
 std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request);
 
 }  // namespace encore

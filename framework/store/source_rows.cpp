@@ -1,4 +1,4 @@
-// Inserts a row where no equal one exists, and removes the rows that nothing refers to.
+// Inserts a row if no equal one exists, and removes rows to which nothing refers.
 #include "store/source_rows.hpp"
 
 #include <array>
@@ -56,7 +56,7 @@ std::int64_t add_build(Database& database, const std::string& told) {
     json.erase("source");
     description = compact_text(json);
   }
-  // Two rows without a source are two to UNIQUE, which takes NULL for unlike NULL.
+  // UNIQUE counts two rows without a source as different, because it takes NULL for unlike NULL.
   Statement& find = database.cached("SELECT number FROM build WHERE description = ? AND source IS ?");
   const bool known = find.with(description, from).step();
   const std::int64_t number = known ? find.integer(0) : 0;
@@ -69,7 +69,7 @@ std::int64_t add_build(Database& database, const std::string& told) {
 void remove_unused_rows(Database& database) {
   struct Use {
     const char* table;
-    const char* used;  ///< SQL: the numbers that something refers to, 0 for none
+    const char* used;  ///< SQL: the numbers that are referred to, 0 for none
   };
   constexpr std::array<Use, 9> uses = {{
       {"dataset", "SELECT coalesce(dataset, 0) FROM run_dataset"},

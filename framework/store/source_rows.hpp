@@ -1,5 +1,5 @@
-// Hosts, builds of workers and the source that they were made from, as rows (tables host, build and source).
-// Inside a transaction; shared by what merges spools and what keeps measurements.
+// Stores hosts, builds of workers and their source as rows (tables host, build and source). Call it inside a
+// transaction. Merging of spools and storing of measurements share it.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace encore {
 
-/// The row of the host with this description (JSON).
+/// Returns the row of the host with this description (JSON).
 std::int64_t add_host(Database& database, const std::string& description);
-/// The row of a worker program, from its build description (JSON): its member "source" goes into a row of its
-/// own.
+/// Returns the row of a worker program, from its build description (JSON). Its member "source" goes into a
+/// row of its own.
 std::int64_t add_build(Database& database, const std::string& description);
-/// An event without the diff in its build description, which has its place in the table source; the text
-/// itself where there is none.
+/// Returns an event without the diff in its build description, which the table source holds. Returns the text
+/// itself if it has no diff.
 std::string without_diff(const std::string& started_event);
 
-/// Rows of hosts, builds, code and whatever else runs share that no row refers to.
+/// Removes rows of hosts, builds, code and other shared rows to which no row refers.
 void remove_unused_rows(Database& database);
 
 }  // namespace encore

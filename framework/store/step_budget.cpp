@@ -1,4 +1,4 @@
-// A progress handler of SQLite.
+// Counts the steps with a progress handler of SQLite. Read step_budget.hpp first.
 #include "store/step_budget.hpp"
 
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
-// StepBudget: ends the statements of a connection that take more steps of SQLite's virtual machine than are
+// StepBudget ends the statements of a connection that take more steps of SQLite's virtual machine than
 // allowed. Pages of a damaged or hostile file may lead to each other, so that a table of a few pages has more
-// rows than anybody can read. Place in the flow: foreign_schema.cpp reads schemas under one,
-// bundle/check_bundle.cpp whole databases.
+// rows than can ever be read. foreign_schema.cpp reads schemas under one, bundle/check_bundle.cpp whole
+// databases.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace encore {
 
-/// For reading a schema: one of Encore's takes some thousands.
+/// The budget for reading a schema: one of Encore's takes some thousands.
 inline constexpr std::uint64_t schema_steps = 100'000'000;
 
 class StepBudget {
  public:
-  /// For all statements of the connection until this object ends. While a second one lives on the same
-  /// connection, which must end first, it alone counts. A statement beyond the budget fails with
-  /// DatabaseError
+  /// Counts all statements of the connection until this object ends. While a
+  /// second one lives on the same connection, which must end first, only that one
+  /// counts. A statement beyond the budget fails with DatabaseError
   /// ("interrupted").
   StepBudget(const Database& database, std::uint64_t steps);
   ~StepBudget();
   StepBudget(const StepBudget&) = delete;
   StepBudget& operator=(const StepBudget&) = delete;
 
-  /// Whether a statement was ended.
+  /// Returns whether a statement was ended.
   bool is_spent() const { return left_ < 0; }
 
  private:

@@ -1,4 +1,5 @@
-// See store.hpp; the rest of the class is in runs.cpp, attempts.cpp and queries.cpp.
+// Names the states of runs, and opens and closes the store. Read store.hpp first; the rest of the class is in
+// runs.cpp, attempts.cpp and queries.cpp.
 #include "store/store.hpp"
 
 #include "record/run_paths.hpp"

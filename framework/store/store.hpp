@@ -1,7 +1,7 @@
-// Store: the control program's view of its database: runs, attempts with leases, merging, and what `ls` and
-// `show` ask. The life of a run:  add_run -> begin_attempt (lease) -> merge every half second (heartbeat) ->
-// finish_attempt. Any number of `exp` may do this at once on one database; each run has one holder.
-// schema.sql tells what is stored, run_rows.hpp what is answered.
+// Store is the control program's view of its database: runs, attempts with leases, merging, and the answers
+// for `ls` and `show`. The life of a run is: add_run -> begin_attempt (lease) -> merge every half second
+// (heartbeat) -> finish_attempt. Any number of `exp` may do this at once on one database; each run has one
+// holder. Read next: schema.sql for what is stored, run_rows.hpp for the answers.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@
 
 namespace encore {
 
-/// What a run has beside its specification.
+/// The details of a run beside its specification.
 struct RunExtras {
   std::optional<std::int64_t> sweep = {};  ///< from add_sweep
   std::string note = {};
   std::vector<std::string> tags = {};
-  bool fresh = false;  ///< a new repeat even where the question was asked before
+  bool fresh = false;  ///< a new repeat even if the question was asked before
 };
 
 struct AddedRun {
   RunRow run;
-  bool created = false;  ///< false: the question was there already on that backend
+  bool created = false;  ///< false: the question was already there on that backend
 };
 
-/// Which runs a question is about: those in sight, those that `exp rm` took out of it, or both.
+/// Says which runs a question is about: the present ones, those that `exp rm` removed, or both.
 enum class Sight : std::uint8_t { present, removed, any };
-/// The same in SQL, over the table `run`.
+/// Returns the same in SQL, over the table `run`.
 std::string condition_of(Sight sight);
 
 struct RunFilter {
@@ -46,14 +46,14 @@ struct RunFilter {
   std::vector<std::string> tags = {};    ///< all of them
   std::vector<std::string> sweeps = {};  ///< by name, any of them; empty: all
   Sight sight = Sight::present;
-  std::optional<std::vector<std::int64_t>> numbers = {};  ///< these alone
-  std::int64_t limit = -1;                                ///< newest so many
+  std::optional<std::vector<std::int64_t>> numbers = {};  ///< only these
+  std::int64_t limit = -1;                                ///< at most N newest runs
 };
 
-/// The repository that an experiment file lies in, as git knows it; empty where it lies in none.
+/// The repository that holds an experiment file, as git knows it; empty if there is none.
 struct CodeVersion {
   std::string commit = {};
-  std::string diff = {};  ///< what differs from that commit
+  std::string diff = {};  ///< the difference from that commit
 };
 
 /// The right to write about a run, until it is finished or taken over.
@@ -65,20 +65,20 @@ struct Lease {
   std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
 };
 
-/// An attempt whose worker was launched, and goes on while no control program looks.
+/// An attempt whose worker was launched, and runs without a control program.
 struct HeldByJob {
   Lease lease;
   ProcessIdentity holder;
   double started = 0.0;
 };
 
-/// Another process took the run over, because this one's lease had expired. The worker is to be stopped.
+/// Another process took the run over, because this one's lease had expired. Stop the worker.
 class LeaseLost : public Error {
  public:
   using Error::Error;
 };
 
-/// No run of that name, or several: the message lists the candidates.
+/// There is no run of that name, or several: the message lists the candidates.
 class UnknownRun : public Error {
  public:
   using Error::Error;
@@ -86,42 +86,42 @@ class UnknownRun : public Error {
 
 class Store {
  public:
-  /// See open_encore_database for what is refused.
+  /// Throws Error for everything that open_encore_database() refuses.
   Store(const std::filesystem::path& path, OpenMode mode,
         std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~Store();
 
-  /// encore.db.runs, absolute.
+  /// Returns encore.db.runs as an absolute path.
   std::filesystem::path runs_folder() const;
-  /// encore.db.runs/<run id>. Throws Error for what is no id (record/run_paths.hpp).
+  /// Returns encore.db.runs/<run id>. Throws Error for an invalid id (record/run_paths.hpp).
   std::filesystem::path run_folder(const std::string& run_id) const;
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
 
   // --- Runs (runs.cpp)
-  /// `context`: JSON, as the table sweep has it.
+  /// `context` is JSON, as the table sweep has it.
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
                          const std::string& context = "{}");
-  /// Runs that were there already, from other experiment files, belong to this one too.
+  /// Adds runs that were already there, from other experiment files, to this one too.
   void add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& runs);
-  /// The numbers of the sweeps with this name (one for each state of the file), newest first.
+  /// Returns the numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
-  /// Finds the run of this question and backend (its newest repeat), which then belongs to the sweep too, or
-  /// makes it, with parameters, data and tags; gives the specification its id and free name. Does not write
-  /// the run folder.
+  /// Finds the run of this question and backend (its newest repeat) and adds it to the sweep, or makes it,
+  /// with parameters, data and tags. Gives the specification its id and free name. Does not write the run
+  /// folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
-  /// Many in few transactions; of each its extras. All runs of a sweep are there, pending, before the first
-  /// begins.
+  /// Adds many runs in few transactions, each with its extras. All runs of a sweep are there, pending, before
+  /// the first begins.
   struct RunToAdd {
     Specification* specification = nullptr;
     RunExtras extras = {};
   };
   std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
-  /// The newest repeat, if the question was ever asked on that backend.
+  /// Returns the newest repeat, if the question was ever asked on that backend.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
-  /// The one run that a word means; selection.hpp says how. Throws UnknownRun.
+  /// Returns the one run that a word means; selection.hpp says how. Throws UnknownRun.
   RunRow find_run(const std::string& name_or_id, Sight sight = Sight::present);
-  /// Newest first.
+  /// Returns the runs, newest first.
   std::vector<RunRow> list_runs(const RunFilter& filter = {});
   RunRow read_run(std::int64_t number);
   void set_tag(std::int64_t run, const std::string& tag, bool present);
@@ -130,60 +130,60 @@ class Store {
     std::int64_t run = 0;
     const Specification* specification = nullptr;
   };
-  /// Settings that only describe, and were recorded with another value, get that of the specification. Many
-  /// runs in few transactions.
+  /// Gives settings that only describe, and were recorded with another value, that of the specification. It
+  /// takes few transactions for many runs.
   void describe(std::span<const RunToDescribe> runs);
-  /// The settings of the run become those of the specification; those that only describe stay. Inside a
-  /// transaction.
+  /// Replaces the settings of the run by those of the specification. Settings that only describe stay. Call
+  /// it inside a transaction.
   void write_settings(std::int64_t run, const Specification& specification);
-  /// A file that the run reads. Inside a transaction.
+  /// Adds a file that the run reads. Call it inside a transaction.
   void write_dataset(std::int64_t run, const std::string& role, const DataFile& file);
-  /// Of a run that has ended early and on which nobody works: a search leaves it where it is.
+  /// Marks a run that ended early and is idle as pruned, because its search leaves it where it is.
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
-  /// Out of sight, or back: a removed run is not listed, and its question counts as never asked. Its name
-  /// stays taken. Throws Error, and changes nothing, when a process works on one of them.
+  /// Removes runs from sight, or restores them: a removed run is not listed, and its question counts as never
+  /// asked. Its name stays taken. Throws Error, and changes nothing, when a process works on one of them.
   void set_removed(const std::vector<std::int64_t>& runs, bool removed);
-  /// Every row about the run, then its folder; what an interruption leaves is found by find_garbage. Throws
-  /// Error when a process works on it.
+  /// Removes every row about the run, then its folder; find_garbage() finds the leftovers of an interruption.
+  /// Throws Error when a process works on it.
   void purge_run(std::int64_t run);
 
   // --- Attempts (attempts.cpp)
-  /// Why a run that nobody has begun is not begun: the run that it starts from has failed, say. It goes with
-  /// the first attempt.
+  /// Notes why a run does not begin, for example because the run that it starts from has failed. The first
+  /// attempt erases the note.
   void note_waiting(std::int64_t run, const std::string& reason);
-  /// Takes the run: exactly one of several processes gets it. Nothing when another one holds it or it is
-  /// completed (read_run says which). What an attempt that died left in its spool is merged first; if it
-  /// turns out to have been completed there is nothing to begin either. Writes the run folder's `lease` file.
-  /// With `seen_attempts`, the number of attempts by which the caller decided: nothing either when others
-  /// have worked on the run since and ended it, so that several processes with one sweep do not do each
-  /// other's work twice. What a process left that is gone itself may be taken.
+  /// Takes the run: exactly one of several processes gets it. Returns nothing when another one holds it or it
+  /// is completed (read_run says which). First merges what a dead attempt left in its spool; if that shows
+  /// the run to be completed, it returns nothing either. Writes the run folder's `lease` file.
+  /// `seen_attempts` is the number of attempts by which the caller decided: it also returns nothing when
+  /// other processes have worked on the run since and ended it, so that several processes with one sweep do
+  /// not repeat each other's work. It may take what a process left that is gone itself.
   std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process(),
                                      std::optional<std::int64_t> seen_attempts = {},
                                      const CodeVersion& code = {});
-  /// Merges what the spool has got since, and moves the lease's end on. Throws LeaseLost.
+  /// Merges what is new in the spool, and extends the lease. Throws LeaseLost.
   MergeReport merge(const Lease& lease);
-  /// The running attempts that are held by a job, not by a control program.
+  /// Returns the running attempts that a job holds, not a control program.
   std::vector<HeldByJob> attempts_of_jobs();
-  /// The newest event of that type, which takes the place of earlier ones; null where there is none.
+  /// Returns the newest event of that type, which replaces earlier ones, or null if there is none.
   nlohmann::json read_note(const Lease& lease, const std::string& type);
   void replace_note(const Lease& lease, const std::string& type, const nlohmann::json& body);
-  /// An event of the control program itself, not of the worker. Throws LeaseLost.
+  /// Adds an event of the control program itself, not of the worker. Throws LeaseLost.
   void add_event(const Lease& lease, const std::string& type, const nlohmann::json& body);
-  /// Merges the rest and writes the state in one transaction: completed only when every record is in the
-  /// database. Throws LeaseLost.
+  /// Merges the rest and writes the state in one transaction. The state is completed only when every record
+  /// is in the database. Throws LeaseLost.
   MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
-  /// Ends an attempt as finish_attempt does, and enters in the same transaction the one that its job has
-  /// begun in its place (runner/job_keeper.hpp), with the token that the job has given it. Throws LeaseLost.
+  /// Ends an attempt like finish_attempt(), and in the same transaction adds the one that its job has begun
+  /// in its place (runner/job_keeper.hpp), with the token that the job has given it. Throws LeaseLost.
   Lease succeed_attempt(const Lease& lease, RunState state, const std::string& reason, int ordinal,
                         const std::string& token);
-  /// Merges what dead attempts left and writes their true end: what their spool says, or lost. Returns the
-  /// runs changed.
+  /// Merges what dead attempts left and writes their true end: the one in their spool, or lost. Returns the
+  /// changed runs.
   std::vector<RunRow> settle();
-  /// How long a lease lives without a heartbeat.
+  /// Sets how long a lease lives without a heartbeat.
   void set_lease_seconds(double seconds) { lease_seconds_ = seconds; }
-  /// By which leases are given and judged.
+  /// Sets the clock by which leases are given and judged.
   void set_clock(LeaseClock clock) { clock_ = std::move(clock); }
 
   // --- Questions (queries.cpp)
@@ -191,25 +191,25 @@ class Store {
   std::vector<std::string> read_tags(std::int64_t run);
   std::vector<DatasetRow> read_datasets(std::int64_t run);
   std::vector<AttemptRow> read_attempts(std::int64_t run);
-  /// Of the last attempt whose worker reported; nothing where none has.
+  /// Returns that of the last attempt whose worker reported, or nothing.
   std::optional<TrainedWith> read_trained_with(std::int64_t run);
   std::vector<MetricRow> read_metrics(std::int64_t run);
-  /// The points that count, by rising step.
+  /// Returns the points that count, by rising step.
   std::vector<CurvePoint> read_curve(std::int64_t run, const std::string& metric);
-  /// Nothing where no point counts.
+  /// Returns nothing if no point counts.
   std::optional<MetricSummary> read_summary(std::int64_t run, const std::string& metric);
-  /// The last point that counts.
+  /// Returns the last point that counts.
   std::optional<CurvePoint> read_latest(std::int64_t run, const std::string& metric);
   std::vector<CheckpointRow> read_checkpoints(std::int64_t run);
   std::vector<DigestRow> read_digests(std::int64_t run);
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
-  /// In the order in which they happened; of one type, if one is named.
+  /// Returns the events in the order in which they happened; only those of `type`, unless it is empty.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
-  /// Nothing where it needs no run for that. (parents.cpp)
+  /// Returns nothing if it needs no run for that. (parents.cpp)
   std::optional<ParentRow> read_parent(const RunRow& run, Need need = Need::start);
-  /// The runs in sight that start or learn from it, the oldest first.
+  /// Returns the present runs that start or learn from it, the oldest first.
   std::vector<RunRow> list_children(const RunRow& run);
-  /// Oldest first.
+  /// Returns them oldest first.
   std::vector<VerificationRow> read_verifications(std::int64_t run);
   void add_verification(std::int64_t run, const VerificationRow& verification);
 
@@ -224,8 +224,8 @@ class Store {
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
-  /// Whether the holder gave no sign of life for too long: by the time since boot where both are on one boot,
-  /// else by the time of day.
+  /// Returns whether the lease has expired: by the time since boot if both are on one boot, else by the time
+  /// of day.
   bool lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const;
   bool is_stale(std::int64_t attempt);
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
@@ -242,7 +242,7 @@ class Store {
   LeaseClock clock_;
 };
 
-/// What a run says in the settings: [data] private = true.
+/// Returns whether the settings of a run have [data] private = true.
 bool hides_its_data(Store& store, const RunRow& run);
 
 }  // namespace encore

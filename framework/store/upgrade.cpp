@@ -1,5 +1,6 @@
-// The numbered steps from schema version 1 to the newest, and the copy that is made before them. A step of a
-// released version never changes.
+// The numbered steps from schema version 1 to the newest, and the copy of the database that is made before
+// them. `exp db upgrade` calls them; read upgrade.hpp first. A new version adds a step at the end. A step of
+// a released version never changes, because databases in the field have been through it.
 #include "store/upgrade.hpp"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ void require_known(const std::string& file, std::int64_t version, std::span<cons
                 ", which no release of Encore made; restore a backup, or name another file with --db");
 }
 
-/// The last heartbeat says enough: an upgrade may well wait for a minute.
+/// Checks the last heartbeat only. An upgrade can wait for a minute, so live processes are not looked up.
 void require_nobody_at_work(Database& database) {
   if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
                                       "WHERE attempt.state = 'running' AND attempt.expires > "
@@ -49,8 +50,8 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
   return name;
 }
 
-/// SQLite changes no constraint of a table; one that lists what a column may hold gets one more word in the
-/// text of the schema, as its documentation of ALTER TABLE describes for what changes nothing in the rows.
+/// SQLite cannot change a constraint of a table. A list of allowed values gets one more word in the text of
+/// the schema, as its documentation of ALTER TABLE describes for changes that leave the rows alone.
 void allow(Database& database, const std::string& table, const std::string& last, const std::string& more) {
   const std::string end = "'" + last + "')";
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
@@ -70,9 +71,9 @@ void allow_confirmations(Database& database) {
   allow(database, "search_observation", "repeated", "confirmed");
 }
 
-/// Fills the table newest, and search_trial.excluded from what the problem of a trial says.
+/// Fills the table newest, and sets search_trial.excluded from the problem of a trial.
 void fill_version_10(Database& database) {
-  // The sentence by which versions 6 to 9 knew such a trial.
+  // This is the sentence by which versions 6 to 9 marked such a trial.
   database.execute(
       "UPDATE search_trial SET excluded = 1 WHERE problem = 'excluded by \"exclude\" of [search]'");
   refresh_newest(database);
@@ -346,10 +347,10 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   require_no_triggers(database);
   require_own_kinds(database);
 
-  // Nobody else can write between the copy and the last step.
+  // No other process can write between the copy and the last step.
   Transaction transaction(database);
   upgrade.from = version_of(database);
-  if (upgrade.from == upgrade.to) return upgrade;  // somebody else was faster
+  if (upgrade.from == upgrade.to) return upgrade;  // another process was faster
   require_nobody_at_work(database);
   upgrade.backup = free_backup_name(path, upgrade.from);
   {
@@ -387,12 +388,12 @@ void backup_database(Database& database, const std::filesystem::path& target) {
   const std::filesystem::path aside = aside_name(target);
   std::error_code ignored;
   const FileDescriptor probe =
-      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // says clearly why it cannot be made
+      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // reports clearly why it cannot be made
   try {
     const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());
     if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
-    // link refuses where rename would replace a file that came meanwhile.
+    // link() fails where rename() would replace a file that was made meanwhile.
     if (::link(aside.c_str(), target.c_str()) != 0) throw Error(system_message("make", target, errno));
   } catch (...) {
     std::filesystem::remove(aside, ignored);

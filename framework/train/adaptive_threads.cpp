@@ -1,4 +1,4 @@
-// Applies the choice of threads to the device and says so.
+// Applies the choice of threads to the device and reports it. Read adaptive_threads.hpp first.
 #include "train/adaptive_threads.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace encore {
 namespace {
 
 constexpr double look_seconds = 0.5;
-/// Clock ticks of 10 ms say nothing about a shorter time.
+/// Clock ticks of 10 ms are too coarse for a shorter time.
 constexpr double shortest_look_seconds = 0.05;
 
 std::string threads_text(int threads) {
@@ -26,7 +26,7 @@ std::string one_decimal(double number) {
   return text;
 }
 
-/// Why fewer threads are used than there are.
+/// Returns why fewer threads are used than there are.
 std::string reason(const LoadSample& seen, double cpus) {
   if (seen.granted < seen.free)
     return "a control group leaves " + one_decimal(seen.granted) + " CPUs to this run";

@@ -1,7 +1,7 @@
-// AdaptiveThreads: trains with fewer threads while other programs use the cores, and with all of them again
-// when they are free. Place in the flow: the worker makes one unless the user has fixed the number
-// (--threads); the Trainer calls it before the first step, between steps and between the batches of a
-// scoring. No bit depends on it (docs/concepts/equal_bits.md).
+// AdaptiveThreads trains with fewer threads while other programs use the cores, and with all of them again
+// when they are free. The worker makes one unless the user has fixed the number (--threads); the Trainer
+// calls it before the first step, between steps and between the batches of a scoring. No bit depends on it
+// (docs/concepts/equal_bits.md).
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ namespace encore {
 class AdaptiveThreads {
  public:
   /// unpins: whether threads that OpenMP has bound to cores may use all of them while there are fewer; false
-  /// where the user has bound them. `root`: where /proc and /sys are looked for. `device` and `observer`
+  /// if the user has bound them. `root` is the folder that holds /proc and /sys. `device` and `observer` must
   /// outlive it.
   AdaptiveThreads(const Device& device, Observer& observer, bool unpins, std::filesystem::path root = "/");
 
-  /// Looks at the machine where the last look is half a second old; a few microseconds otherwise.
+  /// Samples the machine if the last sample is half a second old; otherwise it takes a few microseconds.
   void between_steps();
-  /// Looks at the `seconds` since the last look, and changes the number of threads where it should.
+  /// Samples the `seconds` since the last sample, and changes the number of threads if it should.
   void look(double seconds);
   int threads() const { return choice_.threads; }
 

@@ -1,5 +1,5 @@
-// Digests: SHA-256 of parameters and optimizer states, the fingerprints by which two runs are compared bit
-// for bit.
+// Digests are the SHA-256 of parameters and optimizer states, the fingerprints by which two runs are compared
+// bit for bit.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace encore {
 
-/// Of the block "parameters", then of "optimizer/<state>" for each state: over the bytes of all parameters in
-/// path order, little endian, without the gaps between them. `with_tensors`: the parameters also one by one.
-/// With several ranks, which all call it, only rank 0 has those of the states. Waits for the device.
+/// Returns the digests of the block "parameters", then of "optimizer/<state>" for each state: over the bytes
+/// of all parameters in path order, little endian, without the gaps between them. `with_tensors` adds each
+/// parameter. All ranks call it, but only rank 0 gets those of the states. Waits for the device.
 std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors,
                                     Communicator& ranks);
 

@@ -1,4 +1,4 @@
-// What travels between ranks in a step. Sums are made by the owners alone, in the order of the shards.
+// Sends and receives what ranks exchange in a step. Only the owners compute sums, in the order of the shards.
 #include "train/gradient_exchange.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// Adds the time between its making and its end to a sum of seconds.
+/// Adds the time between its construction and its end to a sum of seconds.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -80,7 +80,8 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
   staged_ = DeviceBuffer("encore::staged_gradients", own);
 }
 
-/// What is added up whole: what is trained, and matrices with adapters; neighbours in one piece.
+/// Finds what is added up element by element: what is trained, and matrices with adapters; neighbours are
+/// joined.
 void GradientExchange::find_runs(const std::map<std::string, std::size_t>& first_users) {
   const auto append = [](std::vector<BlockRange>& runs, const ParameterSlice& slice) {
     if (!runs.empty() && slice.begin - runs.back().end < segment_alignment)
@@ -115,7 +116,7 @@ void GradientExchange::begin(const PackedBatch& batch) {
   }
 }
 
-/// As ParameterBlock::mark_rows has it on the device.
+/// Marks the same rows as ParameterBlock::mark_rows does on the device.
 void GradientExchange::mark_tokens(const PackedRows& rows, const SequenceRange& range,
                                    std::vector<ChunkGradient>& present) {
   if (rows.offsets.empty()) return;
@@ -138,14 +139,14 @@ void GradientExchange::mark_rows() {
   parameters_.mark_rows(reinterpret_cast<const ChunkGradient*>(present_on_device_.data()));
 }
 
-/// The pieces of `range` that are added up element by element.
+/// Visits the parts of `range` that are added up element by element.
 template <class Use>
 void GradientExchange::each_run(const BlockRange& range, const Use& use) const {
   for (const BlockRange& run : runs_)
     if (const BlockRange part = both(run, range); part.begin < part.end) use(part);
 }
 
-/// The chunks of tables in `range` whose rows a shard has.
+/// Visits the chunks of tables in `range` whose rows a shard has.
 template <class Use>
 void GradientExchange::each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const {
   for (const RowChunks& table : parameters_.row_chunks())
@@ -190,7 +191,7 @@ const std::byte* GradientExchange::own_shard_on_host() {
   return host_.data();
 }
 
-/// Of the nodes from `node` on that have not been begun, the last one first, as every rank lists them.
+/// Begins the nodes from `node` on that were not begun yet, the last one first, as every rank lists them.
 void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient) {
   const std::size_t element = size_of(parameters_.dtype());
   const BlockRange own = range_of(ranks_.rank());
@@ -216,7 +217,7 @@ void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const
   if (!outgoing_.empty() || !incoming_.empty()) ranks_.begin_exchange(outgoing_, incoming_);
 }
 
-/// Of tables of tokens, in which any layer may have a part: once backward is over.
+/// Begins the rows of token tables. Any layer may have a part in them, so this waits for the end of backward.
 void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient) {
   if (parameters_.row_chunks().empty()) return;
   const std::size_t element = size_of(parameters_.dtype());
@@ -239,7 +240,7 @@ void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient)
   ranks_.begin_exchange(outgoing_, incoming_);
 }
 
-/// The rows that came one behind the other go where they lie in the range.
+/// Puts the rows, which arrived one behind the other, where they lie in the range.
 void GradientExchange::place_rows(int from, std::size_t shard) {
   const std::size_t element = size_of(parameters_.dtype());
   const BlockRange own = range_of(ranks_.rank());
@@ -252,7 +253,7 @@ void GradientExchange::place_rows(int from, std::size_t shard) {
   });
 }
 
-/// gradients() += the gradient of rank `from`'s shard, in this rank's range.
+/// Adds the gradient of rank `from`'s shard to gradients(), in this rank's range.
 void GradientExchange::add(int from, std::size_t shard) {
   const BlockRange own = range_of(ranks_.rank());
   if (own.size() == 0) return;

@@ -1,6 +1,6 @@
-// HostBlock: the parameters, or an optimizer's state, where the host can read them: in place where it reaches
-// device memory, else in a copy. Place in the flow: Snapshots and digest_blocks read a block this way, ranks
-// send theirs to rank 0.
+// HostBlock is a block of parameters, or of an optimizer's state, that the host can read: in place if it
+// reaches device memory, else in a copy. Snapshots and digest_blocks read a block through it, ranks send
+// theirs to rank 0.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace encore {
 
 class HostBlock {
  public:
-  /// Nothing.
+  /// Makes an empty block.
   HostBlock() = default;
-  /// Waits for the device. Valid until the block's memory is written again.
+  /// Waits for the device. The result is valid until the block's memory is written again.
   HostBlock(const Device& device, Tensor block) : dtype_(block.dtype) {
     if (host_reaches_device()) {
       device.fence();
@@ -35,7 +35,7 @@ class HostBlock {
 
   DType dtype() const { return dtype_; }
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// Those of one parameter; the block holds all.
+  /// Returns the bytes of one parameter.
   std::span<const std::byte> slice(const ParameterSlice& slice) const {
     const std::size_t element = size_of(dtype_);
     return bytes_.subspan(static_cast<std::size_t>(slice.begin) * element,

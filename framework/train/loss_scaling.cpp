@@ -1,4 +1,5 @@
-// Halves and doubles: a factor that is a power of two changes no digit.
+// Halves and doubles the factor: a factor that is a power of two changes no digit. Read loss_scaling.hpp
+// first.
 #include "train/loss_scaling.hpp"
 
 #include "config/core_schema.hpp"

@@ -1,8 +1,8 @@
-// LossScaling: how the factor on the loss changes in a run (Micikevicius et al. 2018, Mixed Precision
-// Training, section 3.2). In 16 bits small gradients are 0, which a factor on the loss prevents; where it is
-// too large gradients become infinite. So it falls at once and rises slowly. All of it depends on gradients
-// alone and stands in Progress, so that a resumed run goes on with equal bits. Place in the flow:
-// trainer.cpp.
+// LossScaling changes the factor on the loss during a run (Micikevicius et al. 2018, Mixed Precision
+// Training, section 3.2). In 16 bits small gradients become 0, which a factor on the loss prevents; if
+// it is too large, gradients become infinite. So it falls at once and rises slowly. It depends on
+// gradients alone and is part of Progress, so a resumed run continues with equal bits. trainer.cpp uses
+// it.
 #pragma once
 
 #include "config/experiment.hpp"
@@ -15,22 +15,22 @@ class LossScaling {
   explicit LossScaling(const TrainTable& train)
       : first_(train.loss_scale), steps_to_rise_(train.loss_scale_steps) {}
 
-  /// Gives a run that begins its first factor.
+  /// Gives a new run its first factor.
   void begin(Progress& progress) const {
     if (first_ > 0.0) progress.loss_scale = LossScale{.factor = first_};
   }
-  /// That of the next step; 1 where there is none.
+  /// Returns the factor of the next step; 1 if there is none.
   static double factor(const Progress& progress) {
     return progress.loss_scale ? progress.loss_scale->factor : 1.0;
   }
-  /// Which of its updates a step makes, from 1: the steps before it that made none do not count.
+  /// Returns which of its updates a step makes, from 1. Earlier steps without an update do not count.
   static std::int64_t update_number(const Progress& progress, std::int64_t step) {
     return step - (progress.loss_scale ? progress.loss_scale->left_out : 0);
   }
-  /// After a step with an update. True where the factor has risen.
+  /// Call it after a step with an update. Returns true if the factor has risen.
   bool updated(Progress& progress) const;
-  /// After a step whose gradients are not finite, which makes no update: a smaller factor. False where there
-  /// is none: such gradients come from elsewhere.
+  /// Call it after a step with gradients that are not finite, which makes no update: the factor falls.
+  /// Returns false if it cannot fall, because such gradients have another cause.
   static bool overflowed(Progress& progress);
 
  private:

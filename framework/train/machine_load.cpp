@@ -1,4 +1,4 @@
-// Two moments of /proc and what lies between them.
+// Reads /proc at two moments and computes the difference.
 #include "train/machine_load.hpp"
 
 #include <sys/resource.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// User and system time of this process in clock ticks.
+/// Returns user and system time of this process in clock ticks.
 double own_ticks(const fs::path& stat_file) {
   std::ifstream in(stat_file);
   std::string text, skipped;
@@ -64,7 +64,7 @@ LoadSample MachineLoad::look(double seconds) {
   const double own = std::max(0.0, last_.own_ticks - before.own_ticks);
   if (before.ticks && last_.ticks && last_.ticks->all > before.ticks->all) {
     double taken = last_.ticks->busy + last_.ticks->steal - before.ticks->busy - before.ticks->steal - own;
-    // Processes of low priority give way to one of normal priority; where they do not, threads wait.
+    // Processes of low priority give way to one of normal priority; if they do not, threads wait.
     if (!low_priority_) taken -= last_.ticks->nice - before.ticks->nice;
     sample.free = std::clamp(cpus() * (1.0 - taken / (last_.ticks->all - before.ticks->all)), 0.0, cpus());
   }

@@ -1,5 +1,5 @@
-// MachineLoad: what other programs leave of the machine, from /proc and the control groups. Place in the
-// flow: adaptive_threads.cpp looks between steps; thread_choice.hpp judges what was seen.
+// MachineLoad measures what other programs leave of the machine, from /proc and the control groups.
+// adaptive_threads.cpp samples it between steps; thread_choice.hpp judges the samples.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@ namespace encore {
 
 class MachineLoad {
  public:
-  /// cpus: numbers of those that this process may use. `root`: where /proc and /sys are looked for.
+  /// cpus: numbers of those that this process may use. `root` is the folder that holds /proc and /sys.
   explicit MachineLoad(std::vector<int> cpus, std::filesystem::path root = "/");
 
-  /// What happened in the `seconds` since the last look, or since the construction. Where /proc does not say
-  /// what others use, all CPUs count as free.
+  /// Returns what happened in the `seconds` since the last call, or since the construction. If /proc does not
+  /// say what others use, all CPUs count as free.
   LoadSample look(double seconds);
   double cpus() const { return static_cast<double>(cpus_.size()); }
 

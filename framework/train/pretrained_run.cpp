@@ -1,4 +1,4 @@
-// The order is that of Session and Trainer, without what data would add.
+// Follows the order of Session and Trainer, without the steps that need data. Read pretrained_run.hpp first.
 #include "train/pretrained_run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ std::filesystem::path folder_of(const Specification& specification) {
   return folder->second.path;
 }
 
-/// Throws Error where the head has parameters that the folder does not have.
+/// Throws Error if the head has parameters that the folder does not have.
 void require_whole(const PretrainedWeights& weights, const std::filesystem::path& folder) {
   if (weights.fresh.empty()) return;
   std::string list;

@@ -1,7 +1,7 @@
-// PretrainedRun: a run of zero steps (trains_nothing), whose parameters are those of the folder that
-// model.from names. It leaves in the run's folder what a run that was trained leaves: pieces, labels and
-// weights, so that it is evaluated, asked and exported like any other. Place in the flow: the worker's train
-// -> here in place of Session and Trainer.
+// PretrainedRun is a run of zero steps (trains_nothing), whose parameters are those of the folder that
+// model.from names. It leaves in the run's folder what a trained run leaves: vocabulary, labels and weights,
+// so that it is evaluated, queried and exported like any other. The worker's train uses it in place of
+// Session and Trainer.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +16,13 @@
 
 namespace encore {
 
-/// Has the task take the classes that the folder names. Throws Error naming the folder where they do not fit.
+/// Makes the task take the classes that the folder names. Throws Error naming the folder if they do not fit.
 void adopt_classes(Task& task, const Specification& specification);
 
 class PretrainedRun {
  public:
-  /// Reads the folder, whose content must be the one that was planned with, and fills every parameter. Throws
-  /// Error where the folder lacks one: what a head would begin with by chance is no model.
+  /// Reads the folder, whose content must be the planned one, and fills every parameter. Throws Error if the
+  /// folder lacks one, because a head with random values is not a model.
   PretrainedRun(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
                 const Device& device);
 

@@ -1,4 +1,5 @@
-// See ranks.hpp for when each is called; all calls are collective.
+// Implements what ranks share between their steps; all calls are collective. Read ranks.hpp first: it says
+// when each is called.
 #include "train/ranks.hpp"
 
 #include <unistd.h>
@@ -27,7 +28,7 @@ HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t stat
   std::vector<BlockRange> owned(count);
   ranks.gather(std::as_bytes(std::span(&parameters.owned(), 1)), std::as_writable_bytes(std::span(owned)));
   const std::size_t bytes = static_cast<std::size_t>(parameters.extent()) * element;
-  if (mine.bytes().size() == bytes)  // everybody has all of it
+  if (mine.bytes().size() == bytes)  // every rank has all of it
     return ranks.rank() == 0 ? std::move(mine) : HostBlock();
   if (ranks.rank() != 0) {
     const Outgoing part{.to = 0, .bytes = mine.bytes()};

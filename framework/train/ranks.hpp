@@ -1,6 +1,6 @@
-// What a run with several ranks agrees on between its steps: rank 0 alone writes, so states travel to it;
-// what is asked of rank 0 is asked of all; and parameters, of which every rank has its own copy, are
-// compared. Place in the flow: Trainer, Snapshots -> here -> Communicator. With one process all of it is
+// Keeps the ranks of a run in agreement between its steps. Only rank 0 writes, so states are sent to it;
+// a request to rank 0 counts for all; and parameters, of which every rank has its own copy, are
+// compared. The flow is: Trainer, Snapshots -> here -> Communicator. With one process all of it does
 // nothing.
 #pragma once
 
@@ -17,19 +17,19 @@
 
 namespace encore {
 
-/// An optimizer state of all elements, of which each rank has what it owns: on rank 0; nothing on all others.
-/// Waits for the device.
+/// Returns, on rank 0, an optimizer state of all elements, of which each rank has what it owns; nothing on
+/// all others. Waits for the device.
 HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t state);
 
-/// Throws Error on every rank where one has other parameters than rank 0, naming it and the first tensor.
-/// digest: of the parameters, with tensors where they are known.
+/// Throws Error on every rank if one has other parameters than rank 0; it names the rank and the first
+/// tensor. digest: that of the parameters, with tensors if they are known.
 void require_equal_ranks(Communicator& ranks, const Digested& digest);
 
-/// Throws Error on every rank where one has another `text` than rank 0: `what` as in "the numeric
+/// Throws Error on every rank if one has another `text` than rank 0. `what` names it, as in "the numeric
 /// environment".
 void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text);
 
-/// Of a rank that is not the first: the first one reports for all.
+/// The observer of all ranks but the first, which reports for all.
 class SilentObserver final : public Observer {
  public:
   void happened(const Event&) override {}
@@ -40,10 +40,10 @@ class SilentObserver final : public Observer {
   void saving() override {}
 };
 
-/// What is asked of rank 0; the others do the same.
+/// Passes the requests to rank 0 on to all ranks.
 class SharedControl final : public Control {
  public:
-  /// control: of rank 0; null on all others. Both outlive it.
+  /// control: that of rank 0; null on all others. Both outlive it.
   SharedControl(Communicator& ranks, Control* control) : ranks_(ranks), control_(control) {}
 
   Request poll() override;

@@ -1,5 +1,5 @@
-// What a run finds and leaves on disk beside its checkpoints, shared by those that train and those that take
-// a model over.
+// Handles the files that a run reads and writes beside its checkpoints. Runs that train and runs that take
+// over a model share it.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@
 
 namespace encore {
 
-/// The specification, after every file and folder of it was compared with the content that was planned with.
-/// Who goes on from a checkpoint needs neither what `[model] from` names nor the vocabulary from there: the
-/// run's own folder has both. Throws Error naming the one that is another.
+/// Returns the specification after it has compared every file and folder with the planned content. A run that
+/// resumes from a checkpoint needs neither what `[model] from` names nor its vocabulary: the run's own folder
+/// has both. Throws Error that names the changed one.
 const Specification& require_unchanged(const Specification& specification,
                                        const std::filesystem::path& run_folder);
 
-/// Writes a file of the run's folder, whole or not at all: the next attempt takes what it finds for what this
-/// one had. Throws RecordError.
+/// Writes a file of the run's folder, completely or not at all: the next attempt relies on what it finds
+/// there. Throws RecordError.
 void keep_file(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Scores of dev during training and the files at the end of a run.
+// Computes scores of dev during training, and the files at the end of a run. Read scoring.hpp first.
 #include "train/scoring.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace encore {
 namespace {
 
-/// "0.31 joy, 0.62 love" of lines.
+/// Joins lines to one: "0.31 joy, 0.62 love".
 std::string in_one_line(const std::string& lines) {
   std::string line;
   for (const char letter : lines.substr(0, lines.find_last_not_of('\n') + 1)) {
@@ -115,7 +115,7 @@ void Scoring::conclude(std::int64_t best_step, std::int64_t last_step) {
   std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;
-    ranks_.wait_for_all();  // asleep while rank 0 writes
+    ranks_.wait_for_all();  // the others sleep while rank 0 writes
     const std::optional<SetScore> scored = score_of(split, best_step, last_step, writes);
     if (!writes) continue;
     const auto& [outputs, statistics, measures] = *scored;

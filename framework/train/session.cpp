@@ -1,4 +1,4 @@
-// Builds the parts of a training run.
+// Builds the parts of a training run in the order of their dependencies. Read session.hpp first.
 #include "train/session.hpp"
 
 #include "data/vocabulary.hpp"
@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// What `[model] from` names; empty where the experiment has none.
+/// Returns what `[model] from` names; empty if the experiment has none.
 std::filesystem::path pretrained_path(const Specification& specification) {
   const auto path = specification.data.find(pretrained_role);
   return path == specification.data.end() ? std::filesystem::path()
@@ -25,12 +25,13 @@ std::function<std::filesystem::path()> inherited_vocabulary(const Specification&
   return [path] { return parent_vocabulary(path); };
 }
 
-/// Fills a new model from what `[model] from` names; empty where the experiment has none.
+/// Returns a function that fills a new model from what `[model] from` names; empty if the experiment has
+/// none.
 std::function<PretrainedWeights(Model&)> pretrained_of(const Specification& specification) {
   const auto from = specification.data.find(pretrained_role);
   if (from == specification.data.end()) return {};
   return [file = from->second](Model& model) {
-    // Looked at before, unless there was a checkpoint, which then turned out to be damaged.
+    // This was checked before, unless there was a checkpoint, which then turned out to be damaged.
     require_planned(file, pretrained_role, sha256_of_content(file.path));
     return is_of_run(file.path) ? load_parent(model, file.path, host_threads())
                                 : load_pretrained(model, file.path);
@@ -92,12 +93,12 @@ void Session::load_teacher() {
   learn_from(*model_, *teacher_);
 }
 
-/// The first rank alone writes, also files that are the same on all.
+/// Only the first rank writes, also files that are the same on all.
 void Session::keep(const std::filesystem::path& path, const std::string& content) const {
   if (ranks_.rank() == 0) keep_file(path, content);
 }
 
-/// A resumed run computes it again from the same data; what was trained so far has it in its parameters.
+/// A resumed run computes it again from the same data. What was trained so far depends on it.
 void Session::keep_max_length(const std::filesystem::path& run_folder) {
   if (loaded_.experiment.data.max_length_percent == 0) return;
   take_max_length(loaded_.experiment, sets_.max_length());

@@ -1,6 +1,6 @@
-// Session: every part of one training run, built from its specification in the order in which they depend on
-// each other. Place in the flow: the worker's train builds a Session, tells what it found, and calls
-// Trainer::run with its parts.
+// Session holds every part of one training run, built from its specification in the order of their
+// dependencies. The worker's train builds a Session, reports what it found, and calls Trainer::run with its
+// parts.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +17,9 @@ namespace encore {
 
 class Session {
  public:
-  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary; it and what the
-  /// task knows (its labels) are left in the run folder for predict. Throws Error, also when a data file is
-  /// no longer the one the run was planned with; RecordError when the run folder cannot be written.
+  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary. It leaves vocabulary
+  /// and the task's knowledge (its labels) in the run folder for predict. Throws Error, also when a data file
+  /// is no longer the planned one; RecordError when the run folder cannot be written.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
           const Device& device, const TokenCache& cache = TokenCache::standard(),
           Communicator& ranks = only_rank());
@@ -30,12 +30,12 @@ class Session {
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   Model& model() { return *model_; }
 
-  /// The session outlives the parts.
+  /// Returns the parts; the session must outlive them.
   TrainerParts parts(Observer& observer, Control& control, Milestones milestones = {});
 
  private:
   void encode(const TokenCache& cache);
-  /// Where the experiment has a teacher: loads it, and has the model learn from it.
+  /// Loads the teacher, if the experiment has one, and makes the model learn from it.
   void load_teacher();
   void keep(const std::filesystem::path& path, const std::string& content) const;
   void keep_max_length(const std::filesystem::path& run_folder);

@@ -1,4 +1,4 @@
-// Checkpoints of a training run: named slices of the blocks, Progress in the metadata.
+// Writes and reads checkpoints of a training run: named slices of the blocks, Progress in the metadata.
 #include "train/snapshots.hpp"
 
 #include <vector>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* parameter_block = "parameter";
 
-/// A state's block in the file.
+/// Returns the name of a state's block in the file.
 std::string state_block(const std::string& name) {
   return "optimizer/" + name;
 }
@@ -31,8 +31,8 @@ RecordError not_owner(const std::string& reason) {
   return RecordError(reason + "; this attempt ends without a checkpoint");
 }
 
-/// What fails in the run folder is nothing against the experiment. Where the run has another owner meanwhile,
-/// or its folder is gone, that is why.
+/// A failure in the run folder does not speak against the experiment. If the run has another owner meanwhile,
+/// or its folder is gone, that is the reason.
 RecordError record_error(Control& control, const std::exception& error) {
   const std::string reason = control.why_not_owner();
   return reason.empty() ? RecordError(error.what()) : not_owner(reason);
@@ -48,7 +48,7 @@ auto recorded(Control& control, const auto& write) {
   }
 }
 
-/// The parameters of a block become tensors of a file, named prefix + path; they point into `block`.
+/// Turns the parameters of a block into tensors of a file, named prefix + path; they point into `block`.
 void add_slices(const Model& model, const HostBlock& block, const std::string& prefix,
                 std::vector<TensorSlice>& slices) {
   for (const ParameterSlice& slice : model.parameters().slices())
@@ -67,7 +67,7 @@ void load_parameters(Model& model, const Safetensors& file) {
   model.parameters().values_changed();
 }
 
-/// Of a state that is owned in part the whole is loaded beside it.
+/// A state that is owned in part is loaded as a whole beside it.
 void load_state(Model& model, std::size_t number, const Safetensors& file) {
   const ParameterBlock& parameters = model.parameters();
   const std::string name = state_block(parameters.state_names()[number]);
@@ -111,7 +111,7 @@ void Snapshots::save(const Model& model, const Progress& progress, const std::st
                           .sha256 = saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
-  require_owned(control);  // whoever slept since the rename would remove those of its successor
+  require_owned(control);  // after a pause this would remove those of the next attempt
   recorded(control, [&] { return prune_checkpoints(folder_, keep); });
 }
 
@@ -121,10 +121,10 @@ void Snapshots::require_owned(Control& control) const {
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
-  require_owned(control);  // a folder that was removed is not made again
+  require_owned(control);  // a removed folder is not made again
   return recorded(control, [&] {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
-      observer.saving();  // may take its time: the question comes right before the rename
+      observer.saving();  // may take a while, so ownership is checked right before the rename
       require_owned(control);
     });
   });
@@ -162,7 +162,7 @@ std::string Snapshots::restore_parameters(Model& model, std::int64_t step) {
 
 void Snapshots::write_weights(const Model& model, std::int64_t step, const std::string& tuned,
                               Control& control, Observer& observer) {
-  require_owned(control);  // a folder that was removed is not made again
+  require_owned(control);  // a removed folder is not made again
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
     const HostBlock values(model.device(), model.parameters().values());
@@ -177,7 +177,7 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
 Records Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
                                      const Statistics& statistics, Control& control, Observer& observer) {
   const std::string name = std::string("predictions/") + name_of(split) + ".jsonl";
-  require_owned(control);  // a folder that was removed is not made again
+  require_owned(control);  // a removed folder is not made again
   Records predicted = recorded(control, [&] {
     std::filesystem::create_directory(folder_ / "predictions");
     return sets.save_predictions(split, outputs, statistics, folder_ / name);
@@ -188,7 +188,7 @@ Records Snapshots::write_predictions(const TaskSets& sets, Split split, const Ou
 
 void Snapshots::write_file(const std::string& artifact, const std::string& file, const std::string& content,
                            Control& control, Observer& observer) {
-  require_owned(control);  // a folder that was removed is not made again
+  require_owned(control);  // a removed folder is not made again
   recorded(control, [&] { save_file(folder_ / file, content); });
   observer.happened(Wrote{.name = artifact, .path = file, .sha256 = sha256_of_file(folder_ / file)});
 }

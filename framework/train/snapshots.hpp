@@ -1,7 +1,7 @@
-// Snapshots: a run's checkpoints as the trainer sees them: parameters, optimizer states and Progress of one
-// step. Place in the flow: Trainer -> Snapshots -> record/checkpoint (files, hashes, what is valid). Two are
-// kept, the best and the newest; an older one goes only after the newer is recorded durably. With several
-// ranks rank 0 writes, all read; save and restore_newest are then called by all.
+// Snapshots saves and restores a run's checkpoints: parameters, optimizer states and Progress of one step.
+// The flow is: Trainer -> Snapshots -> record/checkpoint (files, hashes, which one is valid). Two are kept,
+// the best and the newest; an older one is removed only after the newer is recorded durably. With several
+// ranks, rank 0 writes and all read; all of them call save and restore_newest.
 #pragma once
 
 #include <cstdint>
@@ -23,40 +23,40 @@ namespace encore {
 
 class Snapshots {
  public:
-  /// `identity` is the run's question: a checkpoint of another question is never loaded.
+  /// `identity` is the run's question. A checkpoint of another question is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
             Communicator& ranks);
 
-  /// Steps whose checkpoints are kept beside the best and the newest.
+  /// Keeps the checkpoints of these steps beside the best and the newest.
   void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
 
-  /// Writes aside, syncs, asks `control` whether the run is still owned, has the observer make safe what it
-  /// was told, renames, reports to the observer, then removes what is neither best, newest nor to be kept.
-  /// `tuned` is what the task chose by the parameters of this step, where it did (Task::tune).
-  /// Throws Error when the disk is full or the run has another owner.
+  /// Writes to a temporary file, syncs, asks `control` whether the run is still owned, makes the observer
+  /// sync its reports, renames, reports to the observer, then removes what is neither best, newest nor to be
+  /// kept. `tuned` is what the task chose by the parameters of this step, if anything (Task::tune). Throws
+  /// Error when the disk is full or the run has another owner.
   void save(const Model& model, const Progress& progress, const std::string& tuned, CheckpointKind kind,
             Control& control, Observer& observer);
 
-  /// Loads the newest checkpoint that is whole, walking back over damaged ones (each named to the observer).
-  /// Nothing when there is none.
+  /// Loads the newest valid checkpoint, walking back over damaged ones (each reported to the observer).
+  /// Returns nothing when there is none.
   std::optional<Progress> restore_newest(Model& model, Observer& observer);
 
   /// Loads the parameters (not the optimizer's states) of one step, and returns what was tuned with them.
   /// Throws Error when that checkpoint is missing or damaged.
   std::string restore_parameters(Model& model, std::int64_t step);
 
-  /// Writes the weights file: the model's parameters, which are those after `step`, and what was tuned with
-  /// them, for whoever computes with them from now on; reports it to the observer. Throws as save().
+  /// Writes the weights file for programs that compute with the model: its parameters, which are those after
+  /// `step`, and what was tuned with them. Reports it to the observer. Throws like save().
   void write_weights(const Model& model, std::int64_t step, const std::string& tuned, Control& control,
                      Observer& observer);
 
-  /// Writes `predictions/<split>.jsonl`, reports it to the observer, and returns the predictions. Throws as
+  /// Writes `predictions/<split>.jsonl`, reports it to the observer, and returns the predictions. Throws like
   /// save().
   Records write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
                             const Statistics& statistics, Control& control, Observer& observer);
 
   /// Writes a file of the run's folder (attention.json, reference.json) and reports it to the observer as the
-  /// artifact of that name. Throws as save().
+  /// artifact of that name. Throws like save().
   void write_file(const std::string& artifact, const std::string& file, const std::string& content,
                   Control& control, Observer& observer);
 
@@ -66,7 +66,7 @@ class Snapshots {
   SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
                  Control& control, Observer& observer) const;
 
-  /// The newest checkpoint that is whole; nothing where there is none.
+  /// Returns the newest valid checkpoint, or nothing if there is none.
   std::optional<FoundCheckpoint> find_newest(Observer& observer) const;
 
   Communicator& ranks_;

@@ -1,4 +1,5 @@
-// Points for every step and every score, events as they happen, progress a few times a second and at the end.
+// Writes points for every step and every score, events as they happen, and progress a few times a second and
+// at the end.
 #include "train/spool_observer.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 const std::vector<std::string> evaluated_splits = {name_of(Split::dev), name_of(Split::test)};
 
-/// A progress event after this many seconds of training: what the live line shows.
+/// The seconds of training between two progress events, which the live line shows.
 constexpr double progress_interval = 0.2;
 /// Weight of the newest step in the mean time of a step.
 constexpr double smoothing = 0.05;
@@ -82,9 +83,9 @@ void SpoolObserver::write_newest_progress() {
 }
 
 void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
-  if (progress_.total_steps == 0) return;  // nothing is trained
+  if (progress_.total_steps == 0) return;  // there is nothing to train
   const auto time = std::chrono::steady_clock::now();
-  // What is over in an instant is not worth an event.
+  // Very short scorings are not worth an event.
   if (!last_scoring_) last_scoring_ = time;
   if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
   last_scoring_ = time;

@@ -1,5 +1,5 @@
-// SpoolObserver: writes what a run reports into its attempt's spool. The only way from the worker into the
-// database.
+// SpoolObserver writes the reports of a run into its attempt's spool. It is the only way from the worker into
+// the database.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,9 @@ class SpoolObserver final : public Observer {
   void saving() override;
 
  private:
-  /// The end of a step now; what the live line shows of it.
+  /// Returns what the live line shows for the end of this step.
   Progressed progress_of(const StepReport& report);
-  /// Nothing where it stands in the spool already.
+  /// Does nothing if the spool has it already.
   void write_newest_progress();
 
   SpoolWriter& spool_;

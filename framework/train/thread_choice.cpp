@@ -1,4 +1,4 @@
-// The load model.
+// Implements the load model of thread_choice.hpp. Read that first; the constants here come from measurements.
 #include "train/thread_choice.hpp"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace {
 
 constexpr double smoothing_seconds = 1.0;
 constexpr double shortest_patience = 1.0, longest_patience = 60.0;
-/// A rise that is taken back within this time was a mistake.
+/// A rise that is reversed within this time was a mistake.
 constexpr double trial_seconds = 10.0;
-/// A control group stops all threads of a process at about the same time, so that a part of a CPU is worth a
-/// thread; below this part it is noise.
+/// A control group stops all threads of a process at about the same time, so a part of a CPU is worth a
+/// thread. Below this part it is noise.
 constexpr double granted_part = 0.1;
 
-/// What may be missing of the cores of n threads: background work of a machine that is otherwise quiet.
+/// Returns what may be missing of the cores of n threads: background work of a quiet machine.
 double slack(int threads) {
   return 0.25 + 0.02 * threads;
 }
@@ -25,7 +25,7 @@ void smooth(double& value, double seen, double seconds) {
 }
 
 int wanted_threads(const ThreadChoice& now, int most) {
-  // Time for which a control group stopped the process is no work of others.
+  // Time for which a control group stopped the process does not count as work of other programs.
   const double waited = std::max(0.0, now.waited - std::max(0.0, now.threads - now.granted));
   const double available = std::min(now.free, now.threads - waited);
   int wanted = now.threads;
@@ -59,7 +59,7 @@ ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most
   choice.threads = threads;
   choice.raised = rises;
   choice.since_change = 0.0;
-  choice.waited = 0.0;  // of another number of threads
+  choice.waited = 0.0;  // belongs to another number of threads
   return choice;
 }
 

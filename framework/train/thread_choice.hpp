@@ -1,18 +1,18 @@
-// thread_choice: with how many threads a run trains while other programs use the machine, as a pure function
-// of what was seen of the load. Place in the flow: machine_load.hpp sees, adaptive_threads.hpp applies.
+// Chooses the number of threads with which a run trains while other programs use the machine, as a pure
+// function of load samples. machine_load.hpp samples, adaptive_threads.hpp applies.
 //
-// The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a second.
-// A thread whose core somebody else uses comes late by a time slice of milliseconds, and all others wait. So
-// n threads that each get a share s of a core progress like n * s^n threads, and as many threads as there are
-// free cores do best: a thread more than that costs more than it brings as soon as about a quarter of a core
-// is missing.
+// The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a
+// second. A thread whose core another program uses comes late by a time slice of milliseconds, and all
+// others wait. So n threads that each get a share s of a core progress like n * s^n threads. As many
+// threads as there are free cores do best: one more costs more than it brings as soon as about a quarter of
+// a core is missing.
 #pragma once
 
 #include <limits>
 
 namespace encore {
 
-/// What was seen of the machine in a stretch of time. Numbers of CPUs; a CPU that was taken half the time is
+/// A sample of the machine over a stretch of time. Numbers are in CPUs; a CPU that was taken half the time is
 /// 0.5.
 struct LoadSample {
   double seconds = 0.0;
@@ -30,11 +30,11 @@ struct ThreadChoice {
   bool raised = false;                             ///< the last change was upward
 };
 
-/// All threads, before anything was seen.
+/// Returns all threads, before any sample.
 ThreadChoice first_choice(int most);
-/// Takes a sample into account. 1 <= threads <= most. It falls within a second, and rises once the cores were
-/// free for about two seconds; where it fell soon after it had risen the next rise waits twice as long, up to
-/// a minute.
+/// Takes a sample into account. 1 <= threads <= most. The number falls within a second, and rises once the
+/// cores were free for about two seconds. If it fell soon after it had risen, the next rise waits twice as
+/// long, up to a minute.
 ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most);
 
 }  // namespace encore

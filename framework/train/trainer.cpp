@@ -1,5 +1,5 @@
-// The training loop: epochs of steps, a dev score after each, the best checkpoint scored on test once.
-// Every decision depends on the specification and on Progress alone, so a resumed run ends with equal bits.
+// The training loop: epochs of steps, a dev score after each, the best checkpoint scored on test once. Every
+// decision depends on the specification and on Progress alone, so a resumed run ends with equal bits.
 #include "train/trainer.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ Ending Trainer::run() {
   restore_or_initialize();
   between_steps_();
   while (steps_remain()) {
-    // Also where it was resumed behind such a milestone.
+    // This also happens if it was resumed behind such a milestone.
     if (pauses_here()) return pause();
     if (const std::optional<Ending> ending = train_epoch()) return *ending;
     end_epoch();
@@ -152,7 +152,7 @@ bool Trainer::pauses_here() const {
   return by_epoch || (milestones_.pause_after_step > 0 && progress_.step >= milestones_.pause_after_step);
 }
 
-/// At a rung of a search.
+/// Ends the attempt at a rung of a search.
 Ending Trainer::pause() {
   observer_.happened(Ended{.ending = Ending::interrupted,
                            .reason = "trained as far as asked",
@@ -162,7 +162,7 @@ Ending Trainer::pause() {
 }
 
 bool Trainer::steps_remain() const {
-  // A checkpoint of the last step may lie before the end of its epoch, whose score is still to come.
+  // A checkpoint of the last step may lie before the end of its epoch, whose score is still missing.
   return (progress_.step < length_.steps || progress_.batch > 0) &&
          (train_.patience == 0 || progress_.epochs_without_better < train_.patience);
 }

@@ -1,6 +1,6 @@
-// Trainer: one run from its first or its next step to its test score; trainer.cpp reads top to bottom like
-// the pseudo code of a paper. Everything it tells goes to one Observer, everything asked of it comes from one
-// Control. Place in the flow: infer/setup.hpp builds the parts, the worker calls run() once.
+// Trainer trains one run from its first or its next step to its test score; trainer.cpp reads top to bottom
+// like the pseudo code of a paper. It reports through one Observer and receives requests through one Control.
+// infer/setup.hpp builds the parts, the worker calls run() once.
 #pragma once
 
 #include <array>
@@ -22,49 +22,49 @@
 
 namespace encore {
 
-/// Updates of a whole run, and the epochs that they take.
+/// Returns the updates of a whole run, and the epochs that they take.
 TrainingLength training_length(const Experiment& experiment, const TaskSets& sets, std::uint64_t seed);
 
 class Trainer {
  public:
   explicit Trainer(const TrainerParts& parts);
 
-  /// Goes on from the newest valid checkpoint, or starts. Every way to end is reported to the observer before
-  /// it returns.
+  /// Resumes from the newest valid checkpoint, or starts. Every ending is reported to the observer before it
+  /// returns.
   Ending run();
-  /// Steps done.
+  /// Returns the number of steps done.
   std::int64_t step() const { return progress_.step; }
 
  private:
   void restore_or_initialize();
-  /// Initial values, or those of the folder where there is one.
+  /// Sets initial values, or those of the folder if there is one.
   void initialize();
-  /// Where the milestones end it.
+  /// Returns whether the milestones end the run here.
   bool stops_here() const;
   bool pauses_here() const;
   Ending pause();
   bool steps_remain() const;
-  /// The steps that are left of an epoch. Returns how the run ends where it ends within it.
+  /// Trains the remaining steps of an epoch. Returns how the run ends if it ends within it.
   std::optional<Ending> train_epoch();
-  /// Evaluates and saves where that is due after a step. Returns how the run ends where that was asked for.
+  /// Evaluates and saves if that is due after a step. Returns how the run ends if that was requested.
   std::optional<Ending> after_step(bool epoch_ends);
-  /// False when loss or gradient are not finite, and no smaller factor on the loss can help; the parameters
-  /// are then those of before the step.
-  /// `batches`: of the epoch.
+  /// Returns false when loss or gradient are not finite, and no smaller factor on the loss
+  /// can help; the parameters are then those before the step. `batches` are those of the
+  /// epoch.
   bool train_step(const std::vector<std::vector<std::int32_t>>& batches);
   void report_loss_scale(std::int64_t step, bool updated);
   /// Packs and uploads a batch.
   void prepare(const std::vector<std::int32_t>& members, std::size_t place);
-  /// While the device computes the step before: the batch behind it, where the epoch has one.
+  /// Prepares the next batch, if the epoch has one, while the device computes the current step.
   void prepare_next(const std::vector<std::vector<std::int32_t>>& batches);
-  /// Of the last epoch also where train.steps ends it early.
+  /// Ends an epoch; the last one also if train.steps ends it early.
   void end_epoch();
-  /// True when the checkpoint of this step is now the best one (record/best_checkpoint.hpp).
+  /// Returns true when the checkpoint of this step is now the best one (record/best_checkpoint.hpp).
   bool evaluate_dev();
   void save(CheckpointKind kind);
-  /// Also compares those of the ranks.
+  /// Reports digests and compares those of the ranks.
   void report_digests();
-  /// What share of the steps' time went into what ranks send each other.
+  /// Reports the share of the steps' time that ranks spent on communication.
   void report_exchange();
   Ending end(Ending ending, const std::string& reason);
 
@@ -92,14 +92,14 @@ class Trainer {
   std::optional<Scoring> scoring_;  ///< made when the memory of the model is planned
   TrainingStep update_;
   const LossScaling loss_scaling_;
-  /// A batch on the host and on the device. The second one only where batches are packed ahead.
+  /// A batch on the host and on the device. The second one exists only if batches are packed ahead.
   struct Prepared {
     PackedBatch packed;
     std::unique_ptr<DeviceBatch> uploaded;
   };
   std::array<Prepared, 2> prepared_;
-  std::size_t current_ = 0;     ///< of the two: that of the step
-  bool next_is_ready_ = false;  ///< the other one holds the batch behind it
+  std::size_t current_ = 0;     ///< which of the two is that of the step
+  bool next_is_ready_ = false;  ///< the other one holds the next batch
   const bool packs_ahead_;
 
   Progress progress_;

@@ -1,4 +1,5 @@
-// The two halves of a step, for one process and for ranks.
+// The two halves of a step, for one process and for ranks. Read training_step.hpp first: it says what is
+// equal in both.
 #include "train/training_step.hpp"
 
 #include <algorithm>

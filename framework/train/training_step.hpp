@@ -1,7 +1,7 @@
-// TrainingStep: what one update of the parameters is, apart from the loop around it: gradients of a batch,
-// their norm, the optimizer. With ranks each computes its shards and updates its part
-// (gradient_exchange.hpp); the bits are those of one process. Place in the flow: the trainer decides between
-// the two halves, `exp bench` measures both.
+// TrainingStep makes one update of the parameters, without the loop around it: gradients of a batch, their
+// norm, the optimizer. With ranks, each computes its shards and updates its part (gradient_exchange.hpp);
+// the bits are those of one process. The trainer decides between the two halves, `exp bench` measures
+// both.
 #pragma once
 
 #include <functional>
@@ -23,26 +23,26 @@ class TrainingStep {
     double norm = 0.0;  ///< of all parameters together, before clipping
   };
 
-  /// clip_norm: the longest gradient; 0 leaves it as it is. Model and optimizer outlive the step.
-  /// optimizer_owner: for the crash line (record/crash_line.hpp).
+  /// clip_norm: the largest norm of a gradient; 0 leaves it as it is. Model and optimizer must outlive the
+  /// step. optimizer_owner: for the crash line (record/crash_line.hpp).
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
-  /// The same with other ranks, which divide the shards. Before the optimizer's states are made.
+  /// Does the same with other ranks, which divide the shards. Make it before the optimizer's states.
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
                Communicator& ranks, std::int64_t shards);
 
-  /// What this rank computes of a batch: all of it where there is one process.
+  /// Uploads what this rank computes of a batch: all of it if there is one process.
   void upload(const PackedBatch& packed, DeviceBatch& batch);
-  /// Leaves the gradients in model.parameters(); waits for the device. `meanwhile`: what the host does
-  /// when everything is launched, before it waits.
+  /// Leaves the gradients in model.parameters(); waits for the device. `meanwhile` is what the host does
+  /// after everything is launched, before it waits.
   Gradient compute_gradient(const DeviceBatch& batch, StepRandom random,
                             const std::function<void()>& meanwhile = {});
-  /// Updates the parameters with the clipped gradients, and does not wait. `step` counts from 1.
+  /// Updates the parameters with the clipped gradients, without waiting. `step` counts from 1.
   void update(double learning_rate, std::int64_t step);
-  /// Seconds since the last call in which this rank waited for others or moved bytes.
+  /// Returns the seconds since the last call in which this rank waited for others or moved bytes.
   double take_exchange_seconds() { return exchange_ ? exchange_->take_seconds() : 0.0; }
 
  private:
-  /// With other ranks: gradients and the sum of their squares. Returns the loss, in device memory.
+  /// Computes gradients and the sum of their squares with other ranks. Returns the loss, in device memory.
   const double* exchanged_gradient(const DeviceBatch& batch, StepRandom random);
 
   Model& model_;

@@ -1,4 +1,4 @@
-// A buffer over the descriptor that was the standard output.
+// Keeps a buffer over the descriptor that was the standard output. Read answers.hpp first.
 #include "worker/answers.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 namespace encore {
 namespace {
 
-/// Writes whole buffers; what is flushed and fits goes to the system in one call.
+/// Writes whole buffers; flushed text that fits goes to the system in one call.
 class DescriptorBuffer final : public std::streambuf {
  public:
   explicit DescriptorBuffer(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
@@ -56,8 +56,8 @@ std::ostream*& stream() {
 
 void keep_answers_apart() {
   FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  // Without a standard error, what libraries print goes nowhere. Both descriptors are taken then, so that no
-  // file that is opened later gets one of them, and with it what libraries print.
+  // Without a standard error, output of libraries is dropped. Both descriptors are taken then, so that no
+  // file that is opened later gets one of them, and with it that output.
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
     for (const int standard : {STDOUT_FILENO, STDERR_FILENO})
@@ -68,7 +68,7 @@ void keep_answers_apart() {
   // They live as long as the process: a verb may answer while others end.
   static DescriptorBuffer buffer(std::move(output));
   static std::ostream answers(&buffer);
-  // Labels and pieces of a model of somebody else may hold what a terminal obeys.
+  // Labels and tokens of an untrusted model may hold characters that control a terminal.
   static std::optional<TerminalFilter> filter;
   if (is_terminal) filter.emplace(answers, false);
   stream() = &answers;

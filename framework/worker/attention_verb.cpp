@@ -1,4 +1,4 @@
-// attention: what a run's model attends to in a text. One request comes on standard input
+// attention: what a run's model attends to in an input. One request comes on standard input
 // (record/attention.hpp); the answer is one AttentionTexts as JSON.
 #include <iostream>
 #include <iterator>

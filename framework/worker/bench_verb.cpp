@@ -1,5 +1,5 @@
 // bench: measures the machine and steps of training, round after round. With a control pipe each round waits
-// to be asked for, so that several workers (other numbers of threads, other backends) take turns and never
+// for a command, so that several workers (other numbers of threads, other backends) take turns and never
 // disturb each other.
 #include <unistd.h>
 
@@ -24,10 +24,10 @@
 namespace encore {
 namespace {
 
-/// What all ranks find wrong, rank 0 reports; the others give it so long before they end it.
+/// Rank 0 reports an error that all ranks find; the others give it this much time before they end it.
 constexpr auto time_for_first_rank = std::chrono::seconds(2);
 
-/// Whose turn it is.
+/// Waits for the turns of this worker.
 class Turns {
  public:
   explicit Turns(int control_fd) {
@@ -64,7 +64,7 @@ class DataOfCases {
   std::map<std::string, BenchData> data_;
 };
 
-/// The most memory this process has had, in bytes.
+/// Returns the peak memory of this process, in bytes.
 std::int64_t peak_memory() {
   std::ifstream in("/proc/self/status");
   for (std::string word; in >> word;)
@@ -124,7 +124,7 @@ class Bench {
     return started;
   }
 
-  /// What rank 0 says. The others sleep meanwhile: other workers may be measuring.
+  /// Returns what rank 0 decides. The others sleep meanwhile, because other workers may be measuring.
   bool is_next(bool goes_on) {
     if (ranks_.size() == 1) return goes_on;
     ranks_.wait_for_all();
@@ -132,7 +132,7 @@ class Bench {
   }
 
   void measure_cases(std::int64_t round, BenchRound& measured) {
-    // No case is always the one behind the machine's measurement.
+    // The order changes, so that no case always follows the machine's measurement.
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const std::size_t index = (k + static_cast<std::size_t>(round)) % cases_.size();
       measured.cases[request_.cases[index].name] = cases_[index]->measure(*free_gemm_);

@@ -30,7 +30,7 @@ struct OfferChecks {
   std::vector<Check> checks;
 };
 
-/// What the control program compares between numbers of threads; its check has passed only there.
+/// Computes what the control program compares between numbers of threads; its check has passed only there.
 std::string write_digests(const Device& device, const Offer& offer) {
   const std::map<std::string, std::string> digests = suite_digests(device, offer);
   for (const auto& [name, value] : digests)
@@ -38,7 +38,7 @@ std::string write_digests(const Device& device, const Offer& offer) {
   return std::to_string(digests.size()) + " digests";
 }
 
-/// The files of --data, and who may read it: the reader that the settings name, else those of the plugin.
+/// Returns the files of --data, and their readers: the one that the settings name, else those of the plugin.
 CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
   const std::string type = chosen_reader(arguments.settings);
   std::vector<Offer> readers;

@@ -1,4 +1,5 @@
-// check: finds what no schema can say, for every specification of a sweep, before the first one starts.
+// check: finds errors that no schema can find, for every specification of a sweep, before the first one
+// starts.
 #include <exception>
 #include <iostream>
 #include <iterator>
@@ -26,12 +27,12 @@
 namespace encore {
 namespace {
 
-/// Enough to build the model; the real vocabulary only makes the embedding larger.
+/// This is enough to build the model; the real vocabulary only makes the embedding larger.
 constexpr std::size_t small_vocabulary = 16;
 constexpr std::int64_t usual_length = 256;
 
-/// The same piece for any text. Which measures a set has does not depend on how it is cut into pieces, and
-/// its vocabulary may not be trained yet.
+/// Returns the same token for any text. The measures of a set do not depend on how its text is cut, and its
+/// vocabulary may not be trained yet.
 class OnePieceTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
@@ -49,8 +50,8 @@ class OnePieceTokenizer final : public Tokenizer {
 };
 
 /// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
-/// model built once; sets that the token cache holds are not read at all. What was found wrong with a table
-/// is thrown again for every run that has it.
+/// model built once; sets in the token cache are not read at all. An error of a table is thrown again for
+/// every run that has it.
 class Checker {
  public:
   explicit Checker(const CheckRequest& request) : request_(request) {}
@@ -113,7 +114,7 @@ class Checker {
     return plugins_.emplace(part, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
   }
 
-  /// A table of a plugin's options that can be looked at alone, with the plugin loaded.
+  /// Returns a table of a plugin's options that can be checked alone, with the plugin loaded.
   PluginTable plugin_table(const CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
     const nlohmann::json& table = request_.part(run.tables.at(key));
     const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
@@ -150,13 +151,13 @@ class Checker {
     require_attention(experiment.train, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
-      return;  // the worker looks, with its pieces
+      return;  // the worker checks it with its tokens
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
   }
 
-  /// The run that a run learns from; null where there is none yet.
+  /// Returns the run that a run learns from, or null if there is none yet.
   Engine* teacher_of(const Specification& specification) {
     const auto weights = specification.data.find(teacher_role);
     if (weights == specification.data.end()) return nullptr;
@@ -165,7 +166,7 @@ class Checker {
     return known.get();
   }
 
-  /// There are no sets: what the task knows comes from the folder.
+  /// Checks a run without sets: what the task knows comes from the folder.
   void check_adopted(const Specification& specification, const Experiment& experiment,
                      const Registry& registry) {
     TaskParts parts = make_task_parts(experiment, registry);
@@ -173,7 +174,7 @@ class Checker {
     const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
   }
 
-  /// What was encoded once was sound then, and is the same file still when its hash is.
+  /// A set that was encoded once was valid then, and is the same file as long as its hash is.
   CheckedSets& sets_of(const Specification& specification, const Experiment& experiment,
                        const Registry& registry, const LoadedTokenizer& tokenizer) {
     const DataTable& data = experiment.data;
@@ -193,14 +194,14 @@ class Checker {
   }
 
   /// A share of the training set is known when that is encoded, which may be left to the worker; the model
-  /// can be looked at with any length.
+  /// can be checked with any length.
   static void assume_max_length(Experiment& experiment, std::int64_t known) {
     if (known != 0) return take_max_length(experiment, known);
     const std::int64_t rows = experiment.model.max_positions;
     experiment.data.max_length = rows > 0 ? rows : usual_length;
   }
 
-  /// The tokenizer with its vocabulary; none where the vocabulary is yet to be trained.
+  /// Returns the tokenizer with its vocabulary; none if the vocabulary is yet to be trained.
   static LoadedTokenizer loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
     auto tokenizer = with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
     if (!table.options.has("vocab")) return {};
@@ -229,7 +230,7 @@ class Checker {
 }  // namespace
 
 int check_verb() {
-  std::ios::sync_with_stdio(false);  // otherwise letter by letter; a sweep's request has megabytes
+  std::ios::sync_with_stdio(false);  // otherwise reading is byte by byte; a sweep's request has megabytes
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const CheckRequest request = CheckRequest::parse(text);
   nlohmann::json problems = nlohmann::json::array();
@@ -245,7 +246,7 @@ int check_verb() {
     } catch (const std::exception& error) {
       add("", error.what());
     }
-    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // now: somebody waits for it
+    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // now, because exp waits for it
   }
   answer_stream() << problems.dump() << '\n';
   return problems.empty() ? 0 : 2;

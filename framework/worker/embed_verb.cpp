@@ -1,4 +1,4 @@
-// embed: vectors of texts or words, or what is nearest to them. One request comes on standard input
+// embed: vectors of inputs or words, or what is nearest to them. One request comes on standard input
 // (record/embed_request.hpp); the answer is one JSON object: "step", "width", and "vectors" [{text, vector}]
 // or "nearest" [{query, neighbours: [{text, number, similarity}]}].
 #include <algorithm>
@@ -21,10 +21,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// So many at a time: their batches, sorted by length, have little padding to avoid any more.
+/// The number of inputs that are embedded together: larger batches, sorted by length, have hardly less
+/// padding.
 constexpr std::size_t texts_at_once = 256;
 
-/// Says how far it is while it works.
+/// Reports its progress while it works.
 Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
   Vectors all;
   for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
@@ -39,7 +40,7 @@ std::string dumped(const ordered_json& answer) {
   return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// A line for each text: exp hands it on as it is.
+/// Writes a line for each input; exp passes it on unchanged.
 void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   const Vectors vectors = embed_all(engine, texts);
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";

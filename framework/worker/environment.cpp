@@ -27,7 +27,7 @@
 namespace encore {
 namespace {
 
-/// The value behind "key : value" in a /proc file, or empty.
+/// Returns the value behind "key : value" in a /proc file, or an empty string.
 std::string proc_field(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -40,7 +40,7 @@ std::string proc_field(const char* file, const std::string& key) {
   return "";
 }
 
-/// The instruction set that numeric code on the host may be dispatched by.
+/// Returns the instruction set by which numeric code on the host may be dispatched.
 std::string instruction_set() {
 #if defined(__x86_64__)
   std::string names;
@@ -68,7 +68,7 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// The file of libencore_kernels.so.
+/// Returns the file of libencore_kernels.so.
 std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
@@ -76,8 +76,8 @@ std::string kernels_file() {
   return library.dli_fname;
 }
 
-/// The libraries that this process has loaded and that compute, by field of the numeric environment: Kokkos,
-/// the functions of the C library, and OpenMP, whichever implementation it is.
+/// Returns the loaded libraries that compute, by field of the numeric environment: Kokkos, the functions of
+/// the C library, and OpenMP of any implementation.
 std::map<std::string, std::string> computing_libraries() {
   std::map<std::string, std::string> files;
   const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
@@ -92,8 +92,9 @@ std::map<std::string, std::string> computing_libraries() {
   return files;
 }
 
-/// SHA-256 of every file of Encore and of the system that the bits depend on, plugins left out: another
-/// source or compiler of it may round otherwise. Read once: a file that is replaced later is another one.
+/// Returns the SHA-256 of every file of Encore and of the system on which the bits depend, without plugins:
+/// another source or compiler may round otherwise. It is read once: a file that is replaced later is another
+/// one.
 const nlohmann::json& computing_files() {
   static const nlohmann::json hashes = [] {
     nlohmann::json found = {{"kernels", sha256_of_file(kernels_file())},
@@ -104,8 +105,8 @@ const nlohmann::json& computing_files() {
   return hashes;
 }
 
-/// Of the files that compute here the first that is not as the record has it, by its path below the folder of
-/// the build; empty: all are. A plugin from elsewhere is none of the build.
+/// Returns the first of the computing files that differs from the record, by its path below the folder of the
+/// build; empty if all agree. A plugin from elsewhere does not belong to the build.
 std::string other_file(const SourceRecord& record, const std::filesystem::path& folder,
                        const std::filesystem::path& program, std::span<const LoadedPlugin> plugins) {
   const auto differs = [&](const std::string& name, const std::string& sha256) {
@@ -177,7 +178,7 @@ nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
 }
 
 std::string pinning_of(int threads) {
-  // Which CPUs cannot be asked: where threads are pinned, this one sees its own only.
+  // The CPUs themselves cannot be asked: if threads are pinned, this one sees only its own.
   const bool adapts = threads > 1 && thread_adaptation() != ThreadAdaptation::fixed;
   const std::string text =
       (adapts ? "up to " : "") + std::to_string(threads) + (threads == 1 ? " thread" : " threads");

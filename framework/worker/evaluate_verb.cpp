@@ -1,4 +1,4 @@
-// evaluate: a run's best checkpoint on any files that its reader reads.
+// evaluate: scores a run's best checkpoint on any files that its reader reads.
 #include <iostream>
 
 #include <encore/device.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Each measure that is a table, by its name.
+/// Returns each measure that is a matrix, by its name.
 json matrices_of(const std::vector<Measure>& measures, const Statistics& statistics) {
   json matrices = json::object();
   for (const Measure& measure : measures) {

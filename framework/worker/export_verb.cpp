@@ -1,5 +1,5 @@
-// export: a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or one that
-// embeds it with libencore_infer.so.
+// export: writes a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or a
+// program that embeds it with libencore_infer.so.
 #include <iostream>
 
 #include <filesystem>
@@ -45,7 +45,7 @@ nlohmann::json as_onnx(const Engine& model, const ExportArguments& arguments) {
           {"use", "```python\n" + exported.use + "```\n"}};
 }
 
-/// What an Engine reads of the run's folder, and nothing else of it.
+/// Copies only what an Engine reads of the run's folder.
 nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_folder,
                          const ExportArguments& arguments) {
   namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
-// generate: texts that a run's model writes behind prompts. One request comes on standard input
-// (record/generate_request.hpp). A single text is written as it grows; of several prompts, or several texts
-// of one, each is a line at the end; with JSON all is one object: "step", "prompts" [{prompt, texts: [{text,
-// score, pieces, ended}]}].
+// generate: generates text with a run's model from prompts. One request comes on standard input
+// (record/generate_request.hpp). A single output is written while it grows; of several prompts, or several
+// outputs of one, each is a line at the end. With JSON all is one object: "step", "prompts" `[{prompt, texts:
+// [{text, score, pieces, ended}]}]`.
 #include <limits.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using nlohmann::ordered_json;
 using Texts = std::vector<std::vector<GeneratedText>>;
 
-/// Prompts whose answers are held at a time.
+/// The number of prompts whose answers are held at a time.
 constexpr std::size_t prompts_at_once = 1024;
 
 /// Writes text, which is UTF-8, so that no signal leaves half a character: the system takes PIPE_BUF bytes at
@@ -54,7 +54,7 @@ class Stream {
   TextStreamer text_;
 };
 
-/// On one line: line ends and backslashes are written as in C.
+/// Returns one line: line ends and backslashes are written as in C.
 std::string escaped(std::string_view text) {
   std::string line;
   for (const char letter : text) {

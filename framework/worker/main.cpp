@@ -1,5 +1,5 @@
-// encore-worker: does one thing for one specification, on one backend. Started by exp, seldom by hand.
-// program.hpp holds Kokkos open around the verb; verbs.hpp lists what there is.
+// encore-worker: does one thing for one specification, on one backend. exp starts it, seldom a user.
+// program.hpp holds Kokkos open around the verb; verbs.hpp lists all verbs.
 #include <charconv>
 #include <sstream>
 
@@ -30,7 +30,7 @@ int write_version() {
   return 0;
 }
 
-/// "5,10,20"
+/// Parses "5,10,20".
 std::set<std::int64_t> steps_of(const std::string& list) {
   std::set<std::int64_t> steps;
   std::istringstream in(list);
@@ -66,6 +66,8 @@ int quantize(const WorkerCall& call) {
 }
 
 int predict(const WorkerCall& call) {
+  const std::vector<std::string> file = call.texts("file");
+  if (!file.empty()) return predict_file_verb(call.trained_run(), file.front());
   return predict_verb(call.trained_run(), call.text("format"),
                       call.flag("scores") ? Scores::with : Scores::without);
 }

@@ -1,5 +1,5 @@
-// plugins: loads everything the folders hold, for `exp plugin ls --load`. Neither Kokkos nor a device is
-// needed.
+// plugins: loads all plugins of the folders, for `exp plugin ls --load`. It needs neither Kokkos nor a
+// device.
 #include <chrono>
 #include <ostream>
 

@@ -1,7 +1,9 @@
-// predict: lines of text in, what the model's task answers out. Lines are taken as they come and worked on
-// together, so that a pipe runs at full speed and a person at a terminal gets an answer to every line.
+// predict: reads lines of text and writes the answers of the model's task. Lines are taken as they come and
+// processed together, so that a pipe runs at full speed and a user at a terminal gets an answer to every
+// line.
 #include <algorithm>
 #include <iostream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,15 +14,17 @@
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/answers.hpp"
+#include "worker/left_out.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
 namespace {
 
 constexpr std::size_t lines_at_once = 1024;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// At least one line unless the input has ended, and as many more as are there already. Bytes are taken up to
-/// an LF; where lone CRs part them, they are several lines.
+/// Returns at least one line unless the input has ended, and as many more as are available. Bytes are taken
+/// up to an LF; lone CRs separate several lines.
 std::vector<std::string> read_lines(std::istream& in) {
   std::vector<std::string> lines;
   for (std::string bytes; lines.size() < lines_at_once && std::getline(in, bytes);) {
@@ -31,8 +35,8 @@ std::vector<std::string> read_lines(std::istream& in) {
   return lines;
 }
 
-/// As the files of a training are: what is no UTF-8 is another text than the one that was meant.
-/// `before`: lines that were read earlier.
+/// Input must be UTF-8 like the training files, because other bytes are not the text that the user meant.
+/// `before` is the number of lines that were read earlier.
 void require_utf8(const std::vector<std::string>& lines, std::int64_t before) {
   for (const std::string& line : lines) {
     ++before;
@@ -51,37 +55,13 @@ void write_jsonl(std::ostream& out, const Records& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) out << answer_json(answers, i) << '\n';
 }
 
-/// Records as the run's reader would have read them, had somebody labelled the text as the model does.
+/// Returns records as the run's reader would have read them if a person had labelled the text like the model.
 Records labelled(const TaskFields& fields, const Records& records, Records predicted) {
   for (const Records::Field& field : records.fields())
     for (const std::vector<std::string>* names : {&fields.structure, &fields.optional})
       if (std::ranges::find(*names, field.name) != names->end()) predicted.add(field.name, field.values);
   return predicted;
 }
-
-/// The first line of which a part was not looked at: one warning is read, a thousand are not.
-class LeftOut {
- public:
-  explicit LeftOut(const Engine& model) : model_(model) {}
-
-  void look_at(const ExampleSet& set) {
-    for (std::size_t i = 0; i < set.size() && !found_; ++i) {
-      ++line_;
-      const std::string what = model_.task().left_out(set, i);
-      if (what.empty()) continue;
-      found_ = true;
-      std::cerr << "encore-worker: line " << line_
-                << " is longer than data.max_length = " << model_.experiment().data.max_length
-                << " of the model: " << what
-                << "; cut the text into shorter lines (only the first such line is named)\n";
-    }
-  }
-
- private:
-  const Engine& model_;
-  std::int64_t line_ = 0;
-  bool found_ = false;
-};
 
 }  // namespace
 
@@ -99,10 +79,12 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, Scor
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
 
-  LeftOut left_out(model);
+  LeftOut left_out(model, "line");
   std::int64_t read = 0;
   for (FilePart part = FilePart::first;; part = FilePart::later) {
-    const std::vector<std::string> lines = read_lines(std::cin);
+    std::vector<std::string> lines = read_lines(std::cin);
+    if (part == FilePart::first && !lines.empty() && lines.front().starts_with(byte_order_mark))
+      lines.front().erase(0, byte_order_mark.size());
     if (std::cin.bad()) throw Error("the text could not be read to its end");
     if (lines.empty()) return 0;
     require_utf8(lines, std::exchange(read, read + std::ssize(lines)));

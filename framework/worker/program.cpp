@@ -36,6 +36,7 @@ constexpr const char* usage =
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--scores] [--threads "
     "T]   "
     " < text\n"
+    "            [--file NAME: what comes is a file of this name in the format of the run's data]\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] "
     "[--held-out SHARE]\n"
     "            [--reference] [--statistics] [--threads T]\n"
@@ -61,10 +62,10 @@ constexpr const char* usage =
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
-/// Verbs with a program of their own.
+/// These verbs have a program of their own.
 constexpr std::array<std::string_view, 3> verbs_beside = {"bench", "check-plugin", "export"};
 
-/// Becomes the program of the verb, which lies beside this one. Returns only where it cannot be started.
+/// Becomes the program of the verb, which lies beside this one. Returns only if it cannot be started.
 int become_program_of(const std::string& verb, char** argv) {
   std::error_code unknown;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);

@@ -1,7 +1,7 @@
-// What the programs of the worker share: encore-worker, which trains and uses models, and one program beside
-// it for each verb that a first run does not need: encore-worker-bench, encore-worker-check-plugin,
+// Runs the programs of the worker: encore-worker, which trains and uses models, and beside it one program for
+// each verb that a first run does not need: encore-worker-bench, encore-worker-check-plugin,
 // encore-worker-export. exp only calls encore-worker, which becomes the other program; so a wrapper in
-// $ENCORE_WORKER has all verbs. All training is done by encore-worker: its SHA-256 is a part of the numeric
+// $ENCORE_WORKER has all verbs. encore-worker does all training: its SHA-256 is a part of the numeric
 // environment. Read next: main.cpp, bench_main.cpp.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace encore {
 
-/// The options of a call; all verbs know the same.
+/// The options of a call; all verbs know the same ones.
 struct WorkerCall {
   boost::program_options::variables_map values;
   std::string verb;
@@ -32,9 +32,9 @@ struct WorkerCall {
   std::vector<std::string> texts(const char* option) const {
     return values[option].as<std::vector<std::string>>();
   }
-  /// --run-folder. Throws Error without it.
+  /// Returns --run-folder. Throws Error without it.
   std::filesystem::path run_folder() const;
-  /// --run-folder, --plugin-folder, --int8 and --int4.
+  /// Returns --run-folder, --plugin-folder, --int8 and --int4.
   TrainedRunArguments trained_run() const;
 };
 
@@ -44,7 +44,7 @@ struct WorkerVerb {
 };
 using WorkerVerbs = std::map<std::string, WorkerVerb>;
 
-/// The whole of a main(): options, Kokkos, the verb, errors.
+/// Runs all of a main(): options, Kokkos, the verb, errors.
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// quantize: the weights of a run's best model with matrices of integers, into a file beside the others;
-// and what the model's scores were before and are after.
+// quantize: writes the weights of a run's best model with matrices of integers into a file beside the others,
+// and reports the model's scores before and after.
 #include <iostream>
 #include <map>
 #include <optional>
@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The set of a run for which files are named, or nothing.
+/// Returns the set of a run if it names files for it, or nothing.
 std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
   const std::vector<std::string> files = files_of_role(specification.data, name_of(split));
   if (files.empty()) return {};
@@ -53,7 +53,7 @@ Score score_of(Engine& engine, const Records& records) {
   return {measured(engine.task(), set.set, evaluation.outputs, "set"), evaluation.loss};
 }
 
-/// Every measure that is one number, before and after.
+/// Returns every measure that is one number, before and after.
 json compared(const std::vector<Measure>& measures, const Score& before, const Score& after) {
   json all = json::object();
   for (const Measure& measure : measures) {
@@ -84,7 +84,7 @@ json json_of(const Quantization& found) {
           {"adapted", found.adapted}};
 }
 
-/// The lines of a file that are not empty, at most `most`.
+/// Returns the lines of a file that are not empty, at most `most`.
 std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
   const std::string all = load_text(file, "texts");
   std::vector<std::string> texts;
@@ -94,7 +94,7 @@ std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
   return texts;
 }
 
-/// What is decided by, and what the scores are taken on.
+/// The sets by which matrices are chosen, and those for the scores.
 class Judges {
  public:
   Judges(Engine& engine, const Specification& specification, const QuantizeArguments& arguments) {
@@ -118,7 +118,7 @@ class Judges {
   QuantizationCost cost(Engine& engine) const {
     return texts_ ? distance_of(engine, *texts_) : loss_on(engine, *sample_);
   }
-  /// The scores of each set before, and those of this engine.
+  /// Returns the scores of each set before, and those of this engine.
   json compare(Engine& engine) const {
     json sets = json::object();
     for (const auto& [split, records] : sets_)
@@ -133,7 +133,7 @@ class Judges {
   std::optional<EncodedSet> sample_;
 };
 
-/// The file, and what it says of itself.
+/// Writes the file, and returns its facts.
 json written(const Engine& engine, const Specification& specification, const fs::path& folder,
              const Quantization& found, const char* file) {
   WeightsFacts facts{.question = specification.question,

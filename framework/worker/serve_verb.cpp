@@ -1,6 +1,6 @@
-// serve: answers batches of texts that `exp serve` sends over a socket (record/serve_messages.hpp), until the
-// socket is closed. A text that is refused takes none of its neighbours with it: where a batch fails, its
-// texts are asked one by one, each gets its own reason, and the loop goes on.
+// serve: answers batches of inputs that `exp serve` sends over a socket (record/serve_messages.hpp), until
+// the socket is closed. A refused input does not affect its neighbours: if a batch fails, its inputs are
+// processed one by one, each gets its own reason, and the loop continues.
 #include <poll.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@
 namespace encore {
 namespace {
 
-/// Of a text that is sent as it grows: its reader is gone.
+/// Thrown for an output that is sent while it grows: its reader is gone.
 struct Cancelled {};
 
 /// The worker's end of the socket.
@@ -41,7 +41,7 @@ class ServeSocket {
   }
   void send(ServeAnswer answer) { send(ServeMessage(ServeAnswers{{std::move(answer)}})); }
 
-  /// The next batch; nothing once the socket is closed.
+  /// Returns the next batch; nothing once the socket is closed.
   std::optional<ServeBatch> next_batch() {
     while (batches_.empty())
       if (!receive()) return {};
@@ -49,7 +49,7 @@ class ServeSocket {
     batches_.pop_front();
     return batch;
   }
-  /// Throws Cancelled when nobody waits for this item any more; does not wait itself. Ids grow.
+  /// Throws Cancelled when the client no longer waits for this item; does not wait itself. Ids grow.
   void require_wanted(std::uint64_t id) {
     pollfd watch = {socket_.get(), POLLIN, 0};
     while (::poll(&watch, 1, 0) > 0)
@@ -60,7 +60,7 @@ class ServeSocket {
   }
 
  private:
-  /// Takes what is there, or waits for it; false at the end.
+  /// Reads what is available, or waits for it; returns false at the end.
   bool receive() {
     char bytes[1 << 16];
     ssize_t count = 0;
@@ -99,7 +99,7 @@ std::string too_long(const Engine& engine, const std::string& what) {
          "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
 }
 
-/// What answers the batches.
+/// The parts that answer the batches.
 struct Answering {
   Engine& engine;
   EmbeddingCloud embeddings = {};  ///< of the run's reference
@@ -107,7 +107,7 @@ struct Answering {
 
 using Work = std::vector<ServeAnswer> (*)(const Answering&, const Items&);
 
-/// The same work for the items that `refusals` leave; all answers.
+/// Does the same work for the items that `refusals` leave; returns all answers.
 std::vector<ServeAnswer> without_refused(const Answering& answering, const Items& items,
                                          std::vector<ServeAnswer> refusals, Work work) {
   Items left;
@@ -118,7 +118,8 @@ std::vector<ServeAnswer> without_refused(const Answering& answering, const Items
   return refusals;
 }
 
-/// By item, where any of them is to be observed; a task that has no labels of such records has none here.
+/// Returns facts by item if any of them is to be observed; a task that cannot label such records has no
+/// labels here.
 std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
                                 const ExampleSet& set, const Outputs& outputs) {
   if (std::ranges::none_of(items, &ServeItem::observed)) return {};
@@ -131,8 +132,8 @@ std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, 
   return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
 }
 
-/// What the task answers to each text; all items are scored, or none is. Throws Error where one of them is
-/// none.
+/// Returns what the task answers to each input; all items are scored, or none is. Throws Error if one of them
+/// is invalid.
 std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
@@ -157,7 +158,7 @@ std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& i
   return all;
 }
 
-/// The vector of each text. Throws Error where one of them is none.
+/// Returns the vector of each input. Throws Error if one of them is invalid.
 std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
   const EncodedTexts encoded = engine.encode_texts(texts_of(items));
@@ -176,7 +177,7 @@ std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& it
   return all;
 }
 
-/// All at once, or one by one where that fails.
+/// Processes all at once, or one by one if that fails.
 std::vector<ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
   if (items.empty()) return {};
   try {
@@ -243,7 +244,18 @@ std::string why_not_asked(const Engine& engine) try {
   return error.what();
 }
 
-/// A reference that cannot be read keeps nobody from answering.
+/// The parts of a line for the task: each field of type text that it makes of lines.
+std::vector<std::string> fields_of_lines(const Engine& engine) try {
+  std::vector<std::string> names;
+  const Records records = engine.task().from_text({});
+  for (const Records::Field& field : records.fields())
+    if (std::holds_alternative<Records::Texts>(field.values)) names.push_back(field.name);
+  return names;
+} catch (const Error&) {  // why_not_asked says it
+  return {};
+}
+
+/// A reference that cannot be read does not prevent answers.
 EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
   const std::optional<TextReference> reference = find_reference(folder);
   return reference ? reference->embeddings : EmbeddingCloud();
@@ -268,7 +280,10 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
                                       .no_vectors = engine.no_vectors(),
                                       .no_writing = engine.no_writing(),
                                       .no_scores = engine.no_scores(),
-                                      .notes = notes}));
+                                      .notes = notes,
+                                      .task = engine.experiment().task.type,
+                                      .fields = fields_of_lines(engine),
+                                      .labels = engine.task().labels()}));
   while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
   return 0;
 }

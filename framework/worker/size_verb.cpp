@@ -1,5 +1,5 @@
-// size: what the models of an experiment file cost, without training, and as far as possible without their
-// data: what is not there is assumed, and the answer says so. Read next: model/model_cost.hpp.
+// size: computes what the models of an experiment file cost, without training, and if possible without their
+// data: missing values are assumed, and the answer says so. Read next: model/model_cost.hpp.
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -28,9 +28,9 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t assumed_vocabulary = 30522;  // of bert-base-uncased (Devlin et al. 2019)
 constexpr std::int64_t assumed_labels = 2;
-constexpr double assumed_picked = 0.15;  // the share of masked pieces (Devlin et al. 2019)
+constexpr double assumed_picked = 0.15;  // the share of masked tokens (Devlin et al. 2019)
 
-/// A number and where it comes from.
+/// A number and its source.
 struct Sourced {
   std::int64_t value = 0;
   std::string source;
@@ -52,7 +52,7 @@ Sourced vocabulary_of(const TokenizerTable& table, std::int64_t given) {
   return {assumed_vocabulary, "the vocabulary is not trained yet", true};
 }
 
-/// What a task knows after it has seen the training set, or what stands in for it.
+/// What a task knows after the training set, or what replaces it.
 struct KnownTask {
   Sourced labels;
   ModelSize size;
@@ -63,8 +63,8 @@ bool all_there(const std::vector<std::string>& files) {
          std::ranges::all_of(files, [](const auto& file) { return std::filesystem::exists(file); });
 }
 
-/// With `data.split` all of the file counts as its training set: a label that only the other shares have is
-/// one more.
+/// With `data.split` all of the file counts as its training set: a label that only the other shares have
+/// counts too.
 KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std::int64_t given) {
   if (given == 0 && all_there(train)) {
     const Records records = read_set(*parts.reader, train, title_of(Split::train)).records;
@@ -194,7 +194,7 @@ int size_verb(const SizeArguments& arguments) {
     } catch (const std::exception& error) {
       answers.push_back({{"key", ""}, {"message", error.what()}});
     }
-    answer_stream() << std::endl;  // now: somebody waits for it
+    answer_stream() << std::endl;  // now, because exp waits for it
   }
   answer_stream() << answers.dump() << '\n';
   return 0;

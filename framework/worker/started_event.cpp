@@ -1,4 +1,4 @@
-// What the session knows, counted and gathered.
+// Counts and collects what the session knows. Read started_event.hpp first.
 #include "worker/started_event.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-/// A histogram of more bins could not be read in a report.
+/// More bins could not be read in a report.
 constexpr std::int64_t most_bins = 32;
 
 std::int64_t longest_of(const ExampleSet& set) {
@@ -29,7 +29,7 @@ LengthHistogram length_histogram(const ExampleSet& set) {
   return lengths;
 }
 
-/// How many rows have each label as their target; none of a task without classes.
+/// Returns how many rows have each label as their target; empty for a task without classes.
 std::map<std::string, std::int64_t> count_labels(const ExampleSet& set,
                                                  const std::vector<std::string>& labels) {
   std::vector<std::int64_t> counts(labels.size(), 0);
@@ -50,7 +50,8 @@ std::string layer_of(const std::string& path) {
   return path.substr(0, end);
 }
 
-/// With several ranks also how many there are, over what, and the hosts of all.
+/// Returns the host; with several ranks also their number, the library that connects them, and the hosts of
+/// all.
 nlohmann::json host_of(Communicator& ranks) {
   nlohmann::json host = host_description();
   if (ranks.size() == 1) return host;

@@ -1,5 +1,5 @@
-// The event Started: what a worker reports of itself, its model and its data before the first step, so that a
-// run can be described from the database alone. Place in the flow: train_verb.cpp -> spool -> store
+// Makes the event Started: what a worker reports of itself, its model and its data before the first step, so
+// that a run can be described from the database alone. The flow is: train_verb.cpp -> spool -> store
 // (attempt.started_event) -> report/method.cpp, report/data.cpp.
 #pragma once
 
@@ -17,11 +17,11 @@ struct RunParts {
   const Task& task;
   const TaskSets* sets = nullptr;  ///< null: it reads no data
 };
-/// On every rank; threads: of each.
+/// Makes the event. All ranks call it; threads: those of each rank.
 Started started_event(const RunParts& parts, int threads, Communicator& ranks);
 
-/// Sizes of a set, what the task counted in it, the histogram of lengths, and how many rows have each label
-/// as their target. `unknown` is the tokenizer's piece for what it does not know.
+/// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as
+/// their target. `unknown` is the tokenizer's token for what it does not know.
 SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
                    const SetDescription& description, std::int32_t unknown);
 

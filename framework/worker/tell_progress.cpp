@@ -1,3 +1,4 @@
+// Writes progress lines at most a few times a second. Read tell_progress.hpp first.
 #include "worker/tell_progress.hpp"
 
 #include <chrono>

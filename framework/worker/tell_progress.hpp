@@ -1,4 +1,4 @@
-// tell_progress: how far a verb is with its answer, for the control program.
+// tell_progress() reports to the control program how far a verb is with its answer.
 #pragma once
 
 #include "infer/evaluator.hpp"
@@ -6,10 +6,10 @@
 
 namespace encore {
 
-/// To the standard output, before the answer; a few times a second.
+/// Writes to the standard output, before the answer, a few times a second.
 void tell_progress(const AnswerProgress& progress);
 
-/// The same of an evaluation.
+/// Does the same for an evaluation.
 EvaluationWatch telling_progress();
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// train: one attempt of one run, reported to its spool.
+// train: runs one attempt of one run and reports it to its spool.
 #include <csignal>
 #include <fstream>
 #include <iostream>
@@ -32,7 +32,7 @@ void remember_signal(int signal) {
   stop_signal = signal;
 }
 
-/// Requests come down the control pipe or as a signal; the run is owned as long as the run folder's `lease`
+/// Requests arrive through the control pipe or as a signal. The run is owned while the run folder's `lease`
 /// holds our token.
 class WorkerControl final : public Control {
  public:
@@ -84,10 +84,10 @@ Ending end(Observer& observer, Ending ending, const std::exception& error, std::
   return ending;
 }
 
-/// What all ranks find wrong, rank 0 reports; the others give it so long before they end it.
+/// Rank 0 reports an error that all ranks find; the others give it this much time before they end it.
 constexpr auto time_for_last_word = std::chrono::seconds(2);
 
-/// After an error on this rank: the others would wait for it for ever.
+/// Ends the other ranks after an error on this one, because they would wait for it for ever.
 void end_others(Communicator& ranks, Ending ending) {
   if (ranks.size() == 1) return;
   if (ranks.rank() != 0) std::this_thread::sleep_for(time_for_last_word);
@@ -99,7 +99,7 @@ void print_error(const Communicator& ranks, const std::exception& error) {
   std::cerr << "encore-worker: " + rank + error.what() + "\n";
 }
 
-/// Runs `work` and makes of what it throws the last event; `step` says how far it has come.
+/// Runs `work` and turns its exception into the last event; `step` says how far it has come.
 template <class Work, class Step>
 Ending reported(Communicator& ranks, Observer& observer, const Work& work, const Step& step) {
   Ending ending = Ending::failed;
@@ -153,7 +153,7 @@ std::unique_ptr<Session> make_session(Specification specification, const TrainAr
 
 Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
-  // Begins to look here, so that the first step already knows how busy the machine was while the run was
+  // It starts to sample here, so that the first step already knows how busy the machine was while the run was
   // loaded.
   std::optional<AdaptiveThreads> adaptive;
   const ThreadAdaptation adaptation = thread_adaptation();
@@ -184,7 +184,7 @@ Ending train(const TrainArguments& arguments, Communicator& ranks, Control& cont
       ranks, observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }
 
-/// Of a rank that is not the first, which has the files and the last word.
+/// Runs a rank that is not the first. The first one has the files and reports the end.
 int follow(const TrainArguments& arguments, Communicator& ranks) {
   SilentObserver observer;
   SharedControl control(ranks, nullptr);

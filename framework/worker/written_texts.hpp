@@ -1,4 +1,4 @@
-// What generate and serve have in common: which prompts are refused, and texts as JSON.
+// Shared by generate and serve: refuses prompts that are too long, and writes outputs as JSON.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace encore {
 
 class Engine;
 
-/// Every prompt has to be one sequence: nothing can be written behind what was cut. Throws Error that names
-/// the prompt by its number, that of the first of the set being `first` + 1.
+/// Every prompt has to be one sequence: nothing can be generated behind a cut. Throws Error that names the
+/// prompt by its number; that of the first of the set is `first` + 1.
 void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first);
 
-/// [{text, score, pieces, ended}]
+/// Returns `[{text, score, pieces, ended}]`.
 nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts);
 
 }  // namespace encore

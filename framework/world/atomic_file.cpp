@@ -71,7 +71,7 @@ void make_folder(const std::filesystem::path& folder) {
 void sync_folder(const std::filesystem::path& folder) {
   const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
   const FileDescriptor descriptor = open_file(place, O_RDONLY | O_DIRECTORY);
-  // Some network file systems know no fsync of a folder; the rename itself is as safe there as it can be.
+  // Some network file systems have no fsync of a folder; the rename itself is as safe there as possible.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
     throw Error(system_message("write", place, errno));
   }

@@ -1,7 +1,7 @@
-// AtomicFile: a file that is either there complete or not at all, whatever is killed or pulled in between.
-// Written aside in the same folder, fsynced, renamed, the folder fsynced. Everything that is written aside
-// uses it or aside_name(): the name aside is drawn at random and must be new, so that in a folder that others
-// can write nobody can have put a link there, and two writers of one file do not meet: the last one to finish
+// AtomicFile writes a file that is either complete or absent, whatever is killed or pulled in between. It is
+// written under a temporary name in the same folder, fsynced, renamed, and the folder is fsynced. All such
+// writing uses it or aside_name(): the temporary name is drawn at random and must be new, so that no other
+// user of a shared folder can have put a link there, and two writers of one file do not collide: the last one
 // wins.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace encore {
 /// Ends every name that is still being written; such a file may be removed when its writer is gone.
 inline constexpr std::string_view aside_suffix = ".part";
 
-/// A name in the same folder under which a file or folder is written before it gets its own:
+/// Returns a name in the same folder under which a file or folder is written before it gets its own:
 /// "labels.txt.0123456789ab.part". Make it with O_EXCL or mkdir, which follow no link.
 std::filesystem::path aside_name(const std::filesystem::path& path);
 
@@ -33,10 +33,10 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// fsync, rename, fsync of the folder: on return the new content survives a power cut. `before_rename` may
-  /// throw; nothing that takes time lies between it and the rename.
+  /// Calls fsync, rename, and fsync of the folder: on return the new content survives a power cut.
+  /// `before_rename` may throw; nothing that takes time lies between it and the rename.
   void commit(const std::function<void()>& before_rename = {});
-  /// Only the rename: after a power cut there may be the old content, the new, or none.
+  /// Only renames: after a power cut the file may have the old content, the new one, or none.
   void commit_unsynced();
 
  private:
@@ -49,11 +49,11 @@ class AtomicFile {
 /// Replaces the file with `content`, atomically and durably.
 void save_file(const std::filesystem::path& path, std::string_view content);
 
-/// Replaces the file with `content`, atomically for whoever reads it now, but not durably: for what is worth
-/// nothing when the machine has lost its processes.
+/// Replaces the file with `content`, atomically for concurrent readers, but not durably: for content that is
+/// useless after the machine has lost its processes.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
-/// Makes the folder and those above it unless they are there; an empty path is the folder one is in.
+/// Makes the folder and those above it if they are missing; an empty path is the current folder.
 void make_folder(const std::filesystem::path& folder);
 
 /// Makes renames and removals in a folder durable.

@@ -1,4 +1,4 @@
-// Limits of control groups, from /proc/self/cgroup and the folders that it names.
+// Reads limits of control groups from /proc/self/cgroup and the folders that it names.
 #include "world/control_groups.hpp"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ std::optional<double> number_in(const fs::path& file) {
 std::optional<double> cpus_of(const fs::path& folder) {
   std::string quota;
   double period = 0.0;
-  if (std::ifstream in(folder / "cpu.max"); in >> quota >> period) {  // version 2; "max" is no number
+  if (std::ifstream in(folder / "cpu.max"); in >> quota >> period) {  // version 2; "max" is not a number
     const double time = std::strtod(quota.c_str(), nullptr);
     return time > 0.0 && period > 0.0 ? std::optional(time / period) : std::nullopt;
   }
@@ -34,7 +34,7 @@ std::optional<double> bytes_of(const fs::path& folder) {
   return std::nullopt;
 }
 
-/// Whether "4:cpu,cpuacct:/x" names a controller.
+/// Returns whether "4:cpu,cpuacct:/x" names a controller.
 bool names_controller(const std::string& line, const std::string& controller) {
   const std::size_t begin = line.find(':'), end = line.find(':', begin + 1);
   if (begin == std::string::npos || end == std::string::npos) return false;
@@ -42,7 +42,7 @@ bool names_controller(const std::string& line, const std::string& controller) {
   return list.find("," + controller + ",") != std::string::npos;
 }
 
-/// The smallest limit of this process's group and those around it.
+/// Returns the smallest limit of this process's group and those around it.
 std::optional<GroupLimit> narrowest(const fs::path& root, const std::string& controller,
                                     std::optional<double> (*limit_of)(const fs::path&)) {
   std::optional<GroupLimit> found;
@@ -67,7 +67,7 @@ std::optional<GroupLimit> narrowest(const fs::path& root, const std::string& con
     if (line.starts_with("0::")) take(below(groups), groups);
     if (names_controller(line, controller)) take(below(groups / controller), groups / controller);
   }
-  // Within a container its own group is often the root of what can be seen.
+  // Within a container its own group is often the root of what is visible.
   take(groups, groups);
   take(groups / controller, groups / controller);
   return found;
@@ -88,7 +88,7 @@ std::optional<double> cpu_seconds_of(const GroupLimit& limit) {
   std::string name;
   for (double value = 0.0; in >> name >> value;)
     if (name == "usage_usec") return value * 1e-6;
-  // Version 1 counts in another hierarchy, which often is the same folder.
+  // Version 1 counts in another hierarchy, which is often the same folder.
   fs::path top = limit.folder;
   const fs::path inside = fs::path(limit.group).relative_path();
   for (auto part = inside.begin(); part != inside.end(); ++part) top = top.parent_path();

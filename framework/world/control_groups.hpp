@@ -1,7 +1,7 @@
-// Control groups: what the kernel lets this process use where it runs in a container, under a scheduler or in
-// a slice of systemd. Both versions of control groups are read; of the groups around the process the
-// narrowest one counts. Place in the flow: cores.cpp (number of threads), train/machine_load.cpp, `exp
-// doctor`.
+// Reads the limits of control groups: what the kernel lets this process use in a container, under a
+// scheduler or in a slice of systemd. It reads both versions; of the groups around the process the
+// narrowest one counts. cores.cpp (number of threads), train/machine_load.cpp and `exp doctor` use
+// it.
 #pragma once
 
 #include <filesystem>
@@ -17,12 +17,12 @@ struct GroupLimit {
   std::filesystem::path folder;  ///< of the group under /sys/fs/cgroup
 };
 
-/// CPU time in CPUs at once, such as 1.5; nothing where no group sets a limit. `root` is where /proc and /sys
-/// are looked for.
+/// Returns CPU time in CPUs at once, such as 1.5; nothing if no group sets a limit. `root` is the folder that
+/// holds /proc and /sys.
 std::optional<GroupLimit> cpu_limit(const std::filesystem::path& root = "/");
-/// Bytes of memory.
+/// Returns the limit in bytes of memory.
 std::optional<GroupLimit> memory_limit(const std::filesystem::path& root = "/");
-/// CPU seconds that all processes of the group have used; nothing where the group does not say.
+/// Returns the CPU seconds of all processes of the group; nothing if the group does not report them.
 std::optional<double> cpu_seconds_of(const GroupLimit& limit);
 
 }  // namespace encore

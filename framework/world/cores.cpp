@@ -1,4 +1,4 @@
-// Reads affinity, topology and control groups, and the wishes that OpenMP's variables express.
+// Reads affinity, topology and control groups, and the settings in OpenMP's variables.
 #include "world/cores.hpp"
 
 #include <sched.h>
@@ -24,15 +24,15 @@ int topology_of(const std::filesystem::path& root, int cpu, const char* what) {
   return in >> number ? number : -1;
 }
 
-/// The fewest CPUs that a control group of this process or one around it grants, rounded up; 0 where none
-/// sets a limit.
+/// Returns the fewest CPUs that a control group of this process or one around it grants, rounded up; 0 if
+/// none sets a limit.
 int granted_by_control_groups(const std::filesystem::path& root) {
   const std::optional<GroupLimit> limit = cpu_limit(root);
   return limit ? static_cast<int>(std::ceil(limit->amount - 1e-9)) : 0;
 }
 
-/// The value of a variable that counts threads, of a list ("8,2": nested levels) the first number; 0: not
-/// set.
+/// Returns the value of a variable that counts threads, the first number of a list ("8,2": nested levels); 0:
+/// not set.
 int count_in(const char* variable, long long most) {
   const char* value = std::getenv(variable);
   if (value == nullptr || *value == '\0') return 0;

@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-/// Whether a line's name ("cpu", "cpu7", "intr") is one of those that are added.
+/// Returns whether a line's name ("cpu", "cpu7", "intr") is one of those that are added.
 bool wanted(const std::string& name, std::span<const int> cpus) {
   if (cpus.empty()) return name == "cpu";
   int number = -1;

@@ -1,5 +1,5 @@
-// CPU time of the whole machine or of some of its CPUs, from /proc/stat. Place in the flow:
-// runner/machine_noise.cpp (what disturbs a measurement), train/machine_load.cpp (which cores are free).
+// Reads the CPU time of the whole machine or of some of its CPUs from /proc/stat. runner/machine_noise.cpp
+// (disturbances of a measurement) and train/machine_load.cpp (free cores) use it.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// In clock ticks since the machine started, summed over the CPUs that were asked for.
+/// Clock ticks since the machine started, summed over the given CPUs.
 struct CpuTicks {
   double busy = 0.0;  ///< without stolen time
   double nice = 0.0;  ///< the part of `busy` that went to processes of low priority
@@ -16,7 +16,7 @@ struct CpuTicks {
   double all = 0.0;
 };
 
-/// cpus: numbers of the CPUs; empty: all of them. Nothing where the file does not say.
+/// cpus: numbers of the CPUs; empty: all of them. Returns nothing if the file does not have them.
 std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file,
                                        std::span<const int> cpus = {});
 

@@ -1,4 +1,4 @@
-// Opening, closing and writing with retries after EINTR, and messages with the path and the reason.
+// Opens, closes and writes with retries after EINTR; its messages have the path and the reason.
 #include "world/file_descriptor.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// FileDescriptor: owns a POSIX file descriptor; write_all: the loop that every writer of files and pipes
+// FileDescriptor owns a POSIX file descriptor; write_all() is the loop that every writer of files and pipes
 // needs.
 #pragma once
 
@@ -24,7 +24,7 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
   void close();
-  /// The caller closes it.
+  /// Gives up the descriptor; the caller closes it.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:
@@ -38,8 +38,8 @@ FileDescriptor open_file(const std::filesystem::path& path, int flags, unsigned 
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path,
                std::size_t* written = nullptr);
 
-/// "cannot write /a/b: No space left on device (free some space, ...)": one wording for every failed system
-/// call.
+/// Returns "cannot write /a/b: No space left on device (free some space, ...)": one wording for every failed
+/// system call.
 std::string system_message(const std::string& action, const std::filesystem::path& path, int error_number);
 
 }  // namespace encore

@@ -12,7 +12,7 @@ double now_seconds() {
 }
 
 double uptime_seconds() {
-  // Stands still while the machine sleeps, as its processes do: a laptop that wakes up has lost no run.
+  // This clock stops while the machine sleeps, as its processes do: a laptop that wakes up has lost no run.
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);

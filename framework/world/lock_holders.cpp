@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Inodes of the database and of the file through which WAL mode locks.
+/// Returns the inodes of the database and of the file through which WAL mode locks.
 std::set<unsigned long long> inodes_of(const std::filesystem::path& path) {
   std::set<unsigned long long> inodes;
   for (const char* suffix : {"", "-shm"}) {
@@ -35,7 +35,7 @@ std::string lock_holders(const std::filesystem::path& path) {
   const std::set<unsigned long long> inodes = inodes_of(path);
   std::set<long long> holders;
   std::ifstream locks("/proc/locks");
-  // 1: POSIX  ADVISORY  WRITE 4711 fd:00:1234 0 EOF
+  // A line looks like this: 1: POSIX  ADVISORY  WRITE 4711 fd:00:1234 0 EOF
   for (std::string line; std::getline(locks, line);) {
     std::istringstream fields(line);
     std::string number, kind, mode, access, file;

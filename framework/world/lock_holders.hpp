@@ -1,4 +1,4 @@
-// Who holds a lock on a file: turns "database is locked" into a name to look for.
+// Finds the processes that hold a lock on a file, for the message "database is locked".
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace encore {
 
-/// "exp (process 4711)", several joined with ", "; empty when the kernel does not tell. `path` is a database:
-/// the locks of its side files count too.
+/// Returns "exp (process 4711)", several joined with ", "; empty when the kernel does not say. `path` is a
+/// database: locks of its side files count too.
 std::string lock_holders(const std::filesystem::path& path);
 
 }  // namespace encore

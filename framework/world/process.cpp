@@ -27,7 +27,7 @@ std::string host_name() {
 }  // namespace
 
 ProcessIdentity this_process() {
-  // Asked several times for each run of a sweep. A child of a fork is another one.
+  // It is needed several times for each run of a sweep. A child of a fork is another process.
   thread_local ProcessIdentity known;
   if (known.pid != ::getpid())
     known = process_with(::getpid()).value_or(ProcessIdentity{host_name(), ::getpid(), 0, ""});
@@ -40,7 +40,7 @@ ProcessIdentity job_identity(const std::string& host) {
 
 std::optional<ProcessIdentity> process_with(std::int64_t pid) {
   const std::string stat = read_line("/proc/" + std::to_string(pid) + "/stat");
-  // The command in parentheses may itself hold blanks and parentheses: the fields count from the last ")".
+  // The command in parentheses may itself hold blanks and parentheses: fields count from the last ")".
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string::npos) return std::nullopt;
   std::istringstream fields(stat.substr(command_end + 1));

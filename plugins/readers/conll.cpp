@@ -8,71 +8,14 @@
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
+#include "conll_questions.hpp"
+#include "conll_rows.hpp"
 #include "line_checks.hpp"
 #include "row_problems.hpp"
 #include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {
-
-bool parts_sentences(std::string_view line, char delimiter) {
-  constexpr std::string_view mark = "-DOCSTART-";
-  if (line.empty()) return true;
-  if (!line.starts_with(mark)) return false;
-  return line.size() == mark.size() || line[mark.size()] == ' ' || line[mark.size()] == '\t' ||
-         line[mark.size()] == delimiter;
-}
-
-/// White space in front stays: a tab there is behind an empty token. Behind, an empty column is one where the
-/// columns are parted by a character of their own.
-void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns) {
-  if (format.delimiter == ' ') {
-    const std::string_view line = trimmed(whole);
-    whole = whole.substr(0, static_cast<std::size_t>(line.data() + line.size() - whole.data()));
-  }
-  split_columns(whole, format.delimiter, columns);
-}
-
-/// Columns of the first row that cannot be taken for a comment; 0 where there is none.
-std::int64_t columns_of_rows(std::string_view text, const Format& format) {
-  std::vector<std::string_view> columns;
-  for (Lines lines(text); lines.next();) {
-    if (parts_sentences(trimmed(lines.line()), format.delimiter) || lines.line().starts_with(format.comment))
-      continue;
-    split_row(lines.line(), format, columns);
-    return std::ssize(columns);
-  }
-  return 0;
-}
-
-/// Decided by the columns: tokens may begin with the mark too ("#fun"). A line is a row where it has as many
-/// columns as other rows, and a label where one is due; blanks alone do not make a row of "# words" whose
-/// label may be any word.
-bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
-                std::vector<std::string_view>& columns) {
-  if (format.comment.empty() || !line.starts_with(format.comment)) return false;
-  split_row(line, format, columns);
-  const bool has_own_delimiter = format.delimiter != ' ' || line.find('\t') != std::string_view::npos;
-  if (!problem_of(columns, format, expected, line.find('\t') != std::string_view::npos).empty()) return true;
-  const std::string_view behind = line.substr(format.comment.size());
-  const bool ends_mark = behind.empty() || behind.front() == ' ' || behind.front() == '\t';
-  if (!format.entities) return !has_own_delimiter && ends_mark;
-  std::map<std::string, std::int64_t> unused;
-  const bool has_label =
-      problem_of_tag(mapped_label(columns[place_of_label(format, std::ssize(columns))], format, unused),
-                     format)
-          .empty();
-  return !has_label && (ends_mark || !has_own_delimiter);
-}
-
-/// What is wrong with a first row that names its columns; empty where it does not.
-std::string problem_of_heading(std::span<const std::string_view> columns, const Format& format) {
-  const std::string_view label = columns[place_of_label(format, std::ssize(columns))];
-  const std::string_view token = columns[static_cast<std::size_t>(format.token_column) - 1];
-  if (!is_text_heading(token) || !is_label_heading(label)) return "";
-  return "this row names the columns (\"" + std::string(token) + "\", \"" + std::string(label) +
-         "\") and is no token; take it out";
-}
 
 /// "2 of 140 sentences are skipped for 3 rows that cannot be read; the first: train.conll:7: ..."
 std::string skipped_message(std::int64_t skipped, std::size_t kept, const RowProblems& problems) {
@@ -107,13 +50,19 @@ namespace {
 Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
                    RowProblems& problems) {
   Dataset set;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
 
   Sentence sentence;
   std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another
   std::vector<std::string_view> columns;
   const std::int64_t bad_before = problems.count();
-  const std::int64_t expected = format.comment.empty() ? 0 : columns_of_rows(text, format);
+  std::int64_t expected = 0;
+  if (!format.comment.empty()) {
+    if (const std::string_view row = first_row(text, format); !row.empty()) {
+      split_row(row, format, columns);
+      expected = std::ssize(columns);
+    }
+  }
   std::int64_t first_line = 0;
   bool is_whole = true;  // no row of the sentence is bad
   const auto finish_sentence = [&] {
@@ -249,6 +198,14 @@ Records ConllReader::read(std::span<const InputText> files, const std::string& w
   records.add("words", std::move(words));
   records.add("tags", std::move(tags));
   return records;
+}
+
+std::optional<Records> ConllReader::read_questions(const InputText& file) const {
+  return questions_in(file, format_);
+}
+
+std::string ConllReader::write_answers(const InputText& file, const Records& answers) const {
+  return with_labels(file, answers.size() > 0 ? answers.lists("tags") : Records::TextLists(), format_);
 }
 
 std::string ConllReader::write(const Records& records, FilePart) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,6 +75,10 @@ class ConllReader final : public Reader {
 
   Records read(std::span<const InputText> files, const std::string& what) const override;
   std::string write(const Records& records, FilePart part) const override;
+  /// Words alone, of files with and without tags; answers become a column (conll_questions.hpp). Rows that
+  /// cannot be read are refused, also with bad_rows = "skip": every row gets an answer.
+  std::optional<Records> read_questions(const InputText& file) const override;
+  std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   Format format_;

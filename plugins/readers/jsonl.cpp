@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,44 @@ std::optional<std::string> name_in(const Json& value) {
   return value.get<std::string>();
 }
 
+std::string_view without_mark(std::string_view text) {
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+std::string dumped(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json_of(const std::vector<TextSpan>& spans) {
+  Json list = Json::array();
+  for (const TextSpan& span : spans)
+    list.push_back({{"type", span.label}, {"text", span.text}, {"start", span.start}, {"end", span.end}});
+  return list;
+}
+template <class T>
+Json json_of(const T& value) {
+  return value;
+}
+
+/// A key for each field of answers that no object of a text has: "predicted_label", or "predicted_label_2".
+std::vector<std::string> free_keys(std::string_view text, const Records& answers) {
+  std::set<std::string> taken;
+  for (Lines lines(text); lines.next();) {
+    if (is_blank(lines.line())) continue;
+    const Json object = Json::parse(lines.line());
+    for (const auto& member : object.items()) taken.insert(member.key());
+  }
+  std::vector<std::string> keys;
+  for (const Records::Field& field : answers.fields()) {
+    std::string key = "predicted_" + field.name;
+    for (int number = 2; taken.contains(key); ++number)
+      key = "predicted_" + field.name + "_" + std::to_string(number);
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
 std::string key_text(const std::string& key) {
   return "\"" + key + "\"";
 }
@@ -75,6 +114,9 @@ struct JsonlReader::Taken {
   Records::SpanLists spans = {};
   Records::TextLists lists = {};
   Records::Numbers numbers = {};
+  RowProblems problems = {};
+  std::int64_t rows = 0;
+  std::vector<std::string> notes = {};
 };
 
 Schema JsonlReader::options() {
@@ -122,7 +164,7 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
 // --- reading ---
 
 /// What is wrong with a line; empty where nothing is, and then it was taken.
-std::string JsonlReader::take(std::string_view line, Taken& taken) const {
+std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) const {
   if (line.size() > most_bytes)
     return "this line has " + std::to_string(line.size()) + " bytes; at most " + std::to_string(most_bytes) +
            " are read";
@@ -140,7 +182,7 @@ std::string JsonlReader::take(std::string_view line, Taken& taken) const {
   if (!object.is_object()) return std::string("this line is ") + object.type_name() + " and no JSON object";
   std::vector<std::string> texts;
   for (const std::string* key : {&text_key_, &second_key_}) {
-    if (key->empty()) continue;
+    if (key->empty() || (key == &second_key_ && pairs_ && sight == Sight::questions)) continue;
     const auto found = object.find(*key);
     if (found == object.end()) return "this object has no key " + key_text(*key);
     if (!found->is_string()) return key_text(*key) + " is " + found->type_name() + " and no text";
@@ -152,7 +194,7 @@ std::string JsonlReader::take(std::string_view line, Taken& taken) const {
     if (std::string problem = take_marked(texts.front(), marked); !problem.empty()) return problem;
     texts.front() = marked.text;
   }
-  if (!label_key_.empty()) {
+  if (!label_key_.empty() && sight == Sight::everything) {
     const auto found = object.find(label_key_);
     if (found == object.end()) return "this object has no key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
@@ -188,28 +230,28 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
   return "";
 }
 
+void JsonlReader::read_file(const InputText& file, Sight sight, Taken& taken) const {
+  Lines lines(without_mark(file.text));
+  while (lines.next()) {
+    if (is_blank(lines.line())) continue;
+    ++taken.rows;
+    const std::string problem = take(lines.line(), sight, taken);
+    if (!problem.empty()) taken.problems.add(file.name, file.first_line - 1 + lines.number(), problem);
+  }
+  add_stray_returns(taken.notes, file.name, lines.stray_returns());
+}
+
 Records JsonlReader::read(std::span<const InputText> files, const std::string& what) const {
   Taken taken;
-  RowProblems problems;
-  std::int64_t rows = 0;
-  Records records;
-  for (const InputText& file : files) {
-    std::string_view text = file.text;
-    while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    Lines lines(text);
-    while (lines.next()) {
-      if (is_blank(lines.line())) continue;
-      ++rows;
-      const std::string problem = take(lines.line(), taken);
-      if (!problem.empty()) problems.add(file.name, file.first_line - 1 + lines.number(), problem);
-    }
-    add_stray_returns(records.notes, file.name, lines.stray_returns());
-  }
+  for (const InputText& file : files) read_file(file, Sight::everything, taken);
+  const RowProblems& problems = taken.problems;
   if (!skips_) problems.require_none();
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
-                (rows > 0 ? " has no line that can be read; " + problems.skipped(rows)
-                          : " is empty; it needs at least one object with a text"));
+                (taken.rows > 0 ? " has no line that can be read; " + problems.skipped(taken.rows)
+                                : " is empty; it needs at least one object with a text"));
+  Records records;
+  records.notes = std::move(taken.notes);
   records.add(text_field(), std::move(taken.texts));
   if (marked_) records.add("spans", std::move(taken.spans));
   if (!second_key_.empty()) records.add(second_field(), std::move(taken.second_texts));
@@ -218,8 +260,43 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
     if (type_ == LabelType::list) records.add("labels", std::move(taken.lists));
     if (type_ == LabelType::number) records.add("number", std::move(taken.numbers));
   }
-  if (problems.count() > 0) records.notes.push_back(problems.skipped(rows));
+  if (problems.count() > 0) records.notes.push_back(problems.skipped(taken.rows));
   return records;
+}
+
+// --- questions ---
+
+std::optional<Records> JsonlReader::read_questions(const InputText& file) const {
+  Taken taken;
+  read_file(file, Sight::questions, taken);
+  taken.problems.require_none();
+  Records records;
+  records.notes = std::move(taken.notes);
+  records.add(text_field(), std::move(taken.texts));
+  if (marked_) records.add("spans", std::move(taken.spans));
+  if (!second_key_.empty() && !pairs_) records.add(second_field(), std::move(taken.second_texts));
+  return records;
+}
+
+/// Put in front of the bracket that closes an object, so that its own members stay as they are.
+std::string JsonlReader::write_answers(const InputText& file, const Records& answers) const {
+  const std::string_view text = without_mark(file.text);
+  const std::vector<std::string> keys = free_keys(text, answers);
+  std::string all;
+  std::size_t done = 0, record = 0;
+  for (Lines lines(text); lines.next();) {
+    if (is_blank(lines.line())) continue;
+    const std::string_view up_to_bracket = lines.line().substr(0, lines.line().rfind('}'));
+    const auto end = static_cast<std::size_t>(up_to_bracket.data() + up_to_bracket.size() - text.data());
+    all.append(text.substr(done, end - done));
+    done = end;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      all += "," + dumped(keys[i]) + ":" +
+             std::visit([&](const auto& values) { return dumped(json_of(values[record])); },
+                        answers.fields()[i].values);
+    ++record;
+  }
+  return all.append(text.substr(done));
 }
 
 // --- writing ---
@@ -237,7 +314,7 @@ std::string JsonlReader::write(const Records& records, FilePart) const {
       if (type_ == LabelType::list) object[label_key_] = records.lists("labels")[i];
       if (type_ == LabelType::number) object[label_key_] = records.numbers("number")[i];
     }
-    if (!is_blank(plain)) text += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!is_blank(plain)) text += dumped(object);
     text += '\n';
   }
   return text;

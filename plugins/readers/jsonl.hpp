@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,10 +48,18 @@ class JsonlReader final : public Reader {
   std::string write(const Records& records, FilePart part) const override;
   /// Nowhere where lines are skipped: a part may hold nothing else.
   Cut cut() const override { return skips_ ? Cut::nowhere : Cut::lines; }
+  /// The text alone: the key of the label may be missing, and its value is not looked at. The answer becomes
+  /// the last member of each object, with a key such as predicted_label. Lines that cannot be read are
+  /// refused, also with bad_rows = "skip": every line gets an answer.
+  std::optional<Records> read_questions(const InputText& file) const override;
+  std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   struct Taken;
-  std::string take(std::string_view line, Taken& taken) const;
+  /// What of an object is looked at: all of its keys, or those that are there where the truth is not known.
+  enum class Sight : std::uint8_t { everything, questions };
+  void read_file(const InputText& file, Sight sight, Taken& taken) const;
+  std::string take(std::string_view line, Sight sight, Taken& taken) const;
   const char* text_field() const { return pairs_ ? "source" : "text"; }
   const char* second_field() const { return pairs_ ? "target" : "text2"; }
   std::string take_label(const nlohmann::json& value, Taken& taken) const;

@@ -15,14 +15,22 @@
 namespace encore::parallel {
 namespace {
 
-std::vector<std::string_view> lines_of(const InputText& file, std::vector<std::string>& notes) {
-  std::string_view text = file.text;
+std::string_view without_mark(std::string_view text) {
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+std::vector<std::string_view> lines_of(const InputText& file, std::vector<std::string>& notes) {
   std::vector<std::string_view> all;
-  Lines lines(text);
+  Lines lines(without_mark(file.text));
   while (lines.next()) all.push_back(trimmed(lines.line()));
   add_stray_returns(notes, file.name, lines.stray_returns());
   return all;
+}
+
+std::string on_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 /// What was read so far.
@@ -90,12 +98,39 @@ Records Parallel::read(std::span<const InputText> files, const std::string& what
   return records;
 }
 
+std::optional<Records> Parallel::read_questions(const InputText& file) const {
+  Records records;
+  Records::Texts sources;
+  RowProblems problems;
+  std::int64_t number = 0;
+  for (const std::string_view line : lines_of(file, records.notes)) {
+    ++number;
+    if (const std::string problem = problem_of_length(line); !problem.empty())
+      problems.add(file.name, number, problem);
+    else if (!line.empty())
+      sources.emplace_back(line);
+  }
+  problems.require_none();
+  records.add("source", std::move(sources));
+  return records;
+}
+
+std::string Parallel::write_answers(const InputText& file, const Records& answers) const {
+  const std::string_view text = without_mark(file.text);
+  std::string all;
+  std::size_t done = 0, record = 0;
+  for (Lines lines(text); lines.next();) {
+    const auto begin = static_cast<std::size_t>(lines.line().data() - text.data());
+    all.append(text.substr(done, begin - done));  // the end of the line before
+    done = begin + lines.line().size();
+    if (!trimmed(lines.line()).empty()) all += on_one_line(answers.texts("target")[record++]);
+  }
+  return all.append(text.substr(done));
+}
+
 std::string Parallel::write(const Records& records, FilePart) const {
   std::string all;
-  for (std::string text : records.texts("target")) {
-    std::ranges::replace(text, '\n', ' ');
-    all += text + "\n";
-  }
+  for (const std::string& text : records.texts("target")) all += on_one_line(text) + "\n";
   return all;
 }
 

@@ -4,6 +4,7 @@
 // reads both sides from one file.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class Parallel final : public Reader {
   /// The targets, line by line, since one file holds one side: what the tools of this format score. Line
   /// breaks within a text become blanks.
   std::string write(const Records& records, FilePart part) const override;
+  /// A file of sources alone, which becomes the file of their targets: line i of one belongs to line i of the
+  /// other, and a line without text has an empty target.
+  std::optional<Records> read_questions(const InputText& file) const override;
+  std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   bool skips_;

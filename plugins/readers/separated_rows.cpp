@@ -26,10 +26,12 @@ bool SeparatedRows::next() {
     unquoted_.clear();
     problem_.clear();
     line_ = next_line_;
+    row_begin_ = place();
     if (has_quotes_)
       take_quoted_row();
     else
       take_line();
+    row_end_ = place();
     take_line_end();
     if (values_.size() > 1 || !values_.front().empty() || !problem_.empty()) return true;
   }

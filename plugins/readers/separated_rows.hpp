@@ -21,6 +21,8 @@ class SeparatedRows {
   bool next();
   /// Of the current row, which may have several lines: the first, from 1.
   std::int64_t line() const { return line_; }
+  /// Its bytes, without the line end behind it. Valid as long as the text.
+  std::string_view row() const { return text_.substr(row_begin_, row_end_ - row_begin_); }
   /// White space around a value is dropped, within quotation marks it is kept. Valid until next().
   const std::vector<std::string_view>& values() const { return values_; }
   /// What is wrong with its quotation marks, or "".
@@ -43,6 +45,7 @@ class SeparatedRows {
   LineEnds ends_;
   char delimiter_;
   bool has_quotes_;
+  std::size_t row_begin_ = 0, row_end_ = 0;
   std::int64_t line_ = 0, next_line_ = 1;
   std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by what ended them
   std::vector<std::string_view> values_;

@@ -100,6 +100,10 @@ std::string problem_of_text(const std::string* text, const char* name) {
   return "";
 }
 
+/// What of a question is looked at: also its answers, or nothing that is missing where the truth is not
+/// known.
+enum class Sight : std::uint8_t { everything, questions };
+
 struct Question {
   std::string id, question;
   std::vector<TextSpan> answers;
@@ -136,7 +140,7 @@ std::string read_answer(const json& answer, const Context& context, bool is_show
 }
 
 /// Reads a question; gives what is wrong with it. `is_shown`: as read_answer has it.
-std::string read_question(const json& qa, const Context& context, bool is_shown, Question& to) {
+std::string read_question(const json& qa, const Context& context, Sight sight, bool is_shown, Question& to) {
   const auto number = qa.find("id");
   const bool has_number = number != qa.end() && number->is_number_integer();
   if (!has_number)
@@ -145,11 +149,12 @@ std::string read_question(const json& qa, const Context& context, bool is_shown,
     return problem;
   to.id = has_number ? number->dump() : *text_in(qa, "id");
   to.question = *text_in(qa, "question");
+  to.answers.clear();
+  if (sight == Sight::questions) return "";
   const auto impossible = qa.find("is_impossible"), answers = qa.find("answers");
   const bool has_none = impossible != qa.end() && *impossible == json(true);
   if (answers == qa.end() ? !has_none : !answers->is_array())
     return "no list \"answers\"; that of a question without an answer is empty";
-  to.answers.clear();
   if (answers == qa.end()) return "";
   const auto is_none = [](const json& answer) {
     return answer.is_object() && answer.value("answer_start", json()) == json(-1) &&
@@ -163,6 +168,10 @@ std::string read_question(const json& qa, const Context& context, bool is_shown,
       return problem;
   }
   return "";
+}
+
+std::string dumped(const std::string& text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// "article 3 (Huguenot), paragraph 2, question 5 (56beb4343aeaaa14008c925b)"
@@ -197,6 +206,8 @@ json parsed(const InputText& file) {
 /// Takes files one after the other.
 class Collector {
  public:
+  explicit Collector(Sight sight) : sight_(sight) {}
+
   void take(const InputText& file) {
     const json root = parsed(file);
     context_bytes_ = 0;
@@ -220,7 +231,7 @@ class Collector {
     records.add("id", std::move(ids_));
     records.add("question", std::move(questions_));
     records.add("context", std::move(contexts_));
-    records.add("answers", std::move(answers_));
+    if (sight_ == Sight::everything) records.add("answers", std::move(answers_));
     return records;
   }
   bool empty() const { return ids_.empty(); }
@@ -260,7 +271,7 @@ class Collector {
         add_problem(file, place, "it is no object", 1);
         continue;
       }
-      std::string problem = read_question(qa, context, listed_ < most_listed, question);
+      std::string problem = read_question(qa, context, sight_, listed_ < most_listed, question);
       if (const auto id = qa.find("id"); id != qa.end() && (id->is_string() || id->is_number_integer()))
         place.id = id->is_string() ? id->get<std::string>() : id->dump();
       if (problem.empty() && !known_ids_.insert(question.id).second)
@@ -298,6 +309,7 @@ class Collector {
     return "\nand " + std::to_string(count) + (count == 1 ? " more place" : " more places") + " like these";
   }
 
+  Sight sight_;
   Records::Texts ids_, questions_, contexts_;
   Records::SpanLists answers_;
   std::unordered_set<std::string> known_ids_;
@@ -318,7 +330,7 @@ SquadReader::SquadReader(const Options& options, const ReaderContext&)
     : skips_(options.text("bad_rows") == "skip") {}
 
 Records SquadReader::read(std::span<const InputText> files, const std::string& what) const {
-  Collector collector;
+  Collector collector(Sight::everything);
   for (const InputText& file : files) collector.take(file);
   const bool empty = collector.empty();
   Records records = collector.records(skips_);
@@ -326,6 +338,26 @@ Records SquadReader::read(std::span<const InputText> files, const std::string& w
     throw Error(files.front().name + ": the " + what + " is empty; it needs at least one question" +
                 (records.notes.empty() ? "" : " (" + records.notes.front() + ")"));
   return records;
+}
+
+std::optional<Records> SquadReader::read_questions(const InputText& file) const {
+  Collector collector(Sight::questions);
+  collector.take(file);
+  return collector.records(false);
+}
+
+std::string SquadReader::write_answers(const InputText& file, const Records& answers) const {
+  Collector collector(Sight::questions);
+  collector.take(file);
+  const Records questions = collector.records(false);
+  const Records::Texts& ids = questions.texts("id");
+  std::string text = "{";
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::vector<TextSpan>& spans = answers.spans("answers")[i];
+    text +=
+        (i > 0 ? ",\n " : "\n ") + dumped(ids[i]) + ": " + dumped(spans.empty() ? "" : spans.front().text);
+  }
+  return text + (ids.empty() ? "}\n" : "\n}\n");
 }
 
 }  // namespace encore::squad

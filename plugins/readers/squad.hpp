@@ -3,6 +3,7 @@
 // Records, one for each question. Read next: the task "qa".
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ class SquadReader final : public Reader {
   /// Throws Error naming all questions that cannot be read, up to a limit; with bad_rows = "skip" these are
   /// left out and counted in a note. A file that is no JSON, or of another form, is refused either way.
   Records read(std::span<const InputText> files, const std::string& what) const override;
+  /// Questions alone: their answers may be missing and are not looked at. Every question gets an answer, so
+  /// those that cannot be read are refused, also with bad_rows = "skip".
+  std::optional<Records> read_questions(const InputText& file) const override;
+  /// The form for predictions that the scripts of SQuAD score: {"ID": "answer", ...}, "" for no answer.
+  std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   bool skips_;

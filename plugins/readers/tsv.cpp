@@ -79,6 +79,15 @@ std::string spelled_as_list(const std::string& column, std::string_view value, c
          (names.empty() ? "leave the column empty where there is no label" : "write " + names);
 }
 
+/// A heading that no column has: "predicted_label", or "predicted_label_2".
+std::string free_heading(const std::string& field, const std::vector<std::string>& taken) {
+  const std::string heading = "predicted_" + field;
+  std::string free = heading;
+  for (int number = 2; std::ranges::find(taken, free) != taken.end(); ++number)
+    free = heading + "_" + std::to_string(number);
+  return free;
+}
+
 }  // namespace
 
 /// The label of a row as its type has it.
@@ -86,6 +95,12 @@ struct TsvReader::Label {
   std::string text = {};
   std::vector<std::string> list = {};
   double number = 0.0;
+};
+
+/// A row that stays in a file of answers: its bytes, and whether it names the columns.
+struct KeptRow {
+  std::string_view row;
+  bool is_heading = false;
 };
 
 /// What was read so far.
@@ -97,6 +112,8 @@ struct TsvReader::Taken {
   RowProblems problems = {};
   std::int64_t rows = 0;
   std::vector<std::string> notes = {};
+  std::vector<KeptRow> kept = {};       ///< of questions only
+  std::vector<std::string> names = {};  ///< of the columns, where the last file names them
 };
 
 Schema TsvReader::options() {
@@ -163,14 +180,23 @@ std::string TsvReader::delimiter_text() const {
   return delimiter_ == '\t' ? "tabs" : "\"" + std::string(1, delimiter_) + "\"";
 }
 
-/// What is wrong with a row; empty where nothing is.
+/// Of the columns those that are there where the truth is not known; the others stand behind them.
+std::size_t TsvReader::question_columns() const {
+  return pairs_ ? 1 : columns_.size() - (label_ ? 1 : 0);
+}
+
+/// What is wrong with a row; empty where nothing is. `places` are those of the first columns, which are
+/// looked at.
 std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
                                   const std::vector<std::size_t>& places, Label& label) const {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     const std::string column = "column " + std::to_string(places[i] + 1);
     if (places[i] >= values.size())
       return "this row has " + counted(std::ssize(values), "column", "columns") + " and no " + column +
-             ", which holds the " + columns_[i].holds + "; columns are parted by " + delimiter_text();
+             ", which holds the " + columns_[i].holds + "; columns are parted by " + delimiter_text() +
+             (places.size() < columns_.size() ? "; where there is no " + columns_.back().holds +
+                                                    " its column may be empty, or missing behind the others"
+                                              : "");
     const std::string_view value = values[places[i]];
     const bool may_be_empty = i == label_ && type_ == LabelType::list;
     if (trimmed(value).empty() && !may_be_empty)
@@ -212,7 +238,7 @@ std::string TsvReader::take_label(std::string_view value, const std::string& col
 /// What is wrong with a first row that names its columns; empty where it does not.
 std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& values,
                                           const std::vector<std::size_t>& places) const {
-  const std::size_t other = pairs_ ? places[1] : label_ ? places[*label_] : places[0];
+  const std::size_t other = places[pairs_ ? 1 : label_.value_or(0)];
   if (other == places[0] || places[0] >= values.size() || other >= values.size()) return "";
   const bool names_other = is_label_heading(values[other]) || (pairs_ && values[other] == "tgt");
   if (!is_text_heading(values[places[0]]) || !names_other) return "";
@@ -220,11 +246,18 @@ std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& v
          std::string(values[other]) + "\") and is no example; set header = true";
 }
 
-void TsvReader::read_file(const InputText& file, Taken& taken) const {
+void TsvReader::read_file(const InputText& file, Sight sight, Taken& taken) const {
   SeparatedRows rows(file.text, delimiter_, delimiter_ != '\t');
-  std::vector<std::size_t> places;
-  for (const Column& column : columns_) places.push_back(column.number.value_or(0));
-  std::vector<std::string> names;
+  std::vector<std::size_t> all_places;
+  for (const Column& column : columns_) all_places.push_back(column.number.value_or(0));
+  const bool with_truth = sight == Sight::everything, has_label = with_truth && label_;
+  const std::vector<Column> columns(
+      columns_.begin(),
+      columns_.begin() + static_cast<std::ptrdiff_t>(with_truth ? columns_.size() : question_columns()));
+  std::vector<std::size_t> places(all_places.begin(),
+                                  all_places.begin() + static_cast<std::ptrdiff_t>(columns.size()));
+  std::vector<std::string>& names = taken.names;
+  names.clear();
   std::size_t expected = 0;  // columns; 0 before the first row
   Label label;
   MarkedText marked;
@@ -234,12 +267,13 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
       if (!rows.problem().empty())
         throw Error(file.name + ":" + std::to_string(rows.line()) + ": " + rows.problem());
       names.assign(values.begin(), values.end());
-      places = places_in(columns_, names, file.name + ":" + std::to_string(rows.line()) + ": ");
+      if (!with_truth) taken.kept.push_back({.row = rows.row(), .is_heading = true});
+      places = places_in(columns, names, file.name + ":" + std::to_string(rows.line()) + ": ");
     } else if (names.empty() || !std::ranges::equal(values, names)) {
       ++taken.rows;
       std::string problem = rows.problem();
       if (problem.empty() && !header_ && expected == 0 && rows.line() == 1 && file.first_line == 1)
-        problem = problem_of_heading(values, places);
+        problem = problem_of_heading(values, all_places);
       for (const std::string_view value : values)
         if (problem.empty()) problem = problem_of_length(value);
       if (problem.empty() && expected != 0 && values.size() != expected)
@@ -254,10 +288,13 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
       }
       taken.texts.push_back(marked_ ? marked.text : std::string(values[places[0]]));
       if (marked_) taken.spans.push_back(marked.spans);
-      if (second_) taken.second_texts.emplace_back(values[places[*second_]]);
-      if (label_ && type_ == LabelType::text) taken.labels.push_back(label.text);
-      if (label_ && type_ == LabelType::list) taken.lists.push_back(label.list);
-      if (label_ && type_ == LabelType::number) taken.numbers.push_back(label.number);
+      if (second_ && *second_ < places.size()) taken.second_texts.emplace_back(values[places[*second_]]);
+      if (!with_truth) taken.kept.push_back({.row = rows.row()});
+      if (has_label && type_ == LabelType::text) taken.labels.push_back(label.text);
+      if (has_label && type_ == LabelType::list) taken.lists.push_back(label.list);
+      if (has_label && type_ == LabelType::number) taken.numbers.push_back(label.number);
+    } else if (!with_truth) {
+      taken.kept.push_back({.row = rows.row(), .is_heading = true});
     }
     expected = values.size();
   }
@@ -266,7 +303,7 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
 
 Records TsvReader::read(std::span<const InputText> files, const std::string& what) const {
   Taken taken;
-  for (const InputText& file : files) read_file(file, taken);
+  for (const InputText& file : files) read_file(file, Sight::everything, taken);
   if (!skips_) taken.problems.require_none();
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
@@ -284,6 +321,65 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
   if (label_ && type_ == LabelType::number) records.add("number", std::move(taken.numbers));
   if (taken.problems.count() > 0) records.notes.push_back(taken.problems.skipped(taken.rows));
   return records;
+}
+
+// --- questions ---
+
+std::optional<Records> TsvReader::read_questions(const InputText& file) const {
+  Taken taken;
+  read_file(file, Sight::questions, taken);
+  taken.problems.require_none();
+  Records records;
+  records.notes = std::move(taken.notes);
+  records.add(text_field(), std::move(taken.texts));
+  if (marked_) records.add("spans", std::move(taken.spans));
+  if (second_ && !pairs_) records.add(second_field(), std::move(taken.second_texts));
+  return records;
+}
+
+std::string TsvReader::write_answers(const InputText& file, const Records& answers) const {
+  Taken taken;
+  read_file(file, Sight::questions, taken);
+  std::vector<std::string> fields;
+  for (const Records::Field& field : answers.fields()) fields.push_back(field.name);
+  if (fields.empty()) fields = {truth_field()};  // there is no row, but there may be a heading
+  std::string_view text = file.text;
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::string all;
+  std::size_t done = 0, record = 0;
+  for (const KeptRow& kept : taken.kept) {
+    const auto end = static_cast<std::size_t>(kept.row.data() + kept.row.size() - text.data());
+    all.append(text.substr(done, end - done));
+    done = end;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      all.append(1, delimiter_)
+          .append(written_value(kept.is_heading ? free_heading(fields[i], taken.names)
+                                                : answer_text(answers.fields()[i], record),
+                                delimiter_, delimiter_ != '\t'));
+    if (!kept.is_heading) ++record;
+  }
+  return all.append(text.substr(done));
+}
+
+/// What a field of answers is in one column.
+std::string TsvReader::answer_text(const Records::Field& field, std::size_t record) const {
+  if (const auto* texts = std::get_if<Records::Texts>(&field.values)) return (*texts)[record];
+  if (const auto* numbers = std::get_if<Records::Numbers>(&field.values)) return shortest((*numbers)[record]);
+  if (const auto* lists = std::get_if<Records::TextLists>(&field.values)) return joined((*lists)[record]);
+  throw Error("the answers \"" + field.name +
+              "\" of the task are lists of numbers or parts of the text, which no column can hold; use "
+              "--format jsonl");
+}
+
+std::string TsvReader::joined(const std::vector<std::string>& names) const {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator_) + name;
+  return text;
+}
+
+const char* TsvReader::truth_field() const {
+  if (pairs_) return "target";
+  return type_ == LabelType::list ? "labels" : type_ == LabelType::number ? "number" : "label";
 }
 
 // --- writing ---
@@ -305,10 +401,7 @@ std::string TsvReader::row_of(const std::vector<std::string>& values,
 std::string TsvReader::label_text(const Records& records, std::size_t record) const {
   if (type_ == LabelType::text) return records.texts("label")[record];
   if (type_ == LabelType::number) return shortest(records.numbers("number")[record]);
-  std::string text;
-  for (const std::string& name : records.lists("labels")[record])
-    text += (text.empty() ? "" : separator_) + name;
-  return text;
+  return joined(records.lists("labels")[record]);
 }
 
 std::string TsvReader::write(const Records& records, FilePart part) const {

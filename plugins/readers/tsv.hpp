@@ -47,17 +47,28 @@ class TsvReader final : public Reader {
   /// Where quotation marks mean nothing, delimiters and line breaks within a text become blanks. A record
   /// without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
+  /// The text alone, of files with and without the column of the label, which may be empty. A column behind
+  /// the others becomes the answer, with a heading such as predicted_label. Rows that cannot be read are
+  /// refused, also with bad_rows = "skip": every row gets an answer.
+  std::optional<Records> read_questions(const InputText& file) const override;
+  std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   struct Label;
   struct Taken;
+  /// What of a row is looked at: all columns, or those that are there where the truth is not known.
+  enum class Sight : std::uint8_t { everything, questions };
   std::string delimiter_text() const;
   std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
                          Label& label) const;
   std::string problem_of_heading(const std::vector<std::string_view>& values,
                                  const std::vector<std::size_t>& places) const;
   std::string take_label(std::string_view value, const std::string& column, Label& label) const;
-  void read_file(const InputText& file, Taken& taken) const;
+  void read_file(const InputText& file, Sight sight, Taken& taken) const;
+  std::size_t question_columns() const;
+  std::string answer_text(const Records::Field& field, std::size_t record) const;
+  std::string joined(const std::vector<std::string>& names) const;
+  const char* truth_field() const;
   std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;
   std::string label_text(const Records& records, std::size_t record) const;
   const char* text_field() const { return pairs_ ? "source" : "text"; }

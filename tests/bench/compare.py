@@ -252,7 +252,7 @@ def main():
         say(fact)
     for name, message in record.failures.items():
         say(f"failed: {name}: {message}")
-    if a.markdown:  # all that the samples tell, whatever was measured this time
+    if a.markdown:  # all results of the samples, not only those of this call
         write_markdown(a.markdown, markdown(result_lines(rows(), record.rounds, record.failures), record.rounds, facts_of(record)))
     sys.exit(130 if interrupted else 1 if record.failures else 0)
 

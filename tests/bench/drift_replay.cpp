@@ -1,11 +1,11 @@
-// Replays of texts before the test of `exp monitor`: how often it alarms where nothing has changed, and after
-// how many texts it does where something has. Reads what drift.py has written; writes JSON.
+// Replays inputs through the test of `exp monitor`: measures how often it alarms where nothing has changed,
+// and after how many inputs it alarms where something has. Reads what drift.py has written; writes JSON.
 //
 //   drift_replay FACTS.json --replays 1000 --length 1000 --quiet 200 --alpha 0.001 [--split]
 //
 // FACTS.json: {"reference": TextReference, "same": [TextFacts...], "other": [TextFacts...]}. Without --split
-// the reference is that of the run; with it each replay draws one of the same size from the texts that are
-// the same, and replays the rest: then nothing but chance tells the two apart.
+// the reference is that of the run. With it each replay draws a reference of the same size from the inputs
+// that are the same, and replays the rest: then the two differ only by chance.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -29,8 +29,8 @@ using Facts = std::vector<TextFacts>;
 
 struct Replay {
   int replays = 1000;
-  std::size_t length = 1000;  ///< texts of a replay without a change
-  std::size_t quiet = 200;    ///< texts before a change
+  std::size_t length = 1000;  ///< inputs of a replay without a change
+  std::size_t quiet = 200;    ///< inputs before a change
   double alpha = 0.001;
   bool split = false;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a GPU has to tell, in one command: the tests that launch kernels, those that are most in doubt first, then the speed of
+# Runs every check that needs a GPU in one command: the tests that launch kernels, those that are most in doubt first, then the speed of
 # training steps. Made for a machine that is lent for minutes: every part writes its result when it ends, and a run that is cut off keeps them.
 #
 #   gpu_check.sh pack FILE [DATA]     on a machine with nvcc and packages: builds for CUDA, and packs programs, plugins, tests and the
@@ -17,7 +17,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 begin=$SECONDS
 fail() { echo "gpu_check: $*" >&2; exit 2; }
 
-# NAME | what: PROGRAM of tests and FILTER, or a command below | at most so many seconds
+# NAME | what: PROGRAM of tests and FILTER, or a command below | the limit in seconds
 parts=(
   'template    | template                                                                       | 120'
   'guards      | contract_test *ALayerThatIsNotRowWise*                                         | 60'

@@ -19,7 +19,7 @@ class Failure(Exception):
 @dataclasses.dataclass
 class Measurement:
     name: str
-    seconds: float  # on two quiet cores, about: until this machine has told its own
+    seconds: float  # about, on two quiet cores: until this machine has measured its own
     measure: typing.Callable[[], dict]
     rounds: int = 10**9  # not more often than so
 
@@ -71,7 +71,7 @@ class Workshop:
 
     def __init__(self, arguments, folder):
         self.a, self.folder = arguments, folder
-        # Nobody is bound or silenced by what happens to be set here: each runs as it does by itself.
+        # The environment here must not bind or silence any program: each runs with its own defaults.
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_", "KOKKOS_"))}
         self.env |= {"ENCORE_DATA": os.path.dirname(self.a.data), "ENCORE_CACHE": os.path.join(folder, "cache")}
         self.tokens = 896  # of a batch of the seed model; what Encore's batches really have, once it is known

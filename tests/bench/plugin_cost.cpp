@@ -61,8 +61,8 @@ class Nothing final : public Layer {
   void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
 };
 
-/// Seconds of one call of a layer as Pass makes it: the Step bound to the tensors, then a virtual call into
-/// what the registry made. The average over many, for one call is shorter than the clock can tell.
+/// Returns the seconds of one call of a layer as Pass makes it: the Step bound to the tensors, then a virtual
+/// call into what the registry made. It averages over many calls, because one is too short for the clock.
 double call_time(Layer& made) {
   constexpr int calls = 1000000;
   Layer* volatile layer = &made;  // read again for each call, so that the compiler cannot know what it is

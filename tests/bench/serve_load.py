@@ -25,7 +25,7 @@ except ImportError:
     pass
 
 BOUND = 0.2  # seconds, of 99 of 100 answers
-STEP = 1.05  # of rates that are told apart
+STEP = 1.05  # the smallest ratio of two rates that are distinguished
 
 
 def quantile(values, share):
@@ -66,7 +66,7 @@ async def hold(server, asked, rate, seconds, seed):
 
     begin = due = time.monotonic()
     while due < begin + seconds:
-        if len(waiting) > 2 * rate * BOUND + 200:  # nobody could bear more; the rest would only wait
+        if len(waiting) > 2 * rate * BOUND + 200:  # more would exceed the bound; the rest would only wait
             counts["refused"] += 1
             break
         await asyncio.sleep(max(0.0, due - time.monotonic()))

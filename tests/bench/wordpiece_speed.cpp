@@ -1,5 +1,6 @@
-// Seconds that WordPiece needs for all lines of standard input, once per repetition, on one thread; reading
-// and printing are not counted. Standard output: a JSON object with the raw samples and the number of pieces.
+// Measures the seconds that WordPiece needs for all lines of standard input, once per repetition, on one
+// thread; reading and printing are not counted. Standard output: a JSON object with the raw samples and the
+// number of tokens.
 //   wordpiece_speed VOCAB cased|uncased REPETITIONS < text        see against_tokenizers.py
 #include <chrono>
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace encore::bounds {
 namespace {
 
-/// A run whose spool has what `tell` writes, n times; its database is made anew for each merge.
+/// A run whose spool has what `tell` writes, n times. Each merge starts from a new database.
 class MergedSpool : public testing::StoreTest {
  public:
   using Tell = void (*)(SpoolWriter& spool, std::size_t i);

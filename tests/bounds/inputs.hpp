@@ -21,7 +21,7 @@ std::string repeated(std::size_t count, const Part& part) {
   return text;
 }
 
-/// With `between` between them.
+/// Joins the parts with `between` between them.
 template <class Part>
 std::string joined(std::size_t count, const Part& part, const std::string& between = ",") {
   std::string text;

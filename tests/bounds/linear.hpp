@@ -57,7 +57,7 @@ Measured measure(const Input& input, std::size_t bytes, const std::function<void
 inline std::size_t bytes_of(const std::string& input) {
   return input.size();
 }
-/// As lines.
+/// Counts each string as a line.
 inline std::size_t bytes_of(const std::vector<std::string>& input) {
   std::size_t bytes = 0;
   for (const std::string& line : input) bytes += line.size() + 1;
@@ -73,7 +73,7 @@ void expect_linear(const Bound& bound, const Make& make, const Read& read) {
     const Input input = make(size);
     return measure<Input>(input, bytes_of(input), read);
   };
-  measure_at(bound.size);  // what is made once in a process, such as tables, is no work of an input
+  measure_at(bound.size);  // an input does not pay for what a process makes once, such as tables
   const Measured once = measure_at(bound.size), twice = measure_at(2 * bound.size);
   const double growth = static_cast<double>(twice.work.steps) /
                         static_cast<double>(std::max<std::uint64_t>(once.work.steps, 1));

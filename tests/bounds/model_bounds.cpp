@@ -14,7 +14,7 @@ using testing::TemporaryFolder;
 using testing::TinyFolder;
 using testing::write_bytes;
 
-/// JSON as a tree, and the pieces as texts beside it.
+/// The limits cover the tree of the JSON and, beside it, the tokens as strings.
 constexpr double model_memory = 200.0, model_steps = 2000.0;
 
 /// A vocabulary of that name, with what stands beside it.
@@ -98,7 +98,7 @@ TEST(VocabularyFileBounds, ManyAddedTokens) {
       read_vocabulary);
 }
 
-/// "vocab_size" says how many rows there are; each becomes a piece.
+/// "vocab_size" says how many rows there are; each becomes a token.
 TEST(VocabularyFileBounds, RowsThatASmallFileSays) {
   expect_linear(
       {1000, model_steps, model_memory, Outcome::refused},

@@ -48,6 +48,77 @@ void read_paragraphs(const std::string& text) {
   read_with<text_file::TextFile>({{"record", std::string("paragraph")}}, text);
 }
 
+/// Reads questions and writes the file with `answer` to each, in the field `name`.
+template <class R, class Value>
+void label_with(const std::string& text, const std::string& name, const Value& answer) {
+  require_utf8(text, "data", "file");
+  const InputText file{"data", text};
+  const R reader(options_of(R::options(), {}), {});
+  const std::size_t count = reader.read_questions(file)->size();
+  Records answers;
+  answers.add(name, std::vector<Value>(count, answer));
+  reader.write_answers(file, answers);
+}
+void label_conll(const std::string& text) {
+  label_with<conll::ConllReader>(text, "tags", std::vector<std::string>{"O"});
+}
+void label_tsv(const std::string& text) {
+  label_with<tsv::TsvReader>(text, "label", std::string("b"));
+}
+void label_jsonl(const std::string& text) {
+  label_with<jsonl::JsonlReader>(text, "label", std::string("b"));
+}
+void label_squad(const std::string& text) {
+  label_with<squad::SquadReader>(text, "answers", std::vector<TextSpan>());
+}
+void label_parallel(const std::string& text) {
+  label_with<parallel::Parallel>(text, "target", std::string("b"));
+}
+
+TEST(ConllBounds, ManyQuestions) {
+  expect_linear(
+      {20000, reader_steps, reader_memory}, [](std::size_t n) { return repeated(n, "a\n\n"); }, label_conll);
+}
+
+TEST(TsvBounds, ManyQuestions) {
+  expect_linear(
+      {20000, reader_steps, reader_memory}, [](std::size_t n) { return repeated(n, "a\n"); }, label_tsv);
+}
+
+TEST(JsonlBounds, ManyQuestions) {
+  expect_linear(
+      {8000, 1200.0, reader_memory}, [](std::size_t n) { return repeated(n, "{\"text\":\"a\"}\n"); },
+      label_jsonl);
+}
+
+TEST(JsonlBounds, ManyMembersInQuestions) {
+  expect_linear(
+      {4000, 1200.0, reader_memory},
+      [](std::size_t n) {
+        std::string text = "{\"text\":\"a\"";
+        for (std::size_t i = 0; i < n; ++i) text += ",\"k" + std::to_string(i) + "\":0";
+        return text + "}\n";
+      },
+      label_jsonl);
+}
+
+TEST(SquadBounds, ManyQuestionsWithoutAnswers) {
+  expect_linear(
+      {4000, 1200.0, reader_memory},
+      [](std::size_t n) {
+        std::string text = R"({"data":[{"paragraphs":[{"context":"a","qas":[)";
+        for (std::size_t i = 0; i < n; ++i)
+          text += (i > 0 ? "," : "") + (R"({"question":"a","id":)" + std::to_string(i)) + "}";
+        return text + "]}]}]}";
+      },
+      label_squad);
+}
+
+TEST(ParallelBounds, ManyQuestions) {
+  expect_linear(
+      {20000, reader_steps, reader_memory}, [](std::size_t n) { return repeated(n, "a\n"); }, label_parallel);
+}
+
 TEST(ConllBounds, ManyShortRows) {
   expect_linear(
       {20000, reader_steps, reader_memory}, [](std::size_t n) { return repeated(n, "a O\n"); }, read_conll);

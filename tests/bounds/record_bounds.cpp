@@ -1,5 +1,5 @@
-// What crosses between the programs, and what is read of weights and bundles: spools, headers of safetensors,
-// lists of pieces of SentencePiece, archives.
+// These tests bound the work for what crosses between the programs and what is read of weights and bundles:
+// spools, headers of safetensors, token lists of SentencePiece, archives.
 #include <cstring>
 #include <span>
 
@@ -208,7 +208,7 @@ std::string file_entity(const std::string& path, const std::string& content) {
          sha256(content) + "\"}";
 }
 
-/// Of `files` empty files of one run, beside a database of a few bytes.
+/// The bundle has `files` empty files of one run, and a database of a few bytes.
 std::string path_of(std::size_t file) {
   return bundle_runs + "0123456789/" + numbered("a", file);
 }

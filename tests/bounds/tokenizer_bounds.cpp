@@ -1,5 +1,6 @@
-// Texts, as the tokenizers that ship cut them, and texts that vocabularies are trained from. A text of a
-// request is foreign, and so is a vocabulary; what is measured is one of the two, with an ordinary other.
+// These tests bound the work of the shipped tokenizers on text, and of training vocabularies from text. The
+// text of a request is foreign, and so is a vocabulary; each test measures one of the two, with an ordinary
+// other.
 #include <encore/plugin.hpp>
 
 #include "bounds/inputs.hpp"
@@ -43,7 +44,7 @@ void cut(const Tokenizer& tokenizer, const std::string& text) {
   tokenizer.decode(pieces);
 }
 
-/// A piece is four bytes, and its range sixteen; normalized text has a range for each byte.
+/// A token takes four bytes, and its range sixteen; normalized text has a range for each byte.
 constexpr double cut_memory = 160.0, cut_steps = 3000.0;
 
 struct Text {
@@ -82,7 +83,7 @@ const Text hostile_texts[] = {
 const Strings tokens = {"plain [E]", "lstrip,rstrip,normalized [F]", "single_word a[",
                         "plain " + std::string(60, '[') + "]", "lstrip,rstrip \u2003"};
 
-/// What cuts words of bytes does not know these pieces.
+/// Tokenizers that cut words of bytes do not know these tokens.
 Strings outside(Strings list) {
   for (std::string& token : list) {
     const std::size_t blank = token.find(' ');

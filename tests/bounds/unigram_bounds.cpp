@@ -30,7 +30,7 @@ void cut_by_unigram(const std::string& text) {
   small_unigram().decode(pieces);
 }
 
-/// The lattice of the library has nodes for the pieces that begin at each byte.
+/// The lattice of the library has nodes for the tokens that begin at each byte.
 constexpr double unigram_memory = 2000.0, unigram_steps = 4000.0;
 
 TEST(UnigramBounds, OneLongWord) {
@@ -52,7 +52,7 @@ TEST(UnigramBounds, Marks) {
       {20000, unigram_steps, unigram_memory},
       [](std::size_t n) { return "a" + repeated(n, "\u0301") + repeated(n, "\u0327"); }, cut_by_unigram);
 }
-/// The model drops the one between them, and one piece comes of all.
+/// The model drops the control characters between the letters, so the whole text becomes one token.
 TEST(UnigramBounds, UnknownLettersWithControlCharacters) {
   expect_linear(
       {20000, unigram_steps, unigram_memory}, [](std::size_t n) { return repeated(n, "\u4e2d\x01"); },

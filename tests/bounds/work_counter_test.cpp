@@ -1,5 +1,5 @@
-// The counter itself: it tells a linear parser from a quadratic one, sees what libraries copy and allocate,
-// and counts the same twice.
+// These tests check the counter itself: it distinguishes a linear parser from a quadratic one, sees what
+// libraries copy and allocate, and counts the same twice.
 #include <gtest/gtest-spi.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace encore::bounds {
 namespace {
 
-/// Keeps the compiler from leaving out what nobody reads.
+/// The compiler must not remove work whose result is never read; it is stored here.
 volatile std::size_t kept = 0;
 
 std::string commas(std::size_t count) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <thread>
 
 #include <encore/class_probabilities.hpp>
@@ -294,6 +295,9 @@ enum class Fault {
   keeps_the_mark,
   keeps_returns,
   refuses_nul_without_the_file,
+  asks_other_words,
+  loses_a_question,
+  writes_no_answers,
 };
 
 template <Fault F>
@@ -332,6 +336,17 @@ class Rows final : public Reader {
     return records;
   }
   Cut cut() const override { return F == Fault::cuts_off_headings ? Cut::lines : Cut::nowhere; }
+  std::optional<Records> read_questions(const InputText& file) const override {
+    constexpr Fault asking[] = {Fault::asks_other_words, Fault::loses_a_question, Fault::writes_no_answers};
+    if (std::ranges::find(asking, F) == std::end(asking)) return std::nullopt;
+    Records::Texts texts = read({&file, 1}, "file").texts("text");
+    if (F == Fault::asks_other_words)
+      for (std::string& text : texts) text += "?";
+    if (F == Fault::loses_a_question && !texts.empty()) texts.pop_back();
+    Records records;
+    records.add("text", std::move(texts));
+    return records;
+  }
   std::string write(const Records& records, FilePart part) const override {
     std::string text = F == Fault::begins_each_part_anew && part == FilePart::later ? "again\tagain\n" : "";
     const char* between = F == Fault::writes_otherwise ? "\t " : "\t";
@@ -368,7 +383,7 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInAReaderWithoutMistake) {
   EXPECT_EQ(said_of<Fault::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 7U);
+  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 8U);
 }
 
 TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
@@ -409,6 +424,20 @@ TEST(SuiteFinds, AReaderThatReadsNothing) {
               "name a file of this format: --data FILE");
   expect_said(said_of<Fault::reads_nothing>({.files = {{.name = "mine.tsv", .text = "a\tb\n"}}}),
               "fields: neither the file of --data nor a sample of the suite gives a record");
+}
+
+TEST(SuiteFinds, AReaderWhoseQuestionsAreNotItsRecords) {
+  expect_said(said_of<Fault::asks_other_words>(),
+              "questions: read_questions of rows.tsv gives a field \"text\" that read does not give, or "
+              "gives with other values");
+  expect_said(said_of<Fault::loses_a_question>(),
+              "questions: read_questions of rows.tsv gives 1 records, and read gives 2");
+}
+
+TEST(SuiteFinds, AReaderThatAsksAndWritesNoAnswers) {
+  expect_said(said_of<Fault::writes_no_answers>(),
+              "questions: write_answers throws for the records of rows.tsv: this reader reads questions and "
+              "does not write answers");
 }
 
 TEST(SuiteFinds, AReaderThatDropsARow) {

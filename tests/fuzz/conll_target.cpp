@@ -3,6 +3,7 @@
 
 #include "base/utf8.hpp"
 #include "conll.hpp"
+#include "conll_questions.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {
@@ -52,6 +53,7 @@ class ConllTarget final : public Target {
 
   void take(const std::string& input) override {
     if (find_invalid_utf8(input)) return;  // refused before the reader sees it (base/load_file.hpp)
+    answer_questions(input);
     const conll::Dataset set = conll::parse(input, "fuzz.conll", "training set");
     for (const conll::Sentence& sentence : set.sentences) {
       if (sentence.words.empty() || sentence.words.size() != sentence.tags.size())
@@ -60,6 +62,30 @@ class ConllTarget final : public Target {
         if (!conll::is_tag(tag) || tag[0] == 'E' || tag[0] == 'S')
           throw std::logic_error("a tag that is not IOB2: " + tag);
     }
+    const Records asked = conll::questions_in({.name = "fuzz.conll", .text = input}, {});
+    if (asked.size() != set.sentences.size()) throw std::logic_error("other questions than sentences");
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      if (asked.lists("words")[i] != set.sentences[i].words)
+        throw std::logic_error("a question with other words than its sentence");
+  }
+
+ private:
+  /// A file with labels is a file of the same questions.
+  static void answer_questions(const std::string& input) {
+    const InputText file{.name = "fuzz.conll", .text = input};
+    Records asked;
+    try {
+      asked = conll::questions_in(file, {});
+    } catch (const Error&) {
+      return;
+    }
+    Records::TextLists labels = asked.lists("words");
+    for (std::vector<std::string>& sentence : labels)
+      for (std::string& word : sentence) word = "O";
+    const std::string answered = conll::with_labels(file, labels, {});
+    if (conll::questions_in({.name = "fuzz.conll", .text = answered}, {}).lists("words") !=
+        asked.lists("words"))
+      throw std::logic_error("labels make other questions of a file");
   }
 };
 

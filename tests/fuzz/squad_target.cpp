@@ -37,11 +37,23 @@ class SquadTarget final : public Target {
     for (const char* bad_rows : {"skip", "error"}) {
       Options options;
       options.set("bad_rows", std::string(bad_rows));
-      require_sound(squad::SquadReader(options, {}).read({&file, 1}, "training set"));
+      const squad::SquadReader reader(options, {});
+      const Records records = reader.read({&file, 1}, "training set");
+      require_sound(records);
+      if (std::string_view(bad_rows) == "error") require_same_questions(reader, file, records);
     }
   }
 
  private:
+  static void require_same_questions(const Reader& reader, const InputText& file, const Records& records) {
+    const std::optional<Records> asked = reader.read_questions(file);
+    for (const char* field : {"id", "question", "context"})
+      if (!asked || asked->texts(field) != records.texts(field))
+        throw std::logic_error("questions that are not those of the records");
+    Records answers;
+    answers.add("answers", records.spans("answers"));
+    if (reader.write_answers(file, answers).empty()) throw std::logic_error("no answers are written");
+  }
   static void require_sound(const Records& records) {
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (records.texts("id")[i].empty() || records.texts("question")[i].empty())

@@ -27,7 +27,7 @@ class Drawn {
   testing::Numbers numbers_{5};
 };
 
-TEST(DisentangledAttention, computes_what_transformers_does) {
+TEST(DisentangledAttention, ComputesWhatTransformersDoes) {
   std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/tests/golden/disentangled.json");
   const nlohmann::json golden = nlohmann::json::parse(file);
   const Device device;

@@ -44,7 +44,7 @@ std::string file_of(const std::string& name) {
 
 class GoldenIdentity : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(GoldenIdentity, question_and_group_are_those_that_databases_hold) {
+TEST_P(GoldenIdentity, QuestionAndGroupAreThoseThatDatabasesHold) {
   ASSERT_TRUE(identities().contains(GetParam())) << "identities.json says nothing of " << GetParam();
   const json& expected = identities().at(GetParam());
   const Sandbox sandbox;
@@ -55,7 +55,7 @@ TEST_P(GoldenIdentity, question_and_group_are_those_that_databases_hold) {
   EXPECT_EQ(run.at("group"), expected.at("group"));
 }
 
-TEST_P(GoldenIdentity, losses_are_those_of_before) {
+TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
   const json& expected = identities().at(GetParam());
   if (!expected.contains("losses")) GTEST_SKIP() << "the same question as another experiment";
   const Sandbox sandbox(true);
@@ -89,7 +89,7 @@ TEST_P(GoldenIdentity, losses_are_those_of_before) {
 INSTANTIATE_TEST_SUITE_P(Experiments, GoldenIdentity, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-TEST(GoldenIdentity, what_does_not_count_changes_no_question) {
+TEST(GoldenIdentity, WhatDoesNotCountChangesNoQuestion) {
   for (const char* same : {"select_written", "without_root"})
     EXPECT_EQ(identities().at(same).at("question"), identities().at("linear").at("question")) << same;
 }

@@ -1,4 +1,4 @@
-// What the tests of two stacks share: pairs of texts as batches, texts to copy, a model that learns to.
+// Shared by the tests of two stacks: batches of pairs, inputs to copy, and a model that learns to copy.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ inline PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
   return batch;
 }
 
-/// Texts of up to six words from a generator.
+/// Returns inputs of up to six words from a generator.
 inline std::vector<Pair> copies(Numbers& numbers, int count) {
   std::vector<Pair> pairs;
   for (int i = 0; i < count; ++i) {
@@ -80,7 +80,7 @@ struct CopyTest : ::testing::Test {
     tiny->model.initialize(1);
     return tiny;
   }
-  /// In float32, of one block each.
+  /// The experiment is in float32, with one block in each stack.
   Experiment copying_experiment() {
     Experiment of = experiment(NormPosition::pre);
     of.model.width = 32;
@@ -88,9 +88,9 @@ struct CopyTest : ::testing::Test {
     of.train.precision = Precision::float32;
     return of;
   }
-  /// Batches of 32 texts are within.
+  /// Batches of 32 inputs fit.
   static BatchSize largest_copies() { return {{32 * 6, 32, 32 * 36, 6}, {32 * 7, 32, 32 * 49, 7}}; }
-  /// A model of copying_experiment() becomes one that copies, with texts from `numbers`. Planned for
+  /// Trains a model of copying_experiment() to copy, with inputs from `numbers`. The model is planned for
   /// largest_copies().
   void train_to_copy(Model& model, Numbers& numbers) {
     model.plan(largest_copies(), largest_copies());

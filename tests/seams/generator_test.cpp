@@ -1,5 +1,6 @@
-// Texts that a model writes: greedy, by a beam and drawn, against a decoding that scores the whole text for
-// each piece; a text depends on nothing that stands beside it, nor on threads. With an encoder and without.
+// Compares what a model writes, greedily, by a beam or sampled, with a decoding that scores the whole
+// sequence for each token. An output does not depend on its neighbours in the batch or on threads. With and
+// without an encoder.
 #include "infer/generator.hpp"
 
 #include <cmath>
@@ -70,7 +71,7 @@ struct GeneratorTest : CopyTest {
     return model;
   }
 
-  /// Small texts of words 4 to 11.
+  /// Returns short prompts of words 4 to 11.
   static std::vector<Pieces> prompts(std::size_t count, std::int32_t longest = 6) {
     Numbers numbers(11);
     std::vector<Pieces> all(count);
@@ -84,7 +85,7 @@ struct GeneratorTest : CopyTest {
     return Generator(model, *tokenizer).run(set_of(texts, model.needs().target), decoding);
   }
 
-  /// The logits of the piece behind `written`, by scoring all of it.
+  /// Returns the logits of the token after `written`, by scoring all of it.
   std::vector<float> next_logits(Model& model, const Pieces& prompt, const Pieces& written) {
     PackedBatch packed;
     if (model.needs().target) {
@@ -323,7 +324,7 @@ TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
 TEST_P(BothModels, SaysHowManyTextsAreWritten) {
   const auto model = make(GetParam());
   std::vector<std::size_t> written;
-  // Of 20 prompts 8 texts each are more than are written at a time.
+  // 8 outputs for each of 20 prompts are more than are written at a time.
   Generator(*model, *tokenizer)
       .run(set_of(prompts(20), GetParam()), {.temperature = 1.0, .texts = 8, .max_pieces = 2}, {},
            [&](std::size_t sequences) { written.push_back(sequences); });
@@ -387,7 +388,7 @@ TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
   const auto model = make(false);
   const Pieces prompt = prompts(1, 4)[0];
   const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_pieces = 700, .stop = {}};
-  // The piece `end` may come early: take the first seed with a text that slides.
+  // The token `end` may come early: take the first seed with an output that slides.
   Texts found;
   Decoding tried = way;
   for (tried.seed = 0; tried.seed < 400; ++tried.seed) {
@@ -396,10 +397,10 @@ TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
   }
   ASSERT_GT(found[0][0].pieces.size(), 320U);
   const Pieces& pieces = found[0][0].pieces;
-  // The context of the piece behind row `capacity`: the last half of what there was.
+  // The context of the token after row `capacity` is the last half of the rows so far.
   Pieces all = prompt;
   all.insert(all.end(), pieces.begin(), pieces.end());
-  const std::size_t longest = 300, at = longest + 1 - prompt.size();  // the first piece after the slide
+  const std::size_t longest = 300, at = longest + 1 - prompt.size();  // the first token after the slide
   ASSERT_LT(at, pieces.size());
   const Pieces context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
                        all.begin() + static_cast<std::ptrdiff_t>(longest + 1));

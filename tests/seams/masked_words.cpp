@@ -1,4 +1,4 @@
-// A task and its head that no shipped part is like: words are masked anew in every epoch, and found again by
+// A task and its head that differ from all shipped parts: words are masked again in every epoch, and found by
 // a head that reads only the masked rows and has no table of its own.
 #include <algorithm>
 
@@ -112,7 +112,7 @@ class MaskedWords final : public Task {
   }
 
  private:
-  static constexpr std::int32_t mask = 1;  // the unknown piece stands for it
+  static constexpr std::int32_t mask = 1;  // the unknown token stands for it
 
   std::size_t most_;
 };

@@ -79,7 +79,7 @@ class Pairs final : public Task {
   std::vector<OutputRule> outputs() const override {
     return {{.name = "embedding", .space = Space::sequences, .type = ColumnType::numbers, .width = 0}};
   }
-  /// Whether the nearest of all second texts is its own.
+  /// Measures whether the nearest of all second inputs is its own.
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
     for (std::size_t i = 0; i < set.size(); ++i) {
       std::size_t nearest = 0;

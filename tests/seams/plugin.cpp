@@ -1,4 +1,4 @@
-// The plugin "seams".
+// This file is the plugin "seams": it registers the parts of seams/parts.hpp for the tests of the seams.
 #include "seams/parts.hpp"
 
 ENCORE_PLUGIN("seams", "1.0.0") {

@@ -1,6 +1,6 @@
-// The seams between task, batches, heads and model, by the two parts that are least like those that ship:
-// words that are masked anew in every epoch and found with the embedding's own table, and pairs whose loss is
-// one of the batch.
+// Tests the seams between task, batches, heads and model with the two parts that differ most from the shipped
+// ones: words that are masked again in every epoch and found with the embedding's own table, and pairs whose
+// loss is one of the batch.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Attention of the queries of each sequence over its keys: checks, then the kernels of the host or of a GPU,
-// or those that go pair by pair.
+// Computes attention of the queries of each sequence over its keys: checks the arguments, then launches the
+// kernels of the host or of a GPU, or those that run pair by pair. Read attention_problem.hpp first.
 #include <type_traits>
 
 #include <encore/rows.hpp>

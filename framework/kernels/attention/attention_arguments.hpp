@@ -1,5 +1,5 @@
-// What a call of attention says, as the problem that its kernels read. Included by attention.cpp and
-// attention_weights.cpp. Read next: attention_problem.hpp.
+// Turns the arguments of a call of attention into the problem that its kernels read. Only attention.cpp and
+// attention_weights.cpp include it. Read next: attention_problem.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Attention of bfloat16 on a CPU that multiplies pairs of them: the same formulas and the same passes over
-// rows as attention_host.hpp, its products by the tiles of bfloat16_tile.hpp. Queries and gradients are read
+// Attention of bfloat16 on a CPU that multiplies pairs of them: it has the formulas and the passes over rows
+// of attention_host.hpp, with products by the tiles of bfloat16_tile.hpp. Queries and gradients are read
 // where they lie; weights and their gradients are float32 until they become an operand, where they are
-// rounded. For sequences whose queries see all keys, or all keys up to their own position.
+// rounded. It is for sequences whose queries see all keys, or all keys up to their own position.
 #pragma once
 
 #include "kernels/attention/attention_dropout.hpp"
@@ -13,7 +13,7 @@
 
 namespace encore::kernels {
 
-/// Scratch memory for an operand of at most `outer` times `inner` elements.
+/// Reserves scratch memory for an operand of at most `outer` times `inner` elements.
 inline Piece<bfloat16> add_panels(ScratchLayout& layout, std::int64_t outer, std::int64_t inner) {
   const pairs::Panels most{nullptr, outer, inner};
   return layout.add<bfloat16>(static_cast<std::int64_t>(most.bytes() / sizeof(bfloat16)));
@@ -23,11 +23,11 @@ inline pairs::Panels panels_in(const Piece<bfloat16>& piece, char* memory, std::
   return {piece.in(memory), outer, inner, pairs::even_width(outer)};
 }
 
-/// Queries whose weights exist at a time: no more than most sequences have, whose dK and dV are then one
-/// product each.
+/// The number of queries whose weights exist at a time: at most as many as most sequences have, so that their
+/// dK and dV are one product each.
 inline constexpr std::int64_t pair_rows = 32;
 
-/// The keys that the queries before `position` see: all, but for those behind under a causal mask.
+/// Returns the keys that the queries before `position` see: all, or under a causal mask those up to there.
 inline KeyRange keys_before(const AttentionProblem& p, std::int64_t position, std::int64_t keys) {
   return {0, p.causal ? keys_of(p, position - 1, keys).end : keys};
 }
@@ -57,7 +57,7 @@ struct PairAttention {
     const AttentionSequence of = sequence_of(p, sequence);
     const std::int64_t begin = tile * task_queries, end = std::min(of.queries, begin + task_queries);
     if (begin >= end) return;
-    // Those that a query of this task sees: what lies behind them in a cache may be anything.
+    // The task reads only keys that one of its queries sees: the rest of a cache may hold anything.
     const std::int64_t key_count = keys_before(p, of.position + end, of.keys).end;
     const std::int64_t size = p.head_size, column = head * size, stride = padded<float>(key_count);
     const pairs::Panels keys = panels_in(layout.keys, memory, key_count, size);
@@ -105,7 +105,7 @@ struct PairAttention {
   }
 };
 
-/// The formulas of HostAttentionBackward.
+/// Has the formulas of HostAttentionBackward.
 struct PairAttentionBackward {
   struct Layout : ScratchLayout {
     Piece<bfloat16> keys, values, key_rows;
@@ -204,7 +204,7 @@ struct PairAttentionBackward {
       }
       const pairs::Panels left = panels_in(layout.left, memory, all.end, rows);
       const pairs::Panels right = panels_in(layout.right, memory, size, rows);
-      // left^T right, added up over the blocks of queries where there are several.
+      // Computes left^T right, added up over the blocks of queries if there are several.
       const auto add_keys = [&](const bfloat16* weights, const bfloat16* from, std::int64_t from_row,
                                 float* sums, const SliceRows<bfloat16>& result) {
         pairs::pack_rows(left, 0, rows, weights, stride);
@@ -231,9 +231,9 @@ struct PairAttentionBackward {
   }
 };
 
-/// By pairs the sequences whose queries see all keys or, under a causal mask without a window, all up to
-/// their own; by rows the others. What a sequence gets depends on nothing but its own length, and under a
-/// causal mask not even on that.
+/// Runs by pairs the sequences whose queries see all keys or, under a causal mask without a window, all up to
+/// their own; by rows the others. The result of a sequence depends only on its own length, and under a causal
+/// mask not even on that.
 template <class ByPairs, class ByRows>
 struct PairsOrRows {
   struct Layout {

@@ -1,6 +1,6 @@
-// Dropout of attention weights on the host. The words of a query are counters 0 .. stride - 1 at its position
-// (random.hpp): for the keys of a short sequence a few, so several queries are drawn at a time, one behind
-// the other in vectors. Place in the flow: attention_host.hpp, attention_bfloat16.hpp.
+// Draws the dropout of attention weights on the host. The words of a query are counters 0 .. stride - 1 at
+// its position (random.hpp). The keys of a short sequence need only a few, so several queries are drawn at a
+// time, one behind the other in vectors. attention_host.hpp and attention_bfloat16.hpp use it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace encore::kernels {
 template <class S>
 class WeightDropout {
  public:
-  /// Scratch memory for sequences of any length that the problem has.
+  /// Reserves scratch memory for sequences of any length that the problem has.
   struct Layout {
     std::int64_t capacity = 0;   // words of one run
     Piece<std::uint32_t> words;  // (4, capacity): word k of the counters of each query drawn
@@ -36,7 +36,7 @@ class WeightDropout {
         words_(layout.words.in(memory)),
         factors_(layout.factors.in(memory)) {}
 
-  /// Before the first query of a head.
+  /// Call it before the first query of a head.
   void start(const AttentionSequence& of, std::int64_t head) {
     if (!p_.drop || of.queries == 0) return;
     example_ = p_.examples[of.first_query];
@@ -45,9 +45,9 @@ class WeightDropout {
     drawn_begin_ = drawn_end_ = std::numeric_limits<std::int64_t>::min();
   }
 
-  /// The factors, 0 or 1 / (1 - p), of the query at a position for its columns, filled up to whole vectors
-  /// with anything; null without dropout. Queries come in ascending order; those before the position `end`
-  /// have the same columns.
+  /// Returns the factors, 0 or 1 / (1 - p), of the query at a position for its columns, filled up to whole
+  /// vectors with anything; null without dropout. Queries come in ascending order; those before the position
+  /// `end` have the same columns.
   const S* factors(std::int64_t query, std::int64_t end, const KeyRange& columns) {
     if (!p_.drop || columns.begin == columns.end) return nullptr;
     if (query >= drawn_end_) draw(query, end, columns);

@@ -104,7 +104,7 @@ struct HostAttention {
   }
 
  private:
-  /// c (rows, columns) = alpha a (rows, inner) b (inner, columns), a with contiguous rows.
+  /// Computes c (rows, columns) = alpha a (rows, inner) b (inner, columns), a with contiguous rows.
   void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, S alpha, const S* a,
                std::int64_t a_row, const S* b, std::int64_t b_row, S* c, std::int64_t c_row) const {
     if (rows == 1 && p.equal_rows) return row_product<S>(columns, inner, alpha, a, b, b_row, c);
@@ -228,7 +228,7 @@ struct HostAttentionBackward {
         small_product<S>(to_key - from, size, rows, S(1), {weights + at, 1, stride}, dy[i0], dy.row, add,
                          dv_sums[from], dv_sums.row);
       };
-      clear_keys(columns.begin);  // what no query so far sees
+      clear_keys(columns.begin);  // keys that no query so far sees
       add_keys(columns.begin, written, true);
       add_keys(written, columns.end, false);
       written = columns.end;
@@ -255,8 +255,8 @@ struct HostAttentionBackward {
   }
 };
 
-/// One task per (sequence, head, tile), each with scratch memory of its thread, which takes as many heads in
-/// turn as leave it enough pieces to end together with the others: NextHead counts on it.
+/// Runs one task per (sequence, head, tile), each with scratch memory of its thread. A thread takes several
+/// heads in turn, but leaves enough chunks for all threads to end together: NextHead relies on it.
 template <class Kernel>
 void run_attention(const Device& device, const char* label, std::int64_t tiles, const Kernel& kernel) {
   const Kokkos::Experimental::UniqueToken<ExecutionSpace> thread;

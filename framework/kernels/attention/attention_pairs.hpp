@@ -68,7 +68,7 @@ struct PairwiseAttention {
   }
 };
 
-/// delta (N2, H) = sum over the head of dout * out.
+/// Computes delta (N2, H) = sum over the head of dout * out.
 template <class T>
 struct PairwiseAttentionDelta {
   using S = Sum<T>;
@@ -83,8 +83,8 @@ struct PairwiseAttentionDelta {
   }
 };
 
-/// The first threads are queries, for dQ, the others keys, for dK and dV; `gathered`, (N2, C) and then
-/// (N, 2 C), takes the sums.
+/// The first threads are queries, for dQ, the others keys, for dK and dV. `gathered`, (N2, C) and then (N, 2
+/// C), takes the sums.
 template <class T>
 struct PairwiseAttentionBackward {
   using S = Sum<T>;
@@ -147,7 +147,7 @@ struct PairwiseAttentionBackward {
     }
   }
 
-  /// P of the query in row `row` and key j.
+  /// Returns P of the query in row `row` and key j.
   KOKKOS_FUNCTION S weight(const AttentionSequence& of, std::int64_t head, std::int64_t row, std::int64_t j,
                            S slope) const {
     const std::int64_t column = head * p.head_size, position = of.position + row - of.first_query;
@@ -157,7 +157,7 @@ struct PairwiseAttentionBackward {
     const S added = bias == nullptr ? S(0) : bias[j - position];
     return math::exp(score - slope * distance<S>(position, j) + added - log_sum[row * p.heads + head]);
   }
-  /// scale dS of the same.
+  /// Returns scale dS of the same pair.
   KOKKOS_FUNCTION S gradient(const AttentionSequence& of, std::int64_t head, std::int64_t row, std::int64_t j,
                              S weight) const {
     const std::int64_t column = head * p.head_size, position = of.position + row - of.first_query;
@@ -167,7 +167,7 @@ struct PairwiseAttentionBackward {
   }
 };
 
-/// One thread per distance of a sequence and head, which adds the dS of its pairs query by query.
+/// Uses one thread per distance of a sequence and head, which adds the dS of its pairs query by query.
 template <class T>
 struct PairwiseBiasGradient {
   using S = Sum<T>;
@@ -194,7 +194,7 @@ struct PairwiseBiasGradient {
   }
 };
 
-/// On a GPU without the wait that its many arguments would cost.
+/// Launches, on a GPU, without the wait that its many arguments would cost.
 template <class Policy, class Kernel>
 void launch_attention_kernel(const char* label, const Policy& policy, const Kernel& kernel) {
 #if ENCORE_HOST_BACKEND

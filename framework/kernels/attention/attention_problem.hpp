@@ -1,5 +1,5 @@
-// What forward and backward of attention share, on the host and on a GPU: sizes, the tables of both row sets,
-// where queries, keys and values lie, the bias and the mask, dropout.
+// The data that forward and backward of attention share, on the host and on a GPU: sizes, the tables of both
+// row sets, the places of queries, keys and values, the bias and the mask, dropout.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -59,7 +59,7 @@ struct SliceRows {
   std::int64_t row;
 
   KOKKOS_INLINE_FUNCTION T* operator[](std::int64_t i) const { return data + i * row; }
-  /// From row `first` on, the columns of a head that begin at `column`.
+  /// Returns, from row `first` on, the columns of a head that begin at `column`.
   KOKKOS_INLINE_FUNCTION SliceRows from(std::int64_t first, std::int64_t column) const {
     return {data + first * row + column, row};
   }
@@ -70,7 +70,7 @@ SliceRows<T> slice_rows(const Slice& slice) {
   return {elements<std::remove_const_t<T>>(slice.matrix) + slice.first, slice.matrix.extent(1)};
 }
 
-/// First random counter of a head: rows of weights of different heads share example and position.
+/// Returns the first random counter of a head: weights of different heads share example and position.
 KOKKOS_INLINE_FUNCTION std::uint32_t attention_counter(std::int64_t head) {
   return static_cast<std::uint32_t>(head) << 16;
 }
@@ -80,7 +80,7 @@ struct KeyRange {
   std::int64_t begin, end;
 };
 
-/// Those of `keys` keys that a query at this position sees. Both ends grow with the position.
+/// Returns those of `keys` keys that a query at this position sees. Both ends grow with the position.
 KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t position, std::int64_t keys) {
   KeyRange seen{0, keys};
   if (p.window > 0) {
@@ -92,8 +92,8 @@ KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t 
   return seen;
 }
 
-/// The queries that see one of `count` keys from the key `first` on, counted from the sequence's first, and
-/// perhaps some between them that see none. Without the stride.
+/// Returns the queries that see one of `count` keys from the key `first` on, counted from the sequence's
+/// first, and perhaps some between them that see none. It ignores the stride.
 KOKKOS_INLINE_FUNCTION KeyRange queries_seeing(const AttentionProblem& p, const AttentionSequence& of,
                                                std::int64_t first, std::int64_t count) {
   const std::int64_t last = first + count - 1;
@@ -138,7 +138,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_seeing(const AttentionProblem& p, const At
     if (position < begin || position >= end) visit(position);
 }
 
-/// 0 or 1 / (1 - p) for the weight of the query at `position` and a key.
+/// Returns 0 or 1 / (1 - p) for the weight of the query at `position` and a key.
 template <class S>
 KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const AttentionSequence& of,
                                         std::int64_t head, std::int64_t position, std::int64_t key) {
@@ -148,21 +148,21 @@ KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const Attenti
                                            static_cast<std::uint32_t>(of.keys)));
 }
 
-/// What is added to the scores of a head, by the distance j - i from -M on; null where nothing is.
+/// Returns what is added to the scores of a head, by the distance j - i from -M on; null if nothing is.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION const S* bias_of(const AttentionProblem& p, std::int64_t head) {
   return p.bias == nullptr ? nullptr : static_cast<const S*>(p.bias) + (2 * head + 1) * p.reach;
 }
 
-/// Where the gradients of a head's bias in a sequence stand in dbias (N, 2 H), by the distance from -T on;
-/// null where there are none.
+/// Returns the gradients of a head's bias in a sequence within dbias (N, 2 H), by the distance from -T on;
+/// null if there are none.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S* distances_of(const AttentionProblem& p, const AttentionSequence& of,
                                             std::int64_t head, S* dbias) {
   return dbias == nullptr ? nullptr : dbias + 2 * (of.first_key * p.heads + head * of.keys) + of.keys;
 }
 
-/// By how much the score falls for every step between query and key; kernels.hpp says why so.
+/// Returns by how much the score falls for each step between query and key; kernels.hpp gives the reason.
 KOKKOS_INLINE_FUNCTION double alibi_slope(const AttentionProblem& p, std::int64_t head) {
   if (!p.alibi) return 0.0;
   constexpr double log_2 = 0.6931471805599453;

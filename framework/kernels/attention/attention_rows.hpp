@@ -1,6 +1,6 @@
-// How the host's attention holds rows: scratch memory, rows as the type of sums and transposed, the columns
-// that a window leaves, and rows asked for before they are needed. What becomes of rows of weights stands in
-// attention_softmax.hpp. Place in the flow: attention_host.hpp, attention_bfloat16.hpp.
+// Holds rows for the host's attention: scratch memory, rows as the type of sums and transposed, the columns
+// that a window leaves, and rows that are prefetched. attention_host.hpp and attention_bfloat16.hpp use it.
+// Read next: attention_softmax.hpp for what is done to rows of weights.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ inline constexpr std::int64_t task_queries = 128;  // queries of a forward task
 inline constexpr std::int64_t prefetched_rows =
     64;  // of the next head: all of most sentences, 80 KiB at D = 64
 
-/// A piece of a thread's scratch memory.
+/// A part of a thread's scratch memory.
 template <class S>
 struct Piece {
   std::size_t offset = 0;
   S* in(char* memory) const { return reinterpret_cast<S*>(memory + offset); }
 };
 
-/// Where the pieces of a thread's scratch memory lie: one behind the other, each aligned to vectors.
+/// Places the parts of a thread's scratch memory one behind the other, each aligned to vectors.
 class ScratchLayout {
  public:
   template <class S>
@@ -41,8 +41,8 @@ class ScratchLayout {
   std::size_t bytes_ = 0;
 };
 
-/// Rows of T as rows of S: in place where T is S, else converted into scratch memory, which must have room
-/// for converted_size() elements.
+/// Returns rows of T as rows of S: in place if T is S, else converted into scratch memory, which must have
+/// room for converted_size() elements.
 template <class S>
 struct RowsOf {
   const S* data;
@@ -70,14 +70,14 @@ RowsOf<Sum<T>> rows_of(const SliceRows<const T>& from, std::int64_t count, std::
   }
 }
 
-/// Rows [begin, end) of a matrix with `size` columns become zero.
+/// Sets rows [begin, end) of a matrix with `size` columns to zero.
 template <class T>
 void clear_rows(T* data, std::int64_t row, std::int64_t begin, std::int64_t end, std::int64_t size) {
   for (std::int64_t i = begin; i < end; ++i)
     for (std::int64_t d = 0; d < size; ++d) data[i * row + d] = T(0);
 }
 
-/// to (size, padded count) = from (count, size) transposed, the padding zero.
+/// Sets to (size, padded count) = from (count, size) transposed, with zeros as padding.
 template <class S>
 void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* to) {
   constexpr int side = lanes<S>;
@@ -99,30 +99,30 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
     }
 }
 
-/// The columns of weights of the queries at positions [first, last): every key that one of them sees, from a
-/// multiple of a vector on, so that whole vectors stay within the padded row, and a key has the same place in
-/// its vector for whatever queries.
+/// Returns the columns of weights of the queries at positions [first, last): every key that one of them sees,
+/// from a multiple of a vector on, so that whole vectors stay within the padded row, and a key has the same
+/// place in its vector for all queries.
 template <class S>
 KeyRange columns_of(const AttentionProblem& p, std::int64_t first, std::int64_t last, std::int64_t keys) {
   return {keys_of(p, first, keys).begin / lanes<S> * lanes<S>, keys_of(p, last - 1, keys).end};
 }
 
-/// The rows of the head after this one, which the same thread computes next: asked for while this one is
-/// computed, since to wait for each of them lasts as long as what is done with it.
+/// Prefetches the rows of the next head, which the same thread computes after this one: waiting for each of
+/// them would take as long as computing with it.
 template <class T>
 struct NextHead {
   const T* data;
   std::int64_t row, size;
 
-  /// from: column 0 of the sequence's first row; behind its last head comes the first of the next sequence.
+  /// from: column 0 of the sequence's first row. Behind its last head comes the first of the next sequence.
   NextHead(const AttentionProblem& p, const T* from, std::int64_t row, std::int64_t length, std::int64_t head)
       : data(from + (head + 1 < p.heads ? (head + 1) * p.head_size : length * row)),
         row(row),
         size(p.head_size) {}
 
-  /// Row i of the head. Of a long head only the first rows: the others would push out what this one still
-  /// needs, and are read while there is much else to do. Inlined by force: a call that only prefetches has no
-  /// effect in GCC's eyes and goes.
+  /// Prefetches row i of the head. Of a long head it takes only the first rows: the others would push out
+  /// what this one still needs, and are read while there is much else to do. It is inlined by force: GCC
+  /// would drop a call that only prefetches.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
     if (i >= prefetched_rows) return;
     constexpr std::int64_t line = 64 / sizeof(T);

@@ -1,6 +1,6 @@
-// What the host's attention does to rows of weights: bias, softmax and its gradient, each row in whole
-// vectors and with as few passes as there are sums to wait for. Place in the flow: attention_host.hpp,
-// attention_bfloat16.hpp.
+// Processes rows of weights in the host's attention: bias, softmax and its gradient, each row in whole
+// vectors and with as few passes as there are sums to wait for. attention_host.hpp and attention_bfloat16.hpp
+// use it.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 
 namespace encore::kernels {
 
-/// scores[j - columns.begin] -= slope |position - j|.
+/// Computes scores[j - columns.begin] -= slope |position - j|.
 template <class S>
 void add_bias(S slope, std::int64_t position, const KeyRange& columns, S* scores) {
   ENCORE_SIMD
@@ -19,7 +19,7 @@ void add_bias(S slope, std::int64_t position, const KeyRange& columns, S* scores
     scores[j - columns.begin] -= slope * static_cast<S>(j < position ? position - j : j - position);
 }
 
-/// scores[j - columns.begin] += bias[j - position].
+/// Computes scores[j - columns.begin] += bias[j - position].
 template <class S>
 void add_bias(const S* bias, std::int64_t position, const KeyRange& columns, S* scores) {
   const S* first = bias + columns.begin - position;
@@ -28,8 +28,8 @@ void add_bias(const S* bias, std::int64_t position, const KeyRange& columns, S* 
   for (std::int64_t j = 0; j < count; ++j) scores[j] += first[j];
 }
 
-/// The reverse: sums[j - position] += factor dscores[j - columns.begin], which are zero where a key is
-/// unseen.
+/// The reverse: computes sums[j - position] += factor dscores[j - columns.begin], which are zero for unseen
+/// keys.
 template <class S, class T>
 void add_distances(const T* dscores, S factor, std::int64_t position, const KeyRange& columns, S* sums) {
   S* first = sums + columns.begin - position;
@@ -38,8 +38,8 @@ void add_distances(const T* dscores, S factor, std::int64_t position, const KeyR
   for (std::int64_t j = 0; j < count; ++j) first[j] += factor * static_cast<S>(dscores[j]);
 }
 
-/// Which columns of a padded row of weights belong to keys that the query sees. What is unseen or padding
-/// may hold anything before, and is zero afterwards.
+/// Says which columns of a padded row of weights belong to keys that the query sees. Unseen columns and
+/// padding may hold anything before, and are zero afterwards.
 template <class S>
 class SeenColumns {
  public:
@@ -50,7 +50,7 @@ class SeenColumns {
       first_[l] = static_cast<Index>(l) - static_cast<Index>(keys.begin - columns.begin);
   }
   std::int64_t end() const { return end_; }
-  /// The values of the columns from j on, and `otherwise` where one is unseen.
+  /// Returns the values of the columns from j on, and `otherwise` for unseen ones.
   Pack<S> select(std::int64_t j, const Pack<S>& values, S otherwise) const {
     const Pack<Index> column = first_ + static_cast<Index>(j);  // counted from the first seen one
     return column < count_ ? values : pack_of(otherwise);
@@ -62,7 +62,7 @@ class SeenColumns {
   Pack<Index> first_, count_;
 };
 
-/// Element i: the elements of rows[i], added one after the other from the first on. Overwrites rows.
+/// Element i becomes the sum of rows[i], whose elements are added in order. Overwrites rows.
 template <class S>
 Pack<S> sums_of_rows(Pack<S> (&rows)[lanes<S>]) {
   transpose_square<S>(rows);
@@ -71,10 +71,10 @@ Pack<S> sums_of_rows(Pack<S> (&rows)[lanes<S>]) {
   return sums;
 }
 
-/// The scores of at most a vector's count of queries become weights exp(score - largest) / sum, and
-/// log_sums = largest + log(sum), a whole vector of them. The weights are kept times `factors(i)`, where
-/// that is not null, as the type of the operand that they become; kept may be scores. `seen(i)`: the columns
-/// of row i. A row that sees none gets zeros, and the logarithm of zero.
+/// Turns the scores of at most a vector's count of queries into weights exp(score - largest) / sum, and sets
+/// log_sums = largest + log(sum), a whole vector of them. The weights are kept times `factors(i)`, unless
+/// that is null, in the type of the operand that they become; kept may be scores. `seen(i)`: the columns of
+/// row i. A row that sees none gets zeros, and the logarithm of zero.
 template <class S, class To, class Seen, class Factors>
 void softmax_rows(std::int64_t rows, std::int64_t stride, const Seen& seen, const Factors& factors, S* scores,
                   To* kept, S* log_sums) {
@@ -115,7 +115,7 @@ void softmax_rows(std::int64_t rows, std::int64_t stride, const Seen& seen, cons
   }
 }
 
-/// One query: its scores become kept weights P', its dO V^T becomes `scale` dS. delta = dO out.
+/// For one query: its scores become kept weights P', its dO V^T becomes `scale` dS. delta = dO out.
 template <class S, class To>
 void weight_gradients(const SeenColumns<S>& seen, S delta, S log_sum, S scale, const S* factors,
                       const S* scores, const S* dweights, To* kept, To* dscores) {

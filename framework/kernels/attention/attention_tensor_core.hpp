@@ -17,7 +17,7 @@
 
 namespace encore::kernels {
 
-/// Calls work(std::integral_constant<int, D>) for a head size with kernels; false where there are none.
+/// Calls work(std::integral_constant<int, D>) for a head size with kernels. Returns false if there are none.
 template <class Work>
 bool with_head_size(std::int64_t head_size, const Work& work) {
   switch (head_size) {
@@ -35,7 +35,7 @@ bool with_head_size(std::int64_t head_size, const Work& work) {
   }
 }
 
-/// Whether rows of these operands can be read 16 bytes at a time.
+/// Returns whether rows of these operands can be read 16 bytes at a time.
 inline bool reads_chunks(std::initializer_list<SliceRows<const bfloat16>> operands) {
   for (const auto& rows : operands)
     if (reinterpret_cast<std::uintptr_t>(rows.data) % 16 != 0 || rows.row % 8 != 0) return false;
@@ -45,7 +45,7 @@ inline bool reads_chunks(std::initializer_list<SliceRows<const bfloat16>> operan
 /// Larger heads leave too few warps on a multiprocessor.
 template <int D>
 inline constexpr bool has_short_gradient = D <= 64;
-/// Whether WarpShortGradient holds every sequence of the problem.
+/// Returns whether WarpShortGradient holds every sequence of the problem.
 inline bool is_short(const AttentionProblem& p) {
   constexpr int longest = WarpShortGradient<32>::longest;
   return p.queries.longest <= longest && p.keys.longest <= longest;
@@ -60,8 +60,8 @@ struct WarpTeams {
   static constexpr int most = 40000;                                                 // of a team
   static constexpr int warps = 4 * bytes <= most ? 4 : 2;
   static_assert(warps * bytes <= most);
-  /// Who waits for memory lets others compute: as many warps on a multiprocessor as registers and shared
-  /// memory allow.
+  /// A warp that waits for memory lets others compute: as many warps on a multiprocessor as registers and
+  /// shared memory allow.
   static constexpr int by_registers = Kernel::head_size <= 32 ? 20 : Kernel::head_size <= 64 ? 16 : 8;
   static constexpr int by_memory = 200000 / bytes;
   static constexpr int resident = by_registers < by_memory ? by_registers : by_memory;
@@ -72,7 +72,7 @@ struct WarpTeams {
   KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) const {
     KOKKOS_IF_ON_DEVICE(
         (const int number = team.league_rank() * warps + team.team_rank();
-         // Of no size, so that the address is no matter of what is left; launch_warps asks for 16 bytes more.
+         // Its size is 0, so its address does not depend on the rest; launch_warps asks for 16 bytes more.
          auto* const scratch = static_cast<char*>(team.team_scratch(0).get_shmem(0));
          auto* const memory = scratch + (-reinterpret_cast<std::uintptr_t>(scratch) & 15U);
          if (number < count) kernel.run(TensorCore{static_cast<int>(threadIdx.x)}, number,
@@ -80,7 +80,7 @@ struct WarpTeams {
   }
 };
 
-/// False where there are more tiles than can be launched at once.
+/// Returns false if there are more tiles than can be launched at once.
 template <class Kernel>
 bool launch_warps(const Device& device, const char* label, const Kernel& kernel) {
   using Teams = WarpTeams<Kernel>;
@@ -95,7 +95,7 @@ bool launch_warps(const Device& device, const char* label, const Kernel& kernel)
   return true;
 }
 
-/// False where the problem is none for these kernels.
+/// Returns false if these kernels cannot compute the problem.
 inline bool launch_tensor_cores(const Device& device, const AttentionProblem& p,
                                 const SliceRows<const bfloat16>& q, const SliceRows<const bfloat16>& k,
                                 const SliceRows<const bfloat16>& v, bfloat16* out, float* log_sum) {
@@ -109,7 +109,7 @@ inline bool launch_tensor_cores(const Device& device, const AttentionProblem& p,
   return launched;
 }
 
-/// The same of the backward pass. `in_one`: false for two kernels even where one would do.
+/// Does the same for the backward pass. `in_one`: false for two kernels even if one would do.
 inline bool launch_tensor_cores_backward(const Device& device, const AttentionProblem& p,
                                          const SliceRows<const bfloat16>& q,
                                          const SliceRows<const bfloat16>& k,

@@ -19,7 +19,7 @@ namespace encore::kernels {
 /// Threads of a team: two warps of an NVIDIA GPU, a wavefront of an AMD GPU.
 inline constexpr int attention_threads = 64;
 
-/// Teams for the tiles of every sequence and head; 0: more than can be launched at once.
+/// Returns the teams for the tiles of every sequence and head; 0: more than can be launched at once.
 inline int teams_of(const AttentionProblem& p, std::int64_t tiles) {
   const double teams = static_cast<double>(p.sequences) * static_cast<double>(p.heads * tiles);
   return teams <= std::numeric_limits<int>::max() ? static_cast<int>(teams) : 0;
@@ -34,7 +34,7 @@ void run_tiles(const Device& device, const char* label, int threads, const Kerne
   launch_attention_kernel(label, policy, kernel);
 }
 
-/// False where the problem is none for tiles: keys that lie apart, heads that no scratch memory holds.
+/// Returns false if tiles cannot compute it: keys that lie apart, heads that no scratch memory holds.
 template <class T>
 bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                   const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum,
@@ -49,7 +49,7 @@ bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRo
   return true;
 }
 
-/// The same of the backward pass.
+/// Does the same for the backward pass.
 template <class T>
 bool launch_tiles_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                            const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,

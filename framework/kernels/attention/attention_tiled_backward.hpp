@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION PairGradient<S> pair_gradient(const AttentionProblem& p, 
   return {weight * dropped, score_of.scale * weight * (dproduct * dropped - delta)};
 }
 
-/// dQ, and delta (N2, H) = sum over the head of dout * out: a tile of queries.
+/// Computes dQ, and delta (N2, H) = sum over the head of dout * out, for a tile of queries.
 template <class T>
 struct TiledQueryGradient {
   using S = Sum<T>;
@@ -133,7 +133,7 @@ struct TiledQueryGradient {
   }
 };
 
-/// dK and dV: a tile of keys, over the queries that see one of them. After TiledQueryGradient.
+/// Computes dK and dV for a tile of keys, over the queries that see it. Run it after TiledQueryGradient.
 template <class T>
 struct TiledKeyGradient {
   using S = Sum<T>;

@@ -6,7 +6,7 @@
 
 namespace encore::kernels {
 
-/// Forward: a tile of queries.
+/// Computes the forward pass of a tile of queries.
 template <class T>
 struct TiledAttention {
   using S = Sum<T>;
@@ -104,7 +104,7 @@ struct TiledAttention {
     return to;
   }
 
-  /// weights[i][j] = the score of query i and key j0 + j, -infinity where it is not seen.
+  /// Sets weights[i][j] = the score of query i and key j0 + j, -infinity if the query does not see it.
   KOKKOS_FUNCTION void score(const TeamMember& team, const TilePlace& place, const T* queries, const T* keys,
                              int rows, int columns, std::int64_t j0, S* weights) const {
     const PairScore<S> score_of(p, place.head);
@@ -134,8 +134,8 @@ struct TiledAttention {
     });
   }
 
-  /// Scores become e^(score - largest), times dropout; their sums by parts, without dropout; and the factor
-  /// on what was added up so far.
+  /// Turns scores into e^(score - largest), times dropout; computes their sums by parts, without dropout, and
+  /// the factor on the sums so far.
   KOKKOS_FUNCTION void weigh(const TeamMember& team, const TilePlace& place, char* memory, int rows,
                              int columns, std::int64_t j0, const S* before, S* after) const {
     constexpr S lowest = -Kokkos::Experimental::infinity<S>::value;

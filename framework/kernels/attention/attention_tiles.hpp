@@ -45,7 +45,7 @@ struct TileShape {
         weights_row(spread_row<Sum<T>>(other_rows)) {}
 };
 
-/// Offsets of pieces of a team's scratch memory.
+/// Hands out offsets of parts of a team's scratch memory.
 class TeamScratch {
  public:
   template <class E>
@@ -60,11 +60,11 @@ class TeamScratch {
   int bytes_ = 0;
 };
 
-/// What a team may take: Kokkos promises so much on every GPU.
+/// The bytes that a team may take: Kokkos promises this much on every GPU.
 inline constexpr int most_scratch = 40000;
 
-/// The largest tiles for which a kernel's Layout, made from a TileShape, has room; own == 0: there are none.
-/// They depend on the head size and the type alone.
+/// Returns the largest tiles for which a kernel's Layout, made from a TileShape, has room; own == 0: there
+/// are none. They depend on the head size and the type alone.
 template <class Layout, class T>
 TileShape<T> choose_tiles(std::int64_t head_size) {
   if (head_size > most_scratch) return {};
@@ -85,7 +85,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_item(const TeamMember& team, int count, co
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), body);
 }
 
-/// body(i0, j0) for each block of rows x columns.
+/// Calls body(i0, j0) for each block of rows x columns.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void each_block(const TeamMember& team, int rows, int columns, const Body& body) {
   const int across = (columns + block_side - 1) / block_side;
@@ -93,7 +93,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_block(const TeamMember& team, int rows, in
             [&](const int item) { body(item / across * block_side, item % across * block_side); });
 }
 
-/// to = rows [0, rows) of `from`, zeros up to whole blocks.
+/// Sets to = rows [0, rows) of `from`, with zeros up to whole blocks.
 template <class T>
 KOKKOS_INLINE_FUNCTION void load_tile(const TeamMember& team, const TileShape<T>& shape,
                                       const SliceRows<const T>& from, int rows, T* to) {
@@ -104,7 +104,7 @@ KOKKOS_INLINE_FUNCTION void load_tile(const TeamMember& team, const TileShape<T>
   });
 }
 
-/// to = rows of sums, each times factor(i).
+/// Sets to = rows of sums, each times factor(i).
 template <class T, class Factor>
 KOKKOS_INLINE_FUNCTION void store_sums(const TeamMember& team, const TileShape<T>& shape, const Sum<T>* sums,
                                        int rows, const Factor& factor, const SliceRows<T>& to) {
@@ -120,7 +120,7 @@ KOKKOS_INLINE_FUNCTION void clear_sums(const TeamMember& team, const TileShape<T
   each_item(team, rows * shape.sums_row, [&](const int item) { sums[item] = Sum<T>(0); });
 }
 
-/// sums[r][c] = a[i0 + r] b[j0 + c], products of rows of tiles.
+/// Computes sums[r][c] = a[i0 + r] b[j0 + c], products of rows of tiles.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void multiply_block(const TileShape<T>& shape, const T* a, int i0, const T* b,
                                                 int j0, Sum<T> (&sums)[block_side][block_side]) {
@@ -137,12 +137,12 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_block(const TileShape<T>& shape, const
   }
 }
 
-/// sums[i] = factor(i) sums[i] + the sum over j of weights[i][j] b[j], for `rows` rows and `inner` rows of b.
+/// Computes sums[i] = factor(i) sums[i] + sum over j of weights[i][j] b[j], for `rows` and `inner` rows.
 template <class T, class Factor>
 KOKKOS_INLINE_FUNCTION void add_weighted_rows(const TeamMember& team, const TileShape<T>& shape, int rows,
                                               int inner, const Sum<T>* weights, const T* b,
                                               const Factor& factor, Sum<T>* sums) {
-  const int across = shape.padded / block_side;  // a thread's columns lie so far apart
+  const int across = shape.padded / block_side;  // the distance between a thread's columns
   each_block(team, rows, shape.padded, [&](const int i0, const int block) {
     const int d0 = block / block_side;
     Sum<T> part[block_side][block_side];
@@ -172,18 +172,18 @@ struct TilePlace {
   std::int64_t first;  // row of the tile, counted from the sequence's first
 };
 
-/// tiles: of the longest sequence.
+/// tiles: those of the longest sequence.
 KOKKOS_INLINE_FUNCTION TilePlace place_of(const AttentionProblem& p, std::int64_t tiles, int own,
                                           std::int64_t rank) {
   return {sequence_of(p, rank / tiles / p.heads), rank / tiles % p.heads, rank % tiles * own};
 }
 
-/// Rows of a tile of at most `most` that begins at `first`, where the last one ends at `end`.
+/// Returns the rows of a tile of at most `most` that begins at `first`, if the last row is before `end`.
 KOKKOS_FORCEINLINE_FUNCTION int rows_of_tile(std::int64_t first, std::int64_t end, int most) {
   return end - first < most ? static_cast<int>(end - first) : most;
 }
 
-/// The score of a query and a key, from the product of both.
+/// Returns the score of a query and a key, from the product of both.
 template <class S>
 struct PairScore {
   S scale, slope;

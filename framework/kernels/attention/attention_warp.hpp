@@ -7,7 +7,7 @@
 
 namespace encore::kernels {
 
-/// Forward: a warp owns queries.
+/// Computes the forward pass; a warp owns queries.
 template <int D>
 struct WarpAttention {
   using Visited = VisitedTiles<D>;

@@ -14,7 +14,7 @@ struct QueryTerms {
   float delta[2];  // scale (1 - dropout) dout . out
 };
 
-/// What is the same for all pairs.
+/// The values that are the same for all pairs.
 struct GradientTerms {
   float scale, unscaled_delta, kept;
 
@@ -24,7 +24,7 @@ struct GradientTerms {
         unscaled_delta(scale * warp.reciprocal(static_cast<float>(p.dropped.scale()))),
         kept(p.drop ? warp.log2(static_cast<float>(p.dropped.scale())) : 0.0F) {}
 
-  /// From log_sum and the sum of dout * out.
+  /// Prepares the terms from log_sum and the sum of dout * out.
   KOKKOS_FORCEINLINE_FUNCTION void prepare(QueryTerms& query) const {
     unroll<2>([&](const int half) {
       query.less[half] = Kokkos::fma(query.less[half], log2_of_e, -kept);
@@ -33,7 +33,7 @@ struct GradientTerms {
   }
 };
 
-/// delta of the queries g and g + 8, the sum over the head of dout * out: the diagonal of dout times out^T.
+/// Computes delta of the queries g and g + 8, a sum over the head of dout * out: the diagonal of dout out^T.
 template <int D, class Warp>
 KOKKOS_INLINE_FUNCTION void row_products(const Warp& warp, const RowFactors<D>& dy, const RowFactors<D>& y,
                                          float (&delta)[2]) {
@@ -49,11 +49,11 @@ KOKKOS_INLINE_FUNCTION void row_products(const Warp& warp, const RowFactors<D>& 
   delta[1] = warp.from_lane(odd ? lower[3] : lower[2], holder);
 }
 
-/// Of 16 queries and 16 keys: weights with dropout, and scale dS; rounded.
+/// Holds, for 16 queries and 16 keys, weights with dropout, and scale dS, both rounded.
 struct PairGradients {
   PairFactors kept = PairFactors::zeros(), ds = PairFactors::zeros();
 };
-/// `dropped`: bits for the keys from the lane's first on.
+/// `dropped` has bits for the keys from the lane's first on.
 template <int D, class Warp>
 KOKKOS_INLINE_FUNCTION PairGradients pair_gradients(const Warp& warp, const ScoreTerms& terms,
                                                     const GradientTerms& gradient,
@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION PairGradients pair_gradients(const Warp& warp, const Scor
   return {PairFactors::of(weights), PairFactors::of(gradients)};
 }
 
-/// dQ, and delta (N2, H) = sum over the head of dout * out: a warp owns queries.
+/// Computes dQ, and delta (N2, H) = sum over the head of dout * out; a warp owns queries.
 template <int D>
 struct WarpQueryGradient {
   using Visited = VisitedTiles<D>;
@@ -139,13 +139,13 @@ struct WarpQueryGradient {
   }
 };
 
-/// dK and dV: a warp owns keys. After WarpQueryGradient.
+/// Computes dK and dV; a warp owns keys. Run it after WarpQueryGradient.
 template <int D>
 struct WarpKeyGradient {
   using Visited = VisitedTiles<D>;
   static constexpr int head_size = D;
   static constexpr int memory = 2 * TileRows<D>::size + Visited::size + WarpDropout::size;
-  /// Up to so many keys it takes fewer calls to draw queries whole than for the own keys.
+  /// Up to this number of keys, drawing whole queries takes fewer calls than drawing for the own keys.
   static constexpr int drawn_whole = 4 * tile_rows;
   AttentionProblem p;
   SliceRows<const bfloat16> q, k, v;

@@ -1,7 +1,7 @@
-// Dropout in attention by tensor cores: which weights of a few queries are dropped, as bits in shared memory.
-// One call of the generator decides four keys of a query, those of its counter (random.hpp), so the lanes
-// share the counters among them and draw each once, before the tiles are visited. Place in the flow:
-// attention_warp.hpp and attention_warp_backward.hpp. Read next: attention_warp_terms.hpp.
+// Draws dropout in attention by tensor cores: which weights of a few queries are dropped, as bits in shared
+// memory. One call of the generator decides four keys of a query, those of its counter (random.hpp), so the
+// lanes share the counters among them and draw each once, before the tiles are visited. attention_warp.hpp
+// and attention_warp_backward.hpp use it. Read next: attention_warp_terms.hpp.
 #pragma once
 
 #include "kernels/attention/attention_warp_terms.hpp"
@@ -10,11 +10,11 @@ namespace encore::kernels {
 
 class WarpDropout {
  public:
-  static constexpr int longest = 256;  // with at most so many keys a query can be drawn whole
+  static constexpr int longest = 256;  // the most keys of a query that is drawn whole
   static constexpr int words = tile_rows * longest / 32;
   static constexpr int size = words * 2;  // in elements of bfloat16
 
-  /// Draws queries whole where they have at most `most` keys, else for one tile of keys at a time.
+  /// Draws whole queries if they have at most `most` keys, else for one tile of keys at a time.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION WarpDropout(const Warp& warp, const AttentionProblem& p, const WarpPlace& place,
                                      int most, bfloat16* memory)
@@ -30,10 +30,10 @@ class WarpDropout {
     inverse_ = static_cast<std::uint32_t>(0x1p20F * warp.reciprocal(static_cast<float>(counters_))) + 1;
   }
 
-  /// Whether draw() is needed for each tile of keys.
+  /// Returns whether draw() is needed for each tile of keys.
   KOKKOS_FORCEINLINE_FUNCTION bool by_tiles() const { return !whole_; }
 
-  /// Draws for queries from this position on, where they are not drawn whole for the keys from `key` on.
+  /// Draws for queries from this position on, unless they are drawn whole, for the keys from `key` on.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION void draw(const Warp& warp, int position, int queries, int key) const {
     if (!p_.drop || stride_ == 0) return;
@@ -41,14 +41,14 @@ class WarpDropout {
       std::uint32_t words[4] = {0, 0, 0, 0};
     };
     static_assert(words == 4 * warp_lanes);
-    warp.wait();  // for those who still read
+    warp.wait();  // for lanes that still read
     reinterpret_cast<Zeros*>(words_)[warp.lane] = Zeros{};
     warp.wait();
     const auto lane = static_cast<std::uint32_t>(warp.lane), count = static_cast<std::uint32_t>(queries);
     const std::uint32_t word = whole_ ? 0 : static_cast<std::uint32_t>(key) / stride_;
     const std::uint32_t first = whole_ ? 0 : static_cast<std::uint32_t>(key) - word * stride_;
     for (std::uint32_t item = lane; item < count * counters_; item += warp_lanes) {
-      // A division: exact, as items are fewer than 1024 and counters at most 64.
+      // This division is exact, since items are fewer than 1024 and counters at most 64.
       const std::uint32_t query = item * inverse_ >> 20, number = item - query * counters_;
       const bool next = first + number >= stride_;
       const std::uint32_t counter = next ? first + number - stride_ : first + number;
@@ -59,8 +59,8 @@ class WarpDropout {
     warp.wait();
   }
 
-  /// Bit i: whether the weight of a query, counted from the first drawn, and of key `key` + i is dropped. All
-  /// bits belong to the tile of keys that holds `key`.
+  /// Returns bits: bit i says whether the weight of a query, counted from the first drawn, and of key `key` +
+  /// i is dropped. All bits belong to the tile of keys that holds `key`.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t dropped(int query, int key) const {
     if (!p_.drop) return 0;
     const auto from = static_cast<std::uint32_t>(key);

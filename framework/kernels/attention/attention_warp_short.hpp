@@ -48,7 +48,7 @@ struct WarpShortGradient {
       }
     });
     const WarpDropout dropout(warp, p, place, longest, shared + 4 * side * TileRows<D>::size);
-    dropout.draw(warp, place.position(), queries, 0);  // while the copies are on their way
+    dropout.draw(warp, place.position(), queries, 0);  // while the copies are in progress
     const ScoreTerms terms(p, place);
     const GradientTerms gradient(warp, p);
     const int g = warp.lane >> 2, t = warp.lane & 3;
@@ -80,7 +80,7 @@ struct WarpShortGradient {
       });
     });
 
-    // Values are not needed any more: their tiles pass results on.
+    // Values are no longer needed, so their tiles pass results on.
     unroll<side>([&](const int i) {
       const int first = i * tile_rows;
       if (first >= queries) return;

@@ -11,7 +11,7 @@ namespace encore::kernels {
 inline constexpr float log2_of_e = 1.44269504F, log_of_2 = 0.693147181F;
 inline constexpr float hidden_score = -Kokkos::Experimental::infinity<float>::value;
 
-/// Division of numbers below 2^31 by one that the host knows, in two instructions.
+/// Divides numbers below 2^31 by one that the host knows, in two instructions.
 class Divisor {
  public:
   explicit Divisor(std::uint32_t by) : by_(by) {
@@ -34,7 +34,7 @@ struct WarpGrid {
 
   WarpGrid(const AttentionProblem& p, std::int64_t longest)
       : WarpGrid(p, static_cast<std::uint32_t>((longest + tile_rows - 1) / tile_rows), 0) {}
-  /// A warp for each sequence and head.
+  /// Makes a grid with a warp for each sequence and head.
   explicit WarpGrid(const AttentionProblem& p) : WarpGrid(p, 1, 0) {}
 
  private:
@@ -65,8 +65,8 @@ struct WarpPlace {
     first = static_cast<int>(warp - row * grid.tiles.by()) * tile_rows;
     column = head * static_cast<int>(p.head_size);
   }
-  /// Of the sequence's first query, counted from its first key. Computed where it is needed: rows are copied
-  /// before it has arrived.
+  /// Returns the position of the sequence's first query, counted from its first key. It is computed when it
+  /// is needed: rows are copied before it has arrived.
   KOKKOS_FORCEINLINE_FUNCTION int position() const { return query_position - key_position; }
 
   template <class T>
@@ -77,7 +77,7 @@ struct WarpPlace {
   KOKKOS_FORCEINLINE_FUNCTION HeadRows<T> keys_of(const SliceRows<T>& rows) const {
     return head_rows(rows, static_cast<std::uint32_t>(first_key));
   }
-  /// Where something of this query, counted from the sequence's first, stands in (N2, H).
+  /// Returns the place of this query, counted from the sequence's first, in (N2, H).
   KOKKOS_FORCEINLINE_FUNCTION std::uint64_t of_query(const AttentionProblem& p, int query) const {
     const auto row = static_cast<std::uint32_t>(first_query + query);
     return std::uint64_t{row} * static_cast<std::uint32_t>(p.heads) + static_cast<std::uint32_t>(head);
@@ -92,7 +92,7 @@ struct WarpPlace {
   }
 };
 
-/// Rows [begin, end) of the other side, from a multiple of tile_rows on.
+/// The rows [begin, end) of the other side, from a multiple of tile_rows on.
 struct TileRange {
   int begin, end;
 };
@@ -115,7 +115,7 @@ struct ScoreTerms {
         alibi(p.alibi),
         limited(p.causal || p.window > 0) {}
 
-  /// keys_of: those that `count` queries from the position `first` on see.
+  /// Like keys_of: returns those keys that `count` queries from the position `first` on see.
   KOKKOS_FORCEINLINE_FUNCTION TileRange keys_seen(int first, int count) const {
     if (!limited) return {0, keys};
     const int last = first + count - 1;
@@ -124,7 +124,7 @@ struct ScoreTerms {
     begin = smaller(begin, keys);
     return {begin / tile_rows * tile_rows, larger(begin, end)};
   }
-  /// queries_seeing: those, counted from the sequence's first, that see one of `count` keys from `first` on.
+  /// Like queries_seeing, counted from the sequence's first: those that see one of `count` keys from `first`.
   KOKKOS_FORCEINLINE_FUNCTION TileRange queries_seeing(int first, int count, int queries) const {
     if (!limited) return {0, queries};
     const int begin = larger(causal ? first : first - window, first_query) - first_query;
@@ -132,10 +132,10 @@ struct ScoreTerms {
     return {begin / tile_rows * tile_rows, end};
   }
 
-  /// Whether a score is more than a product times the scale.
+  /// Returns whether a score is more than a product times the scale.
   KOKKOS_FORCEINLINE_FUNCTION bool shifted() const { return alibi || bias != nullptr; }
 
-  /// Products of a tile of queries and one of keys become scores, less something of the query. The lane's
+  /// Turns products of a tile of queries and one of keys into scores, less a term of the query. The lane's
   /// first query has this position.
   KOKKOS_INLINE_FUNCTION void score(int position, int key, const float (&less)[2], PairValues& of) const {
     each(position, key, [&](const int n, const int e, int, int) {
@@ -147,13 +147,13 @@ struct ScoreTerms {
       });
     if (bias != nullptr)
       each(position, key, [&](const int n, const int e, const int i, const int j) {
-        // There is none for rows behind a sequence's end.
+        // Rows behind a sequence's end have none.
         const int query = i < last_query ? i : last_query, last = j < keys - 1 ? j : keys - 1;
         of.c[n][e] = Kokkos::fma(bias[last - query], log2_of_e, of.c[n][e]);
       });
   }
 
-  /// Scores of keys that a query does not see become -infinity.
+  /// Sets scores of keys that a query does not see to -infinity.
   KOKKOS_INLINE_FUNCTION void hide(int position, int key, PairValues& scores) const {
     if (key + 8 * pieces > keys)
       each(position, key, [&](const int n, const int e, int, const int j) {
@@ -168,7 +168,7 @@ struct ScoreTerms {
  private:
   KOKKOS_FORCEINLINE_FUNCTION static int smaller(int a, int b) { return a < b ? a : b; }
   KOKKOS_FORCEINLINE_FUNCTION static int larger(int a, int b) { return a > b ? a : b; }
-  /// work(n, e, query, key) for each value of the lane.
+  /// Calls work(n, e, query, key) for each value of the lane.
   template <class Work>
   KOKKOS_FORCEINLINE_FUNCTION static void each(int position, int key, const Work& work) {
     unroll<pieces>([&](const int n) {

@@ -1,6 +1,6 @@
-// What a warp does with tiles of attention by tensor cores: rows in shared memory, rows in registers as
-// factors, sums in registers. Place in the flow: attention_warp.hpp and attention_warp_backward.hpp compute
-// with them. Read next: tensor_core.hpp.
+// Tiles of attention by tensor cores, as a warp handles them: rows in shared memory, rows in registers as
+// factors, sums in registers. attention_warp.hpp and attention_warp_backward.hpp compute with them. Read
+// next: tensor_core.hpp.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -25,13 +25,13 @@ struct HeadRows {
   KOKKOS_FORCEINLINE_FUNCTION HeadRows from(int i) const { return {at(i, 0), row}; }
 };
 
-/// Rows of tile_rows x D as factors A.
+/// Holds rows of tile_rows x D as factors A.
 template <int D>
 struct RowFactors {
   std::uint32_t a[D / 16][4];
 
   RowFactors() = default;
-  /// Straight from memory; zeros behind `rows`.
+  /// Reads straight from memory, with zeros behind `rows`.
   KOKKOS_INLINE_FUNCTION RowFactors(int lane, const HeadRows<const bfloat16>& from, int rows) {
     const int g = lane >> 2, t = lane & 3;
     const bfloat16* const upper = from.at(g, 2 * t);
@@ -46,12 +46,12 @@ struct RowFactors {
   }
 };
 
-/// Something of each pair of two tiles: of rows g and g + 8, as in C.
+/// A value for each pair of two tiles: of rows g and g + 8, as in C.
 struct PairValues {
   float c[pieces][4];
 };
 
-/// The same rounded, as a factor A.
+/// The same values rounded, as a factor A.
 struct PairFactors {
   std::uint32_t a[4];
 
@@ -67,15 +67,15 @@ struct PairFactors {
   }
 };
 
-/// tile_rows x D in the warp's part of shared memory.
+/// A tile_rows x D in the warp's part of shared memory.
 template <int D>
 struct TileRows {
   static constexpr int row = D + 8;  // rows begin in different banks
   static constexpr int size = tile_rows * row;
-  static constexpr int across = D / 8, chunks = tile_rows * across / warp_lanes;  // a lane copies so many
+  static constexpr int across = D / 8, chunks = tile_rows * across / warp_lanes;  // chunks that a lane copies
   bfloat16* data;
 
-  /// Begins to copy; zeros behind `rows`.
+  /// Begins to copy, with zeros behind `rows`.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION void load(const Warp& warp, const HeadRows<const bfloat16>& from, int rows) const {
     const int i = chunk_row(warp.lane), d = chunk_column(warp.lane);
@@ -101,7 +101,7 @@ struct TileRows {
     return result;
   }
 
-  /// Products of other rows with these.
+  /// Computes products of other rows with these.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION PairValues multiply(const Warp& warp, const RowFactors<D>& others) const {
     PairValues results;
@@ -116,7 +116,7 @@ struct TileRows {
   }
 };
 
-/// Sums of tile_rows x D.
+/// The sums of tile_rows x D.
 template <int D>
 struct RowSums {
   float c[D / 8][4];
@@ -125,12 +125,12 @@ struct RowSums {
     unroll<D / 8>([&](const int n) { unroll<4>([&](const int e) { c[n][e] = 0.0F; }); });
   }
 
-  /// Element e of every C times that of its row.
+  /// Multiplies element e of every C by the factor of its row.
   KOKKOS_INLINE_FUNCTION void scale(float upper, float lower) {
     unroll<D / 8>([&](const int n) { unroll<4>([&](const int e) { c[n][e] *= e < 2 ? upper : lower; }); });
   }
 
-  /// += weights times rows.
+  /// Adds weights times rows.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION void add(const Warp& warp, const PairFactors& weights, const TileRows<D>& rows) {
     unroll<D / 16>([&](const int n) {
@@ -141,7 +141,7 @@ struct RowSums {
     });
   }
 
-  /// By way of shared memory, whose rows the other lanes may still read before: a warp then writes whole
+  /// Writes through shared memory, whose rows the other lanes may still read before: a warp then writes whole
   /// rows, 16 bytes a lane.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION void store(const Warp& warp, const TileRows<D>& by, int rows,
@@ -168,8 +168,8 @@ struct RowSums {
   }
 };
 
-/// Tiles of two matrices' rows that a warp visits: keys and values, or queries and gradients of results. As
-/// many at a time as leave memory for other warps: who waits once for two tiles waits less.
+/// Tiles of two matrices' rows that a warp visits: keys and values, or queries and gradients of results. It
+/// takes as many at a time as leave memory for other warps: one wait for two tiles is shorter than two.
 template <int D>
 struct VisitedTiles {
   static constexpr int tiles = D <= 64 ? 2 : 1, rows = tiles * tile_rows;
@@ -181,8 +181,8 @@ struct VisitedTiles {
     return {data + (2 * tile + 1) * TileRows<D>::size};
   }
 
-  /// For the tiles from `begin` to `end`, and at least one, in ascending order: visit(first, second, from).
-  /// meanwhile(from) runs before, where there is something to copy while the copies are on their way.
+  /// Visits the tiles from `begin` to `end`, at least one, in ascending order: visit(first, second, from).
+  /// meanwhile(from) runs before, if there is a copy in progress.
   template <class Warp, class Meanwhile, class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void each(const Warp& warp, const HeadRows<const bfloat16>& of_first,
                                         const HeadRows<const bfloat16>& of_second, int begin, int end,

@@ -1,6 +1,6 @@
-// The weights of softmax attention as numbers to look at: computed again from queries, keys and the log of
-// their sums, as the backward pass does (attention_pairs.hpp), one thread per query and head; or copied from
-// where they are kept. Nothing of a training step comes here.
+// Computes the weights of softmax attention for display: again from queries, keys and the log of their sums,
+// as the backward pass does (attention_pairs.hpp), one thread per query and head; or copied from where they
+// are kept. A training step never calls it.
 #include <encore/attention_weights.hpp>
 #include <encore/rows.hpp>
 
@@ -10,8 +10,8 @@
 namespace encore::kernels {
 namespace {
 
-/// weights[h][i][j] = exp(scale q_i k_j - slope |i - j| + bias[j - i] - log_sum_i) over the keys that query i
-/// sees, else 0.
+/// Computes weights[h][i][j] = exp(scale q_i k_j - slope |i - j| + bias[j - i] - log_sum_i) over the keys
+/// that query i sees, else 0.
 template <class T>
 void recompute_weights(const Device& device, const PairwiseAttentionBackward<T>& pairs, std::int64_t sequence,
                        std::int64_t queries, std::int64_t keys, Sum<T>* weights) {
@@ -32,7 +32,7 @@ void recompute_weights(const Device& device, const PairwiseAttentionBackward<T>&
       });
 }
 
-/// weights (H, T, T) = the block of the sequence in `kept`, where those of the sequences before it stand
+/// Sets weights (H, T, T) = the block of the sequence in `kept`, where those of the sequences before it come
 /// first.
 template <class S>
 void copy_block(const Device& device, const std::int32_t* offsets, std::int64_t heads, std::int64_t sequence,

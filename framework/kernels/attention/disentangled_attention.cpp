@@ -48,7 +48,7 @@ KOKKOS_INLINE_FUNCTION HeadPlace place_of(const DisentangledProblem& p, std::int
   return {first, length, before * p.heads + head * length * length};
 }
 
-/// d(i, j), the row of qr and kr.
+/// Returns d(i, j), the row of qr and kr.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t bucket(const DisentangledProblem& p, std::int64_t i,
                                                 std::int64_t j) {
   const std::int64_t shifted = i - j + p.reach, last = 2 * p.reach - 1;
@@ -74,7 +74,7 @@ KOKKOS_INLINE_FUNCTION RowRange limited(std::int64_t least, std::int64_t most, s
   return {first, first <= last ? last - first + 1 : 0};
 }
 
-/// Keys before this one are seen.
+/// Returns the first key that is not seen.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t seen_end(const DisentangledProblem& p, std::int64_t i,
                                                   std::int64_t length) {
   return p.causal ? i + 1 : length;
@@ -134,7 +134,7 @@ void attend(const Device& device, const DisentangledProblem& p, const SliceRows<
       });
 }
 
-/// dscores = scale P (P's gradient - delta), delta = rowsum(dout out); weights becomes P'; dq.
+/// Computes dscores = scale P (P's gradient - delta), delta = rowsum(dout out); weights becomes P'; and dq.
 template <class T>
 void make_query_gradients(const Device& device, const DisentangledProblem& p, const SliceRows<const T>& k,
                           const SliceRows<const T>& v, const T* kr, const T* out, const T* dout,
@@ -214,8 +214,8 @@ void make_key_gradients(const Device& device, const DisentangledProblem& p, cons
       });
 }
 
-/// dkr_r = sum over the pairs with d(i, j) = r of dscore q_i, dqr_r that of dscore k_j: for each row the
-/// dscores of its pairs are added first, then the rows in their order.
+/// Computes dkr_r = sum over the pairs with d(i, j) = r of dscore q_i, and dqr_r with dscore k_j: for each
+/// row the dscores of its pairs are added first, then the rows in their order.
 template <class T>
 void make_place_gradients(const Device& device, const DisentangledProblem& p, const SliceRows<const T>& q,
                           const SliceRows<const T>& k, const Sum<T>* dscores, T* dqr, T* dkr) {
@@ -235,7 +235,7 @@ void make_place_gradients(const Device& device, const DisentangledProblem& p, co
           const Distances of = distances_of(p, r, at.length);
           const S* gradients = dscores + at.weights;
           for (std::int64_t t = 0; t < at.length; ++t) {
-            // Of row t as a query its keys, of row t as a key its queries.
+            // Row t has its keys as a query, and its queries as a key.
             const RowRange keys_of = limited(t - of.most, t - of.least, at.length);
             const RowRange queries_of = limited(t + of.least, t + of.most, at.length);
             const S as_query = row.sum<S>(

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::int64_t most_buckets = 256;
 
-/// Those of one direction.
+/// Returns the buckets of one direction.
 std::int64_t buckets_aside(const DistanceBuckets& buckets) {
   return buckets.causal ? buckets.count : buckets.count / 2;
 }
 
-/// Which of them a distance of at least 0 falls into.
+/// Returns the bucket of a distance of at least 0.
 std::int64_t bucket_aside(const DistanceBuckets& buckets, std::int64_t distance) {
   const std::int64_t count = buckets_aside(buckets), exact = count / 2;
   if (distance < exact) return distance;
@@ -64,7 +64,7 @@ Ranges ranges_of(const DistanceBuckets& buckets, std::int64_t end) {
   return ranges;
 }
 
-/// bias[h][M + d] = table[bucket of d][h]; what has no query so far away gets the nearest number.
+/// Sets bias[h][M + d] = table[bucket of d][h]; distances beyond every query get the nearest number.
 template <class S>
 void spread(const Device& device, const Ranges& ranges, std::int64_t heads, std::int64_t reach,
             const S* table, S* bias) {

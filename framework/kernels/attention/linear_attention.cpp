@@ -27,25 +27,25 @@ struct LinearProblem {
   std::int64_t heads;            // H
   std::int64_t size;             // D
 
-  /// Of the head's first line in a tensor shaped like sums.
+  /// Returns the place of the head's first line in a tensor shaped like sums.
   KOKKOS_INLINE_FUNCTION std::int64_t lines(std::int64_t row, std::int64_t head) const {
     return (sequence[row] * heads + head) * size * (size + 1);
   }
 };
 
-/// elu(x) + 1.
+/// Returns elu(x) + 1.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S feature(S x) {
   const S falling = math::exp(x < S(0) ? x : S(0));
   return x > S(0) ? x + S(1) : falling;
 }
-/// Its derivative, from x and its value.
+/// Returns its derivative, from x and its value.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S feature_slope(S x, S value) {
   return x > S(0) ? S(1) : value;
 }
 
-/// features (N, 2 C): f(q), then f(k).
+/// Computes features (N, 2 C): f(q), then f(k).
 template <class T>
 void make_features(const Device& device, const LinearProblem& p, const SliceRows<const T>& q,
                    const SliceRows<const T>& k, Sum<T>* features) {
@@ -60,9 +60,9 @@ void make_features(const Device& device, const LinearProblem& p, const SliceRows
       });
 }
 
-/// Line d of a head: sum over the rows i of its sequence of left_i(d) * (right_i, last_i), for a tensor of
-/// lines. left: columns `first_left` + h D + d of features; right: (N, C) by head, divided by norms where
-/// there are some; lasts (N, H), or null for ones.
+/// Computes line d of a head: the sum over the rows i of its sequence of left_i(d) * (right_i, last_i), for a
+/// tensor of lines. left: columns `first_left` + h D + d of features; right: (N, C) by head, divided by norms
+/// if there are some; lasts (N, H), or null for ones.
 template <class T>
 void add_up_lines(const Device& device, const char* label, const LinearProblem& p, const Sum<T>* features,
                   std::int64_t first_left, const SliceRows<const T>& right, const Sum<T>* norms,
@@ -111,7 +111,7 @@ void make_outputs(const Device& device, const LinearProblem& p, const Sum<T>* fe
       });
 }
 
-/// dnorms (N, H): c_i; and dq.
+/// Computes dnorms (N, H): c_i; and dq.
 template <class T>
 void make_query_gradients(const Device& device, const LinearProblem& p, const SliceRows<const T>& q,
                           const Sum<T>* features, const Sum<T>* sums, const Sum<T>* norms, const T* out,

@@ -1,6 +1,6 @@
-// The relations of a sequence's rows (encore/relations.hpp), pair by pair: one thread per (row, head). The
-// product of two rows is symmetric, so a thread finds all that its row gets, as the one that asks and as the
-// one that is asked, by going over the rows of its sequence once: nothing is added by two threads.
+// Computes the relations of a sequence's rows (encore/relations.hpp), pair by pair: one thread per (row,
+// head). The product of two rows is symmetric, so a thread finds all terms of its row, as query and as key,
+// in one pass over the rows of its sequence: nothing is added by two threads.
 #include <encore/relations.hpp>
 #include <encore/rows.hpp>
 
@@ -12,7 +12,7 @@
 namespace encore::kernels {
 namespace {
 
-/// Products within one head of the student's rows, or of the teacher's.
+/// Computes products within one head of the student's rows, or of the teacher's.
 template <class T>
 struct Products {
   SliceRows<const T> rows;
@@ -40,8 +40,9 @@ struct Sequences {
   KOKKOS_INLINE_FUNCTION std::int64_t end(std::int64_t row) const { return offsets[sequence[row] + 1]; }
 };
 
-/// KL(p || q) = sum_j p_j (t_j - s_j) - M + L, with p_j = exp(t_j - M), q_j = exp(s_j - L). Every product is
-/// made once: sums are those of exp(score - largest so far), and shrink where a larger score comes.
+/// Computes KL(p || q) = sum_j p_j (t_j - s_j) - M + L, with p_j = exp(t_j - M), q_j = exp(s_j - L). Every
+/// product is computed once: sums are those of exp(score - largest so far), and are scaled when a larger
+/// score comes.
 template <class T>
 struct RelationsLoss {
   using S = Sum<T>;

@@ -9,8 +9,8 @@
 namespace encore::kernels {
 namespace {
 
-/// sines and cosines (lines, D / 2), computed in double; line i is for positions[i], or for position i where
-/// positions is null; `direction` 1 or -1.
+/// Computes sines and cosines (lines, D / 2) in double; line i is for positions[i], or for position i if
+/// positions is null; `direction` is 1 or -1.
 template <class S>
 void rotary_angles(const Device& device, std::int64_t lines, const std::int32_t* positions, std::int64_t half,
                    double log_base, double direction, S* sines, S* cosines) {
@@ -33,8 +33,8 @@ void turn_rows(const Device& device, const RowSet& rows, std::int64_t heads, dou
   const std::int64_t size = x.width / heads;
   const std::int64_t half = size / 2;
   const std::int32_t* positions = elements<std::int32_t>(rows.positions);
-  // Positions that begin at 0 come again in every sequence and have a line each; others are at most as many
-  // as there are rows.
+  // Positions that begin at 0 repeat in every sequence and have a line each; others are at most as many as
+  // there are rows.
   const bool line_of_row = rows.size.past > 0;
   const std::int64_t lines = line_of_row ? rows.size.tokens : rows.size.longest;
   S* sines = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * lines * half) * sizeof(S)));

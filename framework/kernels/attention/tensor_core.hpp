@@ -1,13 +1,13 @@
-// TensorCore: what a warp of an NVIDIA GPU does together in kernels of attention. Above all the instruction
-// with which it multiplies small matrices, mma.m16n8k16 of the PTX ISA (section "Matrix multiply-accumulate
-// operation using mma instruction"): C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16 factors, float sums. Each
-// of the 32 lanes holds a few elements; with g = lane / 4 and t = lane % 4:
+// TensorCore is what a warp of an NVIDIA GPU does together in kernels of attention. Above all it has the
+// instruction that multiplies small matrices, mma.m16n8k16 of the PTX ISA (section "Matrix
+// multiply-accumulate operation using mma instruction"): C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16
+// factors, float sums. Each of the 32 lanes holds a few elements; with g = lane / 4 and t = lane % 4:
 //   C   c[0], c[1]: row g, columns 2t, 2t + 1;  c[2], c[3]: row g + 8
 //   A   a[0]: row g, columns 2t, 2t + 1;  a[1]: row g + 8;  a[2], a[3]: the same, 8 columns on
 //   B   b0: rows 2t, 2t + 1 of column g;  b1: 8 rows on
-// Two bfloat16 in a word, the first one low. So two C side by side, rounded and packed, are an A. Kernels are
-// written for any class with these functions: tests run them on the host, lane by lane
-// (tests/support/emulated_warp.hpp). Place in the flow: attention_tensor_core.hpp.
+// A word holds two bfloat16, the first one low, so two neighbouring C, rounded and packed, are an A. Kernels
+// are written for any class with these functions: tests run them on the host, lane by lane
+// (tests/support/emulated_warp.hpp). attention_tensor_core.hpp uses it.
 #pragma once
 
 #include <encore/bfloat16.hpp>
@@ -17,11 +17,11 @@ namespace encore::kernels {
 
 inline constexpr int warp_lanes = 32;
 
-/// Two neighbours in memory, from an even element on.
+/// Returns two neighbours in memory, from an even element on.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t word_at(const bfloat16* pair) {
   return *reinterpret_cast<const std::uint32_t*>(pair);
 }
-/// Both rounded as bfloat16 rounds.
+/// Packs both, rounded as bfloat16 rounds.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pack_pair(float low, float high) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   std::uint32_t pair;
@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION float high_of(std::uint32_t pair) {
 struct TensorCore {
   int lane;
 
-  /// What the lanes wrote to memory before, all of them see after.
+  /// After it, all lanes see what the lanes wrote to memory before.
   KOKKOS_FORCEINLINE_FUNCTION void wait() const { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
 
   /// Copies 8 elements, or zeros where not `there`, to shared memory; both sides begin at multiples of 16
@@ -55,7 +55,7 @@ struct TensorCore {
                                       : "memory");))
     KOKKOS_IF_ON_HOST(((void)to; (void)from; (void)there;))
   }
-  /// wait(), and for what this and the other lanes copy.
+  /// Does wait(), and waits for the copies of all lanes.
   KOKKOS_FORCEINLINE_FUNCTION void wait_for_copies() const {
     KOKKOS_IF_ON_DEVICE((asm volatile("cp.async.wait_all;" ::: "memory"); __syncwarp();))
   }
@@ -69,12 +69,12 @@ struct TensorCore {
     KOKKOS_IF_ON_HOST(((void)word; (void)bits;))
   }
 
-  /// `value` of the lane whose number differs in these bits.
+  /// Returns `value` of the lane whose number differs in these bits.
   KOKKOS_FORCEINLINE_FUNCTION float from_neighbour(float value, int bits) const {
     KOKKOS_IF_ON_DEVICE((return __shfl_xor_sync(0xFFFFFFFFU, value, bits);))
     KOKKOS_IF_ON_HOST(((void)bits; return value;))
   }
-  /// `value` of the lane `source`.
+  /// Returns `value` of the lane `source`.
   KOKKOS_FORCEINLINE_FUNCTION float from_lane(float value, int source) const {
     KOKKOS_IF_ON_DEVICE((return __shfl_sync(0xFFFFFFFFU, value, source);))
     KOKKOS_IF_ON_HOST(((void)source; return value;))
@@ -89,17 +89,17 @@ struct TensorCore {
              : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));))
     KOKKOS_IF_ON_HOST(((void)a; (void)b0; (void)b1; (void)c;))
   }
-  /// A block of 16 x 16 in shared memory as an A. Rows are `row` elements apart, and begin at multiples of 16
-  /// bytes.
+  /// Loads a block of 16 x 16 in shared memory as an A. Rows are `row` elements apart, and begin at multiples
+  /// of 16 bytes.
   KOKKOS_FORCEINLINE_FUNCTION void load_rows(const bfloat16* block, int row, std::uint32_t (&a)[4]) const {
     load(block + (lane & 15) * row + (lane >> 4) * 8, a);
   }
-  /// Its transpose as two B side by side: b[0], b[1] of its rows 0 to 7, b[2], b[3] of the others.
+  /// Loads its transpose as two neighbouring B: b[0], b[1] of its rows 0 to 7, b[2], b[3] of the others.
   KOKKOS_FORCEINLINE_FUNCTION void load_transposed(const bfloat16* block, int row,
                                                    std::uint32_t (&b)[4]) const {
     load(block + ((lane >> 4) * 8 + (lane & 7)) * row + (lane & 8), b);
   }
-  /// The block as two B side by side: b[0], b[1] of its columns 0 to 7, b[2], b[3] of the others.
+  /// Loads the block as two neighbouring B: b[0], b[1] of its columns 0 to 7, b[2], b[3] of the others.
   KOKKOS_FORCEINLINE_FUNCTION void load_columns(const bfloat16* block, int row, std::uint32_t (&b)[4]) const {
     const bfloat16* const from = block + (lane & 15) * row + (lane >> 4) * 8;
     KOKKOS_IF_ON_DEVICE((asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -108,7 +108,7 @@ struct TensorCore {
                                       : "memory");))
     KOKKOS_IF_ON_HOST(((void)from; (void)b;))
   }
-  /// Of a matrix of 8 x 8 whose row g, columns 2t, 2t + 1 are `pair`, those elements of the transpose.
+  /// Returns these elements of the transpose of an 8 x 8 matrix whose row g, columns 2t, 2t + 1 are `pair`.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t transpose(std::uint32_t pair) const {
     KOKKOS_IF_ON_DEVICE((std::uint32_t result; asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"
                                                    : "=r"(result)
@@ -117,7 +117,7 @@ struct TensorCore {
     KOKKOS_IF_ON_HOST((return pair;))
   }
 
-  /// By one instruction each, good to about 22 bits; 2^x is 0 where it would be subnormal.
+  /// Uses one instruction each, good to about 22 bits; 2^x is 0 if it would be subnormal.
   KOKKOS_FORCEINLINE_FUNCTION float exp2(float x) const {
     KOKKOS_IF_ON_DEVICE((float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y;))
     KOKKOS_IF_ON_HOST((return x;))

@@ -7,7 +7,7 @@ namespace {
 
 #if !ENCORE_HOST_BACKEND
 
-/// A row in the registers of a warp.
+/// Handles a row in the registers of a warp.
 template <class T, int Width>
 void layer_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias,
                              double epsilon, Tensor y, Tensor mean, Tensor rstd) {
@@ -202,7 +202,7 @@ void layer_norm_backward_in_registers(const Device& device, Tensor x, Tensor gai
               elements<S>(dbias));
 }
 
-/// A warp is a row of dx; dgain and dbias are a second pass.
+/// A warp computes a row of dx; dgain and dbias are a second pass.
 template <class T>
 void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
                               Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
@@ -220,7 +220,7 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
   const S* gains = elements<S>(gain);
   const S* means = elements<S>(mean);
   const S* rstds = elements<S>(rstd);
-  // First the sums: dx may lie where dy does.
+  // The sums come first, because dx may lie where dy does.
   add_norm_terms<S>(
       device, "encore::layer_norm_backward_parameters", rows, width,
       KOKKOS_LAMBDA(const std::int64_t r, const std::int64_t c) {

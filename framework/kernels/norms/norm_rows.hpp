@@ -1,6 +1,6 @@
-// What both norms do to rows (layer_norm.cpp, rms_norm.cpp): add up a ResidualSum just before a row is
-// normalised, pass its gradient through the branch's dropout just after it is computed (the same numbers as
-// in passes of their own), and add up the gradients of gain and bias over blocks of rows.
+// Does what both norms do to rows (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
+// normalised, passes its gradient through the branch's dropout just after it is computed (the same numbers as
+// in passes of their own), and adds up the gradients of gain and bias over blocks of rows.
 #pragma once
 
 #include "kernels/block_sums.hpp"
@@ -10,7 +10,7 @@
 
 namespace encore::kernels {
 
-/// Adds up the rows of a sum; nothing to do for an x that is there.
+/// Adds up the rows of a sum. It does nothing if x exists already.
 template <class T>
 class SummedRows {
  public:
@@ -20,7 +20,7 @@ class SummedRows {
         width_(x.trunk.extent(1)),
         dropout_(x.rows, x.dropout) {}
 
-  /// Row r of x.
+  /// Returns row r of x.
   KOKKOS_FORCEINLINE_FUNCTION const T* add_up(const Row& row, std::int64_t r) const {
     T* sum = sum_ + r * width_;
     if (sum_ != trunk_) {
@@ -31,7 +31,7 @@ class SummedRows {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// The same, of which each lane gets its elements.
+  /// Does the same and gives each lane its elements.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void add_up(const LaneRow<Width>& lanes, std::int64_t r,
                                           S (&x)[LaneRow<Width>::size]) const {
@@ -40,7 +40,7 @@ class SummedRows {
     S branch[LaneRow<Width>::size], factors[LaneRow<Width>::size];
     lanes.load(sum_ + r * width_, branch);
     dropout_.draw(lanes, r, factors);
-    // As it is stored, so that the norm has the bits that it has of a sum of another pass.
+    // The value is rounded as it is stored, so that the norm has the bits that it has after another pass.
     lanes.each([&](const int n) { x[n] = static_cast<S>(static_cast<T>(factors[n] * branch[n] + x[n])); });
     lanes.store(x, sum_ + r * width_);
   }
@@ -53,7 +53,7 @@ class SummedRows {
   DropoutRows<T> dropout_;
 };
 
-/// Gives the branch of a sum its gradient, row by row; nothing to do where it is the trunk's.
+/// Gives the branch of a sum its gradient, row by row. It does nothing if that is the trunk's.
 template <class T>
 class BranchGradient {
  public:
@@ -62,10 +62,10 @@ class BranchGradient {
         width_(dx.trunk.extent(1)),
         dropout_(dx.rows, dx.dropout) {}
 
-  /// Whether trunk and branch have gradients of their own.
+  /// Returns whether trunk and branch have gradients of their own.
   static bool has_own(const ResidualSum& dx) { return dx.branch && dx.branch.data != dx.trunk.data; }
 
-  /// From row r of the trunk's gradient.
+  /// Sets it from row r of the trunk's gradient.
   KOKKOS_FORCEINLINE_FUNCTION void set(const Row& row, std::int64_t r, const T* trunk) const {
     if (branch_ == nullptr) return;
     row.barrier();
@@ -73,7 +73,7 @@ class BranchGradient {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// The same from the lanes' elements of the trunk's gradient, rounded as they are stored.
+  /// Does the same from the lanes' elements of the trunk's gradient, rounded as they are stored.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void set(const LaneRow<Width>& lanes, std::int64_t r,
                                        S (&dx)[LaneRow<Width>::size]) const {
@@ -96,8 +96,8 @@ inline constexpr std::int64_t norm_block_columns = 128;  // columns of which one
 
 #if ENCORE_HOST_BACKEND
 
-/// first (C) += the sum over the blocks of partial[block][0], and second (C), where there is one, of
-/// partial[block][1]; partial: (blocks, 1 or 2, C). Each column adds the blocks in their order.
+/// Computes first (C) += the sum over the blocks of partial[block][0], and second (C), if it exists, += that
+/// of partial[block][1]; partial: (blocks, 1 or 2, C). Each column adds the blocks in their order.
 template <class S>
 static void add_blocks(const Device& device, const char* label, const S* partial, std::int64_t blocks,
                        std::int64_t width, S* first, S* second) {
@@ -123,16 +123,16 @@ struct NormTerms {
   S gain, bias;
 };
 
-/// Rows that a warp walks where it holds them in registers: few while there are too few warps to keep a GPU
-/// busy, and then enough of them that their sums are few.
+/// Returns the rows that a warp walks with them in registers: few while there are too few warps to keep a GPU
+/// busy, and then enough that there are few sums.
 inline std::int64_t norm_rows_of_warp(std::int64_t rows) {
   constexpr std::int64_t warps = 4096;
   return rows <= warps ? 1 : (rows < norm_block_rows * warps ? (rows + warps - 1) / warps : norm_block_rows);
 }
 
-/// On a GPU, for rows that no warp's registers hold: dgain (C) += the sums over the rows of
-/// terms_at(row, channel).gain, and dbias, where there is one, of .bias; in blocks of rows, whose sums are
-/// added as block_sums.hpp says.
+/// Computes, on a GPU, for rows that do not fit a warp's registers: dgain (C) += the sums over the rows of
+/// terms_at(row, channel).gain, and dbias, if it exists, += those of .bias; in blocks of rows, whose sums are
+/// added in the order of block_sums.hpp.
 template <class S, class TermsAt>
 static void add_norm_terms(const Device& device, const char* label, std::int64_t rows, std::int64_t width,
                            const TermsAt& terms_at, S* dgain, S* dbias) {
@@ -163,7 +163,7 @@ static void add_norm_terms(const Device& device, const char* label, std::int64_t
 
 #endif
 
-/// x, or the gradient of x, is of the shape and type of `rows`, (N, C).
+/// Requires that x, or the gradient of x, has the shape and type of `rows`, (N, C).
 inline void check_sum(const ResidualSum& x, const Tensor& rows) {
   check("the trunk", x.trunk, rows.dtype, {rows.extent(0), rows.extent(1)});
   if (x.branch) check("the branch", x.branch, rows.dtype, {rows.extent(0), rows.extent(1)});

@@ -7,7 +7,7 @@ namespace {
 
 #if !ENCORE_HOST_BACKEND
 
-/// A row in the registers of a warp.
+/// Handles a row in the registers of a warp.
 template <class T, int Width>
 void rms_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
                            Tensor rrms) {

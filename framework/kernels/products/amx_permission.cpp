@@ -1,4 +1,4 @@
-// See amx_tiles.hpp: whether this process multiplies by the tiles of AMX, found out once.
+// Finds out once whether this process may multiply by the tiles of AMX. Read amx_tiles.hpp first.
 #include "kernels/products/amx_tiles.hpp"
 
 #include <cerrno>
@@ -34,7 +34,7 @@ bool request_tiles() {
 
 namespace {
 
-/// Whether ONEDNN_MAX_CPU_ISA leaves AMX to the process, so that one variable takes it away from everybody.
+/// Returns whether ONEDNN_MAX_CPU_ISA leaves AMX to the process, so that one variable disables it everywhere.
 bool allowed_by_onednn() {
 #ifdef ENCORE_HAVE_ONEDNN
   const auto allowed = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
@@ -47,7 +47,7 @@ bool allowed_by_onednn() {
 
 using TileBytes = std::array<std::byte, tile_bytes>;
 
-/// sums += a b, by a unit.
+/// Computes sums += a b with a unit.
 template <class Unit>
 TileBytes multiplied(const TileBytes& a, const TileBytes& b, TileBytes sums, bool pairs) {
   Unit unit;
@@ -64,8 +64,8 @@ TileBytes multiplied(const TileBytes& a, const TileBytes& b, TileBytes sums, boo
   return sums;
 }
 
-/// Of small integers, whose sums are exact in whatever order they are made: a unit that computes what it
-/// should gives these bits even if the order within an instruction is not the documented one.
+/// Checks a unit with small integers, whose sums are exact in any order: a correct unit gives these bits even
+/// if the order within an instruction is not the documented one.
 template <class Factor>
 bool computes_rightly(bool pairs) {
   std::array<Factor, tile_bytes / sizeof(Factor)> a, b;

@@ -16,12 +16,12 @@
 
 namespace encore::amx {
 
-/// Rows of c in a task: what they need of a panel of b stays in the first cache.
+/// The rows of c in a task: what they need of a panel of b stays in the first cache.
 inline constexpr std::int64_t block_rows = 128;
-/// Most steps after which the next rows come: so that the panel's part and these rows share the first cache.
+/// The most steps before the next rows, so that the panel's part and these rows share the first cache.
 inline constexpr std::int64_t block_steps = 16;
 
-/// Factors of bfloat16.
+/// The factors are bfloat16.
 struct Pairs {
   using Sum = float;
   template <int Sums, int A, int B, class Unit>
@@ -29,7 +29,7 @@ struct Pairs {
     unit.template multiply_pairs<Sums, A, B>();
   }
 };
-/// Unsigned bytes times signed ones.
+/// The factors are unsigned bytes times signed ones.
 struct Bytes {
   using Sum = std::int32_t;
   template <int Sums, int A, int B, class Unit>
@@ -38,7 +38,7 @@ struct Bytes {
   }
 };
 
-/// The tile of rows i and step s at data + i * tile + s * step, its rows `row` bytes apart.
+/// Finds the tile of rows i and step s at data + i * tile + s * step, its rows `row` bytes apart.
 struct RowTiles {
   const std::byte* data;
   std::int64_t row, step, tile;
@@ -49,7 +49,7 @@ struct PlainRows {
   const std::byte* data;
   std::int64_t bytes;
 
-  /// Those of `count` rows and `steps` steps. `copy`: room for them.
+  /// Returns the tiles of `count` rows and `steps` steps. `copy` has room for them.
   RowTiles at(std::int64_t first, std::int64_t count, std::int64_t step, std::int64_t steps,
               std::byte* copy) const {
     const std::byte* from = data + first * bytes + step * row_bytes;
@@ -86,7 +86,7 @@ struct PanelRows {
 
   static constexpr std::int64_t row = Registers * row_bytes;
 
-  /// Where those of the step lie, all 16. `copy`: room for one step.
+  /// Returns the rows of the step, all 16. `copy` has room for one step.
   const std::byte* at(std::int64_t step, std::int64_t steps, std::byte* copy) const {
     const std::byte* from = data + step * tile_rows * row;
     const std::int64_t there = depth - step * tile_rows;
@@ -97,7 +97,7 @@ struct PanelRows {
   }
 };
 
-/// body(the numbers from 0 to Count - 1, each as a constant).
+/// Calls body with the numbers from 0 to Count - 1, each as a constant.
 template <int Count, class Body>
 inline void for_each_constant(const Body& body) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
@@ -108,7 +108,7 @@ inline void for_each_constant(const Body& body) {
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// sums (Rows * 16, Columns * 16) = a b, or += with `add`.
+/// Computes sums (Rows * 16, Columns * 16) = a b, or += with `add`.
 template <class Kind, int Rows, int Columns, class Unit>
 void multiply_block(Unit& unit, std::int64_t steps, RowTiles a, const std::byte* b, typename Kind::Sum* sums,
                     bool add) {
@@ -141,9 +141,9 @@ void multiply_block(Unit& unit, std::int64_t steps, RowTiles a, const std::byte*
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// The rows [begin, end) of c, at most block_rows, `begin` a multiple of 16, of the columns of a panel, whose
-/// inner products have `inner_bytes` of a's rows. finish(row, rows, sums): the sums (rows, Registers * 16) of
-/// some of the rows.
+/// Computes the rows [begin, end) of c, at most block_rows, `begin` a multiple of 16, of the columns of a
+/// panel, whose inner products have `inner_bytes` of a's rows. finish(row, rows, sums): the sums (rows,
+/// Registers * 16) of some of the rows.
 template <class Kind, int Registers, class Unit, class Rows, class Finish>
 void multiply_panel(Unit& unit, std::int64_t begin, std::int64_t end, std::int64_t inner_bytes, const Rows& a,
                     const PanelRows<Registers>& b, const Finish& finish) {

@@ -1,8 +1,8 @@
-// Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and what multiplies them, as
-// an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit for bit,
-// for the tests and for the check at the start. Every tile has 16 rows of 64 bytes. Tiles are numbered by
-// template arguments, because instructions hold their numbers. The instructions are written as assembly: g++
-// 12's intrinsics take literals alone and do not say which memory they read. Place in the flow:
+// Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and their multiplication,
+// as an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit
+// for bit, for the tests and for the check at the start. Every tile has 16 rows of 64 bytes. Tiles are
+// numbered by template arguments, because instructions hold their numbers. The instructions are written as
+// assembly: g++ 12's intrinsics take only literals and do not say which memory they read. Read next:
 // amx_product.hpp.
 #pragma once
 
@@ -27,21 +27,21 @@ inline constexpr int row_bytes = 64;
 inline constexpr int tile_bytes = tile_rows * row_bytes;
 inline constexpr int tile_count = 8;
 
-/// What this process may do with AMX; asked once. `reason`: why it may not, empty where the CPU has no AMX.
+/// What this process may do with AMX; asked once. `reason` says why not; empty if the CPU has no AMX.
 struct Permission {
   bool bfloat16 = false, bytes = false;
   std::string reason;
 };
-/// On a host backend: asks the CPU, ONEDNN_MAX_CPU_ISA (which may forbid it), and the system, which saves
-/// these registers for processes alone that have asked (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM); then
-/// computes a small product of each kind and compares it with the emulation.
+/// Asks, on a host backend, the CPU, ONEDNN_MAX_CPU_ISA (which may forbid it), and the system, which saves
+/// these registers only for processes that ask for them (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM). Then
+/// it computes a small product of each kind and compares it with the emulation.
 const Permission& permission();
-/// The system's part of it alone.
+/// Asks only the system.
 bool request_tiles();
 
 #if ENCORE_HAVE_TILE_INSTRUCTIONS
 
-/// Operand of LDTILECFG: all tiles whole.
+/// The operand of LDTILECFG, with all tiles whole.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0;
   std::array<std::uint8_t, 14> reserved = {};
@@ -53,8 +53,8 @@ static_assert(sizeof(TileShapes) == 64);
 struct HardwareTiles {
   static constexpr const char* name = "amx_bf16";
 
-  /// To be called by the thread that uses the tiles, and release() by the same one before it does anything
-  /// else: oneDNN configures tiles of its own, and what is not in use the system need not save.
+  /// Call it in the thread that uses the tiles, and release() in the same one before it does anything else:
+  /// oneDNN configures tiles of its own, and the system need not save unused tiles.
   static void configure() {
     static constexpr TileShapes shapes;
     __asm__ volatile("ldtilecfg %0" ::"m"(shapes));
@@ -74,12 +74,12 @@ struct HardwareTiles {
   static void store(void* to, std::int64_t stride) {
     __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride), "i"(Tile) : "memory");
   }
-  /// Sums (16, 16) of float32 += a (16, 32) b (16, 16, 2) of bfloat16.
+  /// Computes sums (16, 16) of float32 += a (16, 32) b (16, 16, 2) of bfloat16.
   template <int Sums, int A, int B>
   static void multiply_pairs() {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(Sums), "i"(A), "i"(B));
   }
-  /// Sums (16, 16) of int32 += a (16, 64) of unsigned bytes times b (16, 16, 4) of signed ones.
+  /// Computes sums (16, 16) of int32 += a (16, 64) of unsigned bytes times b (16, 16, 4) of signed ones.
   template <int Sums, int A, int B>
   static void multiply_bytes() {
     __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(Sums), "i"(A), "i"(B));
@@ -136,7 +136,7 @@ inline void multiply_pairs(std::byte* sums, const std::byte* a, const std::byte*
   std::memcpy(sums, c.data(), tile_bytes);
 }
 
-/// TDPBUSD: exact, modulo 2^32.
+/// Computes TDPBUSD, which is exact modulo 2^32.
 inline void multiply_bytes(std::byte* sums, const std::byte* a, const std::byte* b) {
   std::array<std::array<std::uint32_t, 16>, tile_rows> c;
   std::memcpy(c.data(), sums, tile_bytes);

@@ -1,5 +1,5 @@
-// How bfloat16 operands come into panels or tiles, cut into tasks, and the sums of a's columns that are made
-// meanwhile. Place in the flow: gemm_bfloat16.cpp and gemm_amx.cpp.
+// Packs bfloat16 operands into panels or tiles, cut into tasks, and sums a's columns meanwhile.
+// gemm_bfloat16.cpp and gemm_amx.cpp use it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace encore::pairs {
 
-/// Rows of an operand stored (inner, outer) that a task packs.
+/// The rows of an operand stored (inner, outer) that a task packs.
 inline constexpr std::int64_t packed_rows = rows_of_first_sums;
 
 /// The sums of a's columns, of the rows that one task packs: (count, columns).
@@ -36,7 +36,7 @@ struct FirstSums {
   }
 };
 
-/// Into how many tasks packing is cut, by panels where the operand is stored (outer, inner).
+/// Returns into how many tasks packing is cut, by panels if the operand is stored (outer, inner).
 inline std::int64_t pack_tasks(const Panels& to, bool outer_first) {
   return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
 }
@@ -51,12 +51,12 @@ inline void pack(const Panels& to, std::int64_t task, const Tensor& from, bool o
 /// Rows of such an operand in a step of AMX (amx_product.hpp).
 inline constexpr std::int64_t step_rows = amx::row_bytes / static_cast<std::int64_t>(sizeof(bfloat16));
 
-/// The tasks of packing a, stored (inner, rows of c), into tiles.
+/// Returns the tasks of packing a, stored (inner, rows of c), into tiles.
 inline std::int64_t transpose_tasks(std::int64_t inner) {
   return (inner + packed_rows - 1) / packed_rows;
 }
 
-/// One of them. Sums: as pack_rows.
+/// Runs one of them. Sums: as in pack_rows.
 template <bool Sums>
 void transpose(const amx::PackedTiles& to, std::int64_t task, const Tensor& from, float* sums) {
   static_assert(packed_rows % step_rows == 0);

@@ -1,9 +1,9 @@
 // What one thread does in a product of bfloat16 matrices on a CPU that multiplies pairs of them
-// (AVX512_BF16): brings a part of an operand into panels, and computes a tile of c with all sums in
-// registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are read
-// by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend on nothing
-// but its own row of a and column of b. Place in
-// the flow: gemm_bfloat16.cpp, kernels/attention/attention_bfloat16.hpp.
+// (AVX512_BF16): it packs a part of an operand into panels, and computes a tile of c with all sums in
+// registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are
+// read by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend only
+// on its own row of a and column of b. gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use
+// it.
 #pragma once
 
 #if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512VL__)
@@ -45,19 +45,19 @@ inline constexpr int tile_rows = 8;
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// Where the rows of a tile are read: pair l of row i at data[i * row + l * step].
+/// Says where the rows of a tile are read: pair l of row i at data[i * row + l * step].
 struct PairRows {
   const bfloat16* data;
   std::int64_t row, step = 2;
 
   PairRows from(std::int64_t i) const { return {data + i * row, row, step}; }
-  /// The row behind those that one tile may hold together with row i.
+  /// Returns the row behind those that one tile may hold together with row i.
   static std::int64_t end_of_panel(std::int64_t) { return std::numeric_limits<std::int64_t>::max(); }
 };
 
-/// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 (or fewer:
-/// `width`) of its `outer` rows or columns, the last one of as few registers as hold the rest, each
-/// (inner / 2, 48, 2). Missing elements are zero.
+/// An operand as columns of b are read, and rows of a that are not ready: panels of 48 (or fewer: `width`) of
+/// its `outer` rows or columns, the last one of as few registers as hold the rest, each (inner / 2, 48, 2).
+/// Missing elements are zero.
 struct Panels {
   bfloat16* data;
   std::int64_t outer, inner;
@@ -67,7 +67,7 @@ struct Panels {
   std::int64_t count() const { return (outer + width - 1) / width; }
   std::int64_t extent(std::int64_t panel) const { return std::min(width, outer - panel * width); }
   std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
-  /// As rows of a: `row` and those below it in its panel.
+  /// Returns rows of a: `row` and those below it in its panel.
   PairRows from(std::int64_t row) const {
     const std::int64_t panel = row / width;
     return {at(panel) + row % width * 2, 2, 2 * lane_count * registers(panel)};
@@ -79,15 +79,15 @@ struct Panels {
   }
 };
 
-/// The width that makes as few panels as there can be, of nearly the same number of registers: a tile of one
-/// register waits for its sums.
+/// Returns the width that makes as few panels as possible, of nearly the same number of registers: a tile of
+/// one register waits for its sums.
 inline std::int64_t even_width(std::int64_t outer) {
   const std::int64_t registers = std::max<std::int64_t>((outer + lane_count - 1) / lane_count, 1);
   const std::int64_t panels = (registers * lane_count + panel_rows - 1) / panel_rows;
   return (registers + panels - 1) / panels * lane_count;
 }
 
-/// body(the number of registers of a panel, as a constant).
+/// Calls body with the number of registers of a panel, as a constant.
 template <class Body>
 void with_registers(std::int64_t registers, const Body& body) {
   if (registers == 1)
@@ -98,24 +98,24 @@ void with_registers(std::int64_t registers, const Body& body) {
     body(std::integral_constant<int, 3>{});
 }
 
-/// `count` rounded up to whole registers.
+/// Returns `count` rounded up to whole registers.
 inline std::int64_t padded_columns(std::int64_t count) {
   return (count + lane_count - 1) / lane_count * lane_count;
 }
 
-/// The lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
+/// Returns the lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
 inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
 }
 
-/// Rows that are packed together; those that follow are asked for meanwhile, for they come from memory.
+/// The rows that are packed together. The next ones are prefetched meanwhile, as they come from memory.
 inline constexpr std::int64_t zipped_rows = 8;
 
 inline void prefetch(const bfloat16* from) {
   _mm_prefetch(reinterpret_cast<const char*>(from), _MM_HINT_T0);
 }
 
-/// A register's columns of `rows` rows: each two of them become pairs, `to` + i * step. With Sums the
+/// Packs a register's columns of `rows` rows: each two of them become pairs, `to` + i * step. With Sums the
 /// elements are added to `sums`, row after row.
 template <bool Sums>
 void zip(const bfloat16* from, std::int64_t row, std::int64_t rows, __mmask16 here, bfloat16* to,
@@ -154,8 +154,8 @@ void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfl
     }
 }
 
-/// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
-/// The next but one along the rows is asked for meanwhile.
+/// Fills a panel from an operand stored (outer, inner): pairs are ready, blocks of 16 x 16 are transposed.
+/// The next block but one along the rows is prefetched meanwhile.
 inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
   const std::int64_t width = to.registers(panel) * lane_count, extent = to.extent(panel);
   bfloat16* out = to.at(panel);
@@ -206,10 +206,10 @@ inline void store_sums(bfloat16* to, __mmask16 here, __m512 sums) {
   _mm256_mask_storeu_epi16(to, here, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sums)));
 }
 
-/// Rows x (Registers of 16 columns) of c. b: the panel of its columns, `count` pairs deep.
+/// Computes Rows x (Registers of 16 columns) of c. b: the panel of its columns, `count` pairs deep.
 template <int Rows, int Registers, class C>
 void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, const TileEnd<C>& end) {
-  // What the sums meet comes while they are made: it is read once, and from memory.
+  // The operand that the sums meet is prefetched: it is read once, and from memory.
   const C* met = end.accumulate ? end.c : end.positive != nullptr ? end.positive : end.read_next;
   if (met != nullptr)
     for (int i = 0; i < Rows; ++i)
@@ -261,7 +261,7 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// The same for `rows` rows, at most Rows: those that are left below the whole tiles.
+/// Does the same for `rows` rows, at most Rows: those that are left below the whole tiles.
 template <int Registers, int Rows = tile_rows, class C>
 void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, const bfloat16* b,
                    const TileEnd<C>& end) {
@@ -273,7 +273,7 @@ void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, con
   }
 }
 
-/// Where c is stored and what is done to it.
+/// Says where c is stored and what is done to it.
 template <class C>
 struct Result {
   C* c;
@@ -285,8 +285,8 @@ struct Result {
   const C* read_next = nullptr;  ///< stored like c: what the caller reads with the tile when it is stored
 };
 
-/// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
-/// multiple of tile_rows. pairs: how many along the inner dimension count.
+/// Computes the rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin
+/// is a multiple of tile_rows. pairs: how many along the inner dimension count.
 template <class A, class C>
 void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
                     const Result<C>& to, std::int64_t pairs) {
@@ -311,18 +311,18 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
   multiply_panel(begin, end, a, b, panel, to, b.pair_count());
 }
 
-/// c (rows, outer of b) = a b.
+/// Computes c (rows, outer of b) = a b.
 template <class A, class C>
 void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
   for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
 }
-/// The same of the panels that hold the first `columns` columns of c.
+/// Does the same for the panels that hold the first `columns` columns of c.
 template <class A, class C>
 void multiply_columns(std::int64_t rows, std::int64_t columns, const A& a, const Panels& b,
                       const Result<C>& to) {
   for (std::int64_t panel = 0; panel * b.width < columns; ++panel) multiply_panel(0, rows, a, b, panel, to);
 }
-/// c = a b, where of each inner product the first `inner` elements count.
+/// Computes c = a b, where the first `inner` elements of each inner product count.
 template <class A, class C>
 void multiply_inner(std::int64_t rows, std::int64_t inner, const A& a, const Panels& b, const Result<C>& to) {
   for (std::int64_t panel = 0; panel < b.count(); ++panel)

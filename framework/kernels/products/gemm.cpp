@@ -1,4 +1,4 @@
-// kernels::gemm, and the choice of the library behind it.
+// Implements kernels::gemm, and chooses the library behind it.
 #include "kernels/products/gemm.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -46,11 +46,11 @@ class DeviceGemm final : public GemmLibrary {
   }
 
  private:
-  /// Null where there is none.
+  /// Returns null if there is none.
   static const void* layout_in(const WeightLayouts* layouts, const Product& product) {
     return layouts != nullptr && product.transpose_b ? layouts->find(product.b) : nullptr;
   }
-  /// A product of a pass forward.
+  /// Returns whether it is a product of a forward pass.
   static bool reads_activations(const Product& p) {
     return p.transpose_b && !p.transpose_a && !p.accumulate && p.derivative == kernels::Activation::none &&
            p.c.dtype == p.a.dtype;
@@ -118,7 +118,7 @@ void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Trans
   const std::int64_t k = a.extent(ta ? 0 : 1);
   check("a", a, a.dtype, {ta ? k : m, ta ? m : k});
   check("b", b, a.dtype, {tb ? n : k, tb ? k : n});
-  // The product of matrices of 16 bits may also be kept as float32: gradients of weights are.
+  // The product of 16-bit matrices may also be kept as float32, as gradients of weights are.
   check("c", c, c.dtype == sum_type(a.dtype) ? c.dtype : a.dtype, {m, n});
   if (m == 0 || n == 0) return;
   if (k == 0) {

@@ -1,7 +1,7 @@
-// GemmLibrary: the one interface behind which matrix products are computed. linear.cpp and layers see only
-// kernels::gemm and kernels::linear; which library runs is decided here, once per device.
-// Every implementation keeps two promises: the bits of the result depend on operands and shapes, never on the
-// number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
+// GemmLibrary is the one interface behind which matrix products are computed. linear.cpp and layers see only
+// kernels::gemm and kernels::linear; the library is chosen here, once per device. Every implementation keeps
+// two promises: the bits of the result depend on operands and shapes, never on the number of threads; and its
+// math mode is set, never inherited from the environment (float32 means float32).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// Rows of an operand whose columns are added up first, before these sums are added in order.
+/// The rows of an operand whose columns are added up first, before these sums are added in order.
 inline constexpr std::int64_t rows_of_first_sums = 64;
 
 /// c (M, N) (+)= activation(op(a) (M, K) op(b) (K, N) + bias (N)) * derivative'(saved (M, N)).
@@ -26,16 +26,16 @@ struct Product {
   Tensor bias = {};         ///< in the type of sums; empty: none
   bool relu = false;        ///< max(0, .) as the last step; not with `accumulate`
   bool accumulate = false;  ///< add to c instead of overwriting it
-  /// As kernels::activation_backward does it to c: with its bits, after c has been rounded to its type.
-  /// Neither with `relu` nor with `accumulate`.
+  /// Applied to c like kernels::activation_backward: with its bits, after c has been rounded to its type. It
+  /// excludes `relu` and `accumulate`.
   kernels::Activation derivative = kernels::Activation::none;
   Tensor saved = {};  ///< in the type of c, not c itself
-  /// sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums rows,
-  /// then these in order, on a GPU in runs (gemm_epilogue.hpp). In the type of sums; empty: none; only with
-  /// `transpose_a`.
+  /// Computes sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums
+  /// rows, then these in order, on a GPU in runs (gemm_epilogue.hpp). In the type of sums; empty: none; only
+  /// with `transpose_a`.
   Tensor sums = {};
-  /// b as GemmLibrary::lay_out of the library that multiplies has left it, only with `transpose_b`; null: it
-  /// is read where it lies.
+  /// b as GemmLibrary::lay_out of the multiplying library has left it, only with `transpose_b`; null: it is
+  /// read where it lies.
   const void* layout = nullptr;
 
   std::int64_t rows() const { return c.extent(0); }
@@ -45,21 +45,21 @@ struct Product {
 
 class GemmLibrary;
 
-/// Where weights (N, K) lie in the layout of a library, beside where they lie as matrices. The memory is that
-/// of others (model/laid_out_weights.hpp).
+/// Maps weights (N, K) to their copies in the layout of a library. Others own the memory
+/// (model/laid_out_weights.hpp).
 class WeightLayouts {
  public:
-  /// `library`: of several for weights of integers the one that multiplies; null: the only one there is.
+  /// `library`: the one that multiplies, if there are several for weights of integers; null: the only one.
   void add(const Tensor& weight, const void* layout, GemmLibrary* library = nullptr) {
     entries_[weight.data] = {weight, layout, library};
   }
-  /// Whether there is one of a matrix of this type and shape at this place.
+  /// Returns whether there is one of a matrix of this type and shape at this place.
   bool contains(const Tensor& weight) const;
-  /// For a product: null where there is none.
+  /// Returns the layout for a product; null if there is none.
   const void* find(const Tensor& weight) const;
-  /// What add() was given with it.
+  /// Returns the library that was passed to add() with it.
   GemmLibrary* library_of(const Tensor& weight) const { return entries_.at(weight.data).library; }
-  /// Whether find() has given it: a product was computed with it.
+  /// Returns whether find() has returned it: a product was computed with it.
   bool was_found(const Tensor& weight) const;
 
  private:
@@ -75,33 +75,33 @@ class WeightLayouts {
 class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
-  /// As numeric environments name it: all that its bits depend on beside operands and shapes, such as
-  /// "oneDNN 2.6.3 (avx512_core_bf16)".
+  /// Returns its name in numeric environments. Bits depend on it beside operands and shapes: "oneDNN 2.6.3
+  /// (avx512_core_bf16)".
   virtual std::string name() const = 0;
-  /// Whether it has products of matrices of this type.
+  /// Returns whether it has products of matrices of this type.
   virtual bool multiplies(DType type) const = 0;
-  /// How many times something was prepared for a new shape: stands still in steps of shapes seen before.
+  /// Returns how often it has prepared for a new shape. The number does not change in steps of known shapes.
   virtual std::int64_t prepared() const { return 0; }
-  /// Of a weight (N, K) that many products read while it does not change: the bytes that it takes in the
-  /// layout in which they read it, 0 where that is as it lies.
+  /// Returns the bytes that a weight (N, K) takes in the layout in which products read it, 0 if that is as it
+  /// lies. It is for a weight that many products read while it does not change.
   virtual std::size_t layout_bytes(const Tensor&) const { return 0; }
-  /// Brings it into that layout: `to` has so many bytes, aligned to 64. A product that reads it there has the
-  /// bits of one that reads the matrix.
+  /// Converts it to that layout: `to` has layout_bytes() bytes, aligned to 64. A product that reads it there
+  /// has the bits of one that reads the matrix.
   virtual void lay_out(const Device&, const Tensor& /*weight*/, void* /*to*/) {}
-  /// Shapes and types have been checked; no extent is zero.
+  /// Computes a product. Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 
-  /// The products while a BatchInvariance lives, whose layout is their own.
+  /// Returns the products while a BatchInvariance lives, whose layout is their own.
   virtual GemmLibrary& invariant() { return *this; }
-  /// The products with weights of so many bits, 8 or 4, which are read in its layout alone; null: there are
+  /// Returns the products with weights of 8 or 4 `bits`, which are read in its layout alone; null: there are
   /// none.
   virtual GemmLibrary* quantized(int /*bits*/) { return nullptr; }
 
-  /// Whether a BatchInvariance lives.
+  /// Returns whether a BatchInvariance lives.
   bool batch_invariant() const { return batch_invariant_; }
-  /// Of a LaidOutProducts that lives, else null.
+  /// Returns the layouts of a living LaidOutProducts, else null.
   const WeightLayouts* layouts() const { return layouts_; }
-  /// Of a QuantizedProducts that lives, else null.
+  /// Returns the weights of a living QuantizedProducts, else null.
   const WeightLayouts* quantized_weights() const { return quantized_weights_; }
 
  private:
@@ -114,9 +114,9 @@ class GemmLibrary {
 };
 
 /// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
-/// stand beside it, so that a text that is generated row by row has those of the whole text. Promised on the
-/// host, where products are then computed by tiles of our own: oneDNN chooses among its kernels by the number
-/// of rows. On a GPU nothing changes.
+/// stand beside it, so that a text that is generated row by row has the bits of the whole text. This is
+/// promised on the host, where products are then computed by tiles of our own: oneDNN chooses among its
+/// kernels by the number of rows. On a GPU nothing changes.
 class BatchInvariance {
  public:
   /// Nothing changes unless `wanted`.
@@ -133,8 +133,8 @@ class BatchInvariance {
   bool before_;
 };
 
-/// While it lives, weights that have a layout are read there. It is that of the products that are computed
-/// then: of GemmLibrary::invariant where a BatchInvariance lives.
+/// While it lives, weights that have a layout are read there. The layout is that of the products that are
+/// computed then: of GemmLibrary::invariant if a BatchInvariance lives.
 class LaidOutProducts {
  public:
   /// Null: all weights are read where they lie.
@@ -152,7 +152,7 @@ class LaidOutProducts {
 };
 
 /// While it lives, products with one of these weights, each as a GemmLibrary::quantized() lays it out, are
-/// computed with its integers: those of passes forward, kernels::linear. They are batch-invariant.
+/// computed with its integers: those of forward passes, kernels::linear. They are batch-invariant.
 class QuantizedProducts {
  public:
   /// Null: nothing changes.
@@ -173,37 +173,37 @@ class QuantizedProducts {
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
 #ifdef ENCORE_HAVE_ONEDNN
-/// float32 and bfloat16 on the host; hands other types to `other`.
+/// Makes products of float32 and bfloat16 on the host; passes other types to `other`.
 std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other);
 #endif
 
-/// bfloat16 by pairs, on the host; hands other types to `other`, or everything where the CPU that the build
-/// is for has no instruction for pairs. Batch-invariant.
+/// Makes products of bfloat16 by pairs, on the host; passes other types to `other`, or everything if the CPU
+/// of the build has no instruction for pairs. They are batch-invariant.
 std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
 
-/// bfloat16 by the tiles of AMX, on a host where amx::permission() has them; hands other types to `other`, or
-/// everything where the build is for a CPU without AVX512_BF16. Batch-invariant.
+/// Makes products of bfloat16 by the tiles of AMX, on a host where amx::permission() has them; passes other
+/// types to `other`, or everything if the build is for a CPU without AVX512_BF16. They are batch-invariant.
 std::unique_ptr<GemmLibrary> make_amx_gemm(std::unique_ptr<GemmLibrary> other);
-/// The same with weights of integers of 8 bits; null where the build has none. The bits are those of
+/// Makes the same with weights of 8-bit integers; null if the build has none. The bits are those of
 /// make_integer_gemm(8).
 std::unique_ptr<GemmLibrary> make_amx_integer_gemm();
-/// Both with emulated tiles (amx_tiles.hpp): for tests, on every host.
+/// Makes both with emulated tiles (amx_tiles.hpp): for tests, on every host.
 std::unique_ptr<GemmLibrary> make_emulated_amx_gemm(std::unique_ptr<GemmLibrary> other);
 std::unique_ptr<GemmLibrary> make_emulated_amx_integer_gemm();
 
-/// float32 and bfloat16 activations times weights of integers of 8 or 4 bits, on the host.
+/// Multiplies float32 and bfloat16 activations by weights of integers of 8 or 4 bits, on the host.
 std::unique_ptr<GemmLibrary> make_integer_gemm(int bits);
 
 #ifdef ENCORE_HAVE_CUBLASLT
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
 #endif
 
-/// The fastest library this build has for its backend. While a Kokkos tool listens it hears of every product
-/// (product_label.hpp).
+/// Makes the fastest library of this build for its backend. While a Kokkos tool listens, it receives every
+/// product (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
 
-/// Bare products (no epilogue) without the first promise, to measure its price; where the library has no
-/// other way, the same as above.
+/// Makes bare products (no epilogue) without the first promise, to measure its price. It is the same as above
+/// if the library has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore

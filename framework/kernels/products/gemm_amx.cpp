@@ -29,7 +29,7 @@ using pairs::Panels;
 
 constexpr std::int64_t panel_width = 2 * pairs::lane_count;
 
-/// Rows of c from their sums, `width` to a row.
+/// Stores rows of c from their sums, `width` to a row.
 template <class C>
 void end_rows(const float* sums, std::int64_t width, std::int64_t rows, const pairs::TileEnd<C>& end) {
   for (std::int64_t i = 0; i < rows; ++i)
@@ -158,7 +158,7 @@ class AmxGemm final : public GemmLibrary {
   std::unique_ptr<GemmLibrary> other_;
 };
 
-/// As IntegerGemm of gemm_integers.cpp, with the same layout of weights.
+/// Works like IntegerGemm of gemm_integers.cpp, with the same layout of weights.
 template <class Unit>
 class AmxIntegerGemm final : public GemmLibrary {
  public:

@@ -26,13 +26,13 @@ struct Cut {
   static constexpr std::int64_t most_rows = 4 * panel_rows;  // of a, packed for one task
   std::int64_t rows, blocks, panels, groups;
 
-  /// Where rows of a are read as they lie. b's panel stays in the first cache.
+  /// Cuts products whose rows of a are read where they lie. b's panel stays in the first cache.
   static Cut plain(const Product& p, const Panels& b) {
     constexpr std::int64_t rows = 2 * panel_rows;
     return {rows, (p.rows() + rows - 1) / rows, 1, b.count()};
   }
-  /// Where a task packs its rows of a: as many as there may be, for each block reads all of b; but every
-  /// thread gets a task, if need be of a part of b, for which rows are packed again.
+  /// Cuts products in which a task packs its rows of a: as many as possible, because each block reads all of
+  /// b; but every thread gets a task, if necessary with a part of b, for which rows are packed again.
   static Cut packed(const Product& p, const Panels& b, std::int64_t threads) {
     const std::int64_t panels_of_a = (p.rows() + panel_rows - 1) / panel_rows;
     const std::int64_t rows = std::clamp(panels_of_a / threads * panel_rows, panel_rows, most_rows);
@@ -113,7 +113,7 @@ class Bfloat16Gemm final : public GemmLibrary {
     return {static_cast<bfloat16*>(data), weight.extent(0), weight.extent(1)};
   }
 
-  /// With `sums` also the sums of a's columns, where the product wants them.
+  /// Packs a block; with `sums` also computes the sums of a's columns, if the product asks for them.
   static void pack_block(const Product& p, const PackedBlock& rows, bool sums) {
     const Panels& to = rows.panels;
     const std::int64_t row = p.a.extent(1);

@@ -1,8 +1,8 @@
-// Products on NVIDIA GPUs by cuBLASLt. A row-major product is the column-major one with operands exchanged:
-// C^T = op(B)^T op(A)^T, so b goes in first and no data is moved.
-// Equal bits: one workspace of fixed size on one stream, split-K only by partial sums in the workspace (added
-// in a fixed order), and an algorithm chosen by shape, type and alignment alone; tensors are aligned to what
-// counts (memory/CMakeLists.txt). The compute types are pedantic: float32 means float32, never TF32.
+// Computes products on NVIDIA GPUs by cuBLASLt. A row-major product is the column-major one with exchanged
+// operands: C^T = op(B)^T op(A)^T, so b goes in first and no data is moved. For equal bits there is one
+// workspace of fixed size on one stream, split-K only by partial sums in the workspace (added in a fixed
+// order), and an algorithm chosen by shape, type and alignment alone; tensors have the alignment that matters
+// (memory/CMakeLists.txt). The compute types are pedantic: float32 means float32, never TF32.
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -74,14 +74,14 @@ void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attr
         "stating a preference");
 }
 
-/// The largest power of two, up to 256, that divides the address.
+/// Returns the largest power of two, up to 256, that divides the address.
 std::uint32_t alignment_of(const void* address) {
   std::uint32_t alignment = 256;
   while (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) alignment /= 2;
   return alignment;
 }
 
-/// All that the choice of an algorithm depends on.
+/// Everything on which the choice of an algorithm depends.
 struct Shape {
   std::int64_t rows, columns, inner;
   bool transpose_a, transpose_b, bias, relu, accumulate;
@@ -90,8 +90,8 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
-/// The same with a rounded number of rows of the batch: those of c, or those that are added up. Where no
-/// distance between rows depends on it, an algorithm for the rounded shape is one for every smaller one.
+/// Returns the shape with a rounded number of rows of the batch: those of c, or those that are added up. If
+/// no distance between rows depends on it, an algorithm for the rounded shape works for every smaller one.
 Shape rounded(Shape shape) {
   if (!shape.transpose_a)
     shape.rows = rounded_size(shape.rows);
@@ -100,7 +100,7 @@ Shape rounded(Shape shape) {
   return shape;
 }
 
-/// What the library wants to know of products of one shape, made once.
+/// What the library needs for products of one shape, made once.
 struct Plan {
   Layout a, b, c;
   Description description;
@@ -143,7 +143,7 @@ class CublasLtGemm final : public GemmLibrary {
                          plan.a.handle, beta, p.c.data, plan.c.handle, p.c.data, plan.c.handle,
                          &plan.algorithm, workspace_.data(), workspace_bytes, device.space().cuda_stream()),
           "a matrix product");
-    // Of derivatives the library knows relu's from a mask of bits only, and of sums no fixed order.
+    // The library computes relu's derivative from a bit mask only, and sums in no fixed order.
     finish_product(device, p, !fused);
   }
 
@@ -151,8 +151,8 @@ class CublasLtGemm final : public GemmLibrary {
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_plans = 4096;
 
-  /// The bias in the type of the result, as the library's epilogues take it: in 16 bits a copy of ours,
-  /// which lies there until the next product has one.
+  /// Returns the bias in the type of the result, as the library's epilogues take it: in 16 bits a copy of
+  /// ours, which is valid until the next product with a bias.
   const void* bias_of(const Device& device, const Product& p) {
     if (p.c.dtype == DType::float32) return p.bias.data;
     const std::int64_t columns = p.columns();
@@ -218,7 +218,7 @@ class CublasLtGemm final : public GemmLibrary {
     ++prepared_;
   }
 
-  /// The transposed view that a row-major matrix is to a column-major library.
+  /// Describes the transposed view that a row-major matrix is to a column-major library.
   static void describe(Layout& layout, DType type, std::int64_t rows, std::int64_t columns) {
     check(cublasLtMatrixLayoutCreate(&layout.handle, type_of(type), static_cast<std::uint64_t>(columns),
                                      static_cast<std::uint64_t>(rows), columns),
@@ -263,8 +263,8 @@ class CublasLtGemm final : public GemmLibrary {
 
   static std::int64_t batch_rows(const Shape& s) { return s.transpose_a ? s.inner : s.rows; }
 
-  /// Makes the layouts those of a shape that differs in the batch's number of rows alone: as the library sees
-  /// them, columns.
+  /// Changes the layouts to those of a shape that differs only in the batch's number of rows: columns for the
+  /// library.
   static void resize(Plan& plan, const Shape& s) {
     if (plan.batch_rows == batch_rows(s)) return;
     plan.batch_rows = batch_rows(s);
@@ -275,7 +275,7 @@ class CublasLtGemm final : public GemmLibrary {
             "describing a matrix");
   }
 
-  /// Whether the algorithm computes the shape that the layouts have now.
+  /// Returns whether the algorithm computes the shape that the layouts have now.
   bool runs(Plan& plan) {
     const auto known = plan.runs.find(plan.batch_rows);
     if (known != plan.runs.end()) return known->second;

@@ -1,5 +1,5 @@
-// What surrounds a product as passes of their own, for libraries and types without an epilogue: bias and
-// relu, the derivative of an activation, the sums of a's columns.
+// Computes what surrounds a product as passes of their own, for libraries and types without an epilogue: bias
+// and relu, the derivative of an activation, the sums of a's columns.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// c = max(0, c + bias), or without either, as the product says. C: type of c.
+/// Computes c = max(0, c + bias), or without either, as the product says. C: type of c.
 template <class C>
 static void bias_and_relu(const Device& device, const Product& p) {
   using S = Sum<C>;
@@ -36,7 +36,7 @@ struct alignas(2 * sizeof(T)) NeighbourPair {
   T first, second;
 };
 
-/// Sums over rows of two neighbouring columns of `values` (rows, columns), by one lane.
+/// Sums over rows two neighbouring columns of `values` (rows, columns), by one lane.
 template <class T>
 struct ColumnPairs {
   using S = Sum<T>;
@@ -55,7 +55,7 @@ struct ColumnPairs {
   std::int64_t blocks() const { return (rows + rows_of_first_sums - 1) / rows_of_first_sums; }
   std::int64_t pieces() const { return (columns + width - 1) / width; }
 
-  /// Of the rows of a block in order: several are asked for before the first is added.
+  /// Adds the rows of a block in order: several are loaded before the first is added.
   KOKKOS_FORCEINLINE_FUNCTION NeighbourPair<S> of_block(std::int64_t block, std::int64_t column) const {
     constexpr int together = 16;
     const std::int64_t begin = block * rows_of_first_sums;
@@ -80,8 +80,8 @@ struct ColumnPairs {
   }
 };
 
-/// The product's `sums`, of at most BlockSums::runs blocks of rows: each is a warp's of one team, in one
-/// kernel, with the bits of the two below.
+/// Computes the product's `sums`, of at most BlockSums::runs blocks of rows: each is a warp's of one team, in
+/// one kernel, with the bits of the two below.
 template <class T>
 static void column_sums_of_few(const Device& device, const ColumnPairs<T>& pairs, Sum<T>* sums) {
   using S = Sum<T>;
@@ -114,7 +114,7 @@ static void column_sums_of_few(const Device& device, const ColumnPairs<T>& pairs
       });
 }
 
-/// The product's `sums`: of blocks of rows, which are added as block_sums.hpp says. T: type of a.
+/// Computes the product's `sums`: of blocks of rows, which are added as in block_sums.hpp. T: type of a.
 template <class T>
 static void column_sums(const Device& device, const Product& p) {
   using S = Sum<T>;
@@ -138,7 +138,7 @@ static void column_sums(const Device& device, const Product& p) {
               static_cast<S*>(nullptr));
 }
 
-/// What a library that multiplies and does nothing else leaves to be done. `with_bias`: bias and relu too.
+/// Does what a library that only multiplies leaves to be done. `with_bias`: bias and relu too.
 inline void finish_product(const Device& device, const Product& p, bool with_bias) {
   if (with_bias) dispatch(p.c.dtype, [&](auto type) { bias_and_relu<decltype(type)>(device, p); });
   if (p.derivative != kernels::Activation::none)

@@ -1,6 +1,6 @@
-// Products as the library itself would compute them, with nothing fixed but the shapes: what the products of
-// gemm_onednn.cpp, whose bits must not depend on the number of threads, are measured against (exp bench).
-// One primitive for each shape, made for all threads, on plain row-major operands.
+// Computes products as the library itself would, with nothing fixed but the shapes. exp bench compares the
+// products of gemm_onednn.cpp, whose bits must not depend on the number of threads, with these. There is one
+// primitive for each shape, made for all threads, on plain row-major operands.
 #include "kernels/products/gemm.hpp"
 
 #ifdef ENCORE_HAVE_ONEDNN
@@ -22,7 +22,7 @@ class FreeOneDnnGemm final : public GemmLibrary {
   FreeOneDnnGemm() : cpu_(dnnl::engine::kind::cpu, 0), queue_(cpu_) {}
 
   std::string name() const override { return "oneDNN, cut by the number of threads"; }
-  /// Types that oneDNN has no products for go to the device's own library.
+  /// Types for which oneDNN has no products go to the device's own library.
   bool multiplies(DType type) const override { return is_activation(type); }
 
   void multiply(const Device& device, const Product& p) override {

@@ -45,7 +45,7 @@ class IntegerGemm final : public GemmLibrary {
 
  private:
   static constexpr std::int64_t tile_rows = Panels::tile_rows;
-  /// Rows of c in a task: the panel stays in the first cache.
+  /// The rows of c in a task: the panel stays in the first cache.
   static constexpr std::int64_t block_rows = 6 * tile_rows;
 
   static Panels panels_of(const Tensor& weight, void* data) {

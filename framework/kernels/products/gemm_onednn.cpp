@@ -63,14 +63,14 @@ struct Tiling {
   std::int64_t extent(std::int64_t tile) const { return std::min(size, count - tile * size); }
 };
 
-/// Equal tiles of at most `limit` in multiples of 16 (a vector of float32).
+/// Makes equal tiles of at most `limit` in multiples of 16 (a vector of float32).
 Tiling equal_tiles(std::int64_t count, std::int64_t limit) {
   const std::int64_t tiles = (count + limit - 1) / limit;
   return {count, std::max<std::int64_t>(16, ((count + tiles - 1) / tiles + 15) / 16 * 16)};
 }
 
-/// What oneDNN dispatches by: the processor's instructions, unless ONEDNN_MAX_CPU_ISA allows it fewer, and
-/// what ONEDNN_CPU_ISA_HINTS asks for. Either decides the order of sums, and so the bits.
+/// Returns what oneDNN dispatches by: the processor's instructions, unless ONEDNN_MAX_CPU_ISA allows fewer,
+/// and ONEDNN_CPU_ISA_HINTS. Either decides the order of sums, and so the bits.
 std::string dispatch_name() {
   using Isa = dnnl::cpu_isa;
   constexpr std::pair<Isa, const char*> names[] = {{Isa::sse41, "sse41"},
@@ -150,8 +150,8 @@ class OneDnnGemm final : public GemmLibrary {
   static constexpr std::int64_t full_rows = 128;  // of a tile of x W^T
   static constexpr std::int64_t least_tiles = 4;  // of a weight gradient
 
-  /// A product with full tiles of rows, whose order of b is that in which the weight is laid out. It has no
-  /// data of its own.
+  /// Returns a product with full tiles of rows, whose order of b is that in which the weight is laid out. It
+  /// has no data of its own.
   static Product laid_out_by(const Tensor& weight) {
     const std::int64_t out = weight.extent(0), in = weight.extent(1);
     return {.a = Tensor(nullptr, weight.dtype, {2 * full_rows, in}),
@@ -160,7 +160,7 @@ class OneDnnGemm final : public GemmLibrary {
             .transpose_b = true};
   }
 
-  /// How one product is cut: the tiles and their primitives, where packed operands lie.
+  /// Says how one product is cut: the tiles and their primitives, and the places of packed operands.
   struct Plan {
     Tiling rows;
     Tiling columns;
@@ -175,9 +175,9 @@ class OneDnnGemm final : public GemmLibrary {
     const TileProduct& tile(bool last_row, std::int64_t column) const {
       return *tiles[(last_row ? 2U : 0U) + (column + 1 == columns.tiles() ? 1U : 0U)];
     }
-    /// 2 if the last row's tiles have b in an order of their own.
+    /// Returns 2 if the last row's tiles have b in an order of their own.
     std::int64_t orders() const { return tiles[0]->b == tiles[2]->b && tiles[1]->b == tiles[3]->b ? 1 : 2; }
-    /// Tasks in which the b of one tile is packed, at most.
+    /// Returns the largest number of tasks in which the b of one tile is packed.
     std::int64_t pieces() const { return static_cast<std::int64_t>(tiles[0]->packs.size()); }
     char* packed_tile(bool last_row, std::int64_t column) const {
       const std::int64_t order = last_row ? orders() - 1 : 0;
@@ -192,7 +192,8 @@ class OneDnnGemm final : public GemmLibrary {
   };
 
   /// A weight gradient of 128 x 128 would be one tile, and so one thread's work: the longer side is halved
-  /// until there are a few. Smaller ones take less than what oneDNN needs for tiles that are no whole matrix.
+  /// until there are a few tiles. Smaller ones take less than the overhead of oneDNN for tiles that are not a
+  /// whole matrix.
   static Plan cut_gradient(const Product& p) {
     Tiling rows = equal_tiles(p.rows(), 192), columns = equal_tiles(p.columns(), 384);
     const bool worth_it = std::min(p.rows(), p.columns()) >= 128;
@@ -204,8 +205,8 @@ class OneDnnGemm final : public GemmLibrary {
     return {rows, columns, {}, false};
   }
 
-  /// Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
-  /// of weights, and both sides of a weight gradient, are the model's and are cut evenly.
+  /// Rows come in whole tiles and one remainder, because a batch's number of tokens varies; columns of
+  /// weights, and both sides of a weight gradient, belong to the model and are cut evenly.
   static Plan cut(const Product& p) {
     if (p.transpose_a) return cut_gradient(p);
     const bool strips = p.a.dtype == DType::bfloat16;
@@ -216,7 +217,7 @@ class OneDnnGemm final : public GemmLibrary {
     return plan;
   }
 
-  /// All but where packed operands lie.
+  /// Plans everything except the places of packed operands.
   Plan plan_tiles(const Product& p) const {
     Plan plan = cut(p);
     if (products_.size() + 2 * plan.tiles.size() > most_primitives) products_.clear();
@@ -249,7 +250,7 @@ class OneDnnGemm final : public GemmLibrary {
     return plan;
   }
 
-  /// From those made before, which no other call removes.
+  /// Returns a tile from those made before, which no other call removes.
   const TileProduct& tile_of(const TileShape& shape) const {
     if (const auto found = products_.find(shape); found != products_.end()) return found->second;
     ++prepared_;
@@ -262,7 +263,7 @@ class OneDnnGemm final : public GemmLibrary {
     return products_.emplace(shape, make_tile_product(cpu_, shape, order)).first->second;
   }
 
-  /// Brings b into the order that the tiles want; those in the last row may want another one than the others.
+  /// Converts b to the order of the tiles; those in the last row may need another order than the others.
   void pack(const Device& device, const Plan& plan, const Product& product) {
     const std::int64_t pieces = plan.pieces(), columns = plan.columns.tiles();
     parallel(device, "encore::gemm_pack", plan.orders() * columns * pieces, plan,
@@ -333,7 +334,7 @@ class OneDnnGemm final : public GemmLibrary {
     tile.primitive.execute(queue, arguments);
   }
 
-  /// Before the product: it finds a's columns in the cache then.
+  /// Runs before the product, which then finds a's columns in the cache.
   static void add_sums(const Product& p, const Tiling& rows, std::int64_t r) {
     if (p.a.dtype == DType::bfloat16)
       add_column_sums<bfloat16>(p, rows.begin(r), rows.extent(r));

@@ -81,12 +81,12 @@ struct HostProduct {
     if (whole.sums && column0 == 0) add_column_sums<T>(whole, row0, height);
   }
 
-  /// Columns of all panels of a weight that is laid out.
+  /// Returns the columns of all panels of a weight that is laid out.
   static std::int64_t padded_columns(std::int64_t columns) {
     return (columns + tile_columns - 1) / tile_columns * tile_columns;
   }
-  /// The panel of b's columns from column0 on; pack_transposed rounds the depth up to whole vectors, so the
-  /// last ones go through a block of their own.
+  /// Lays out the panel of b's columns from column0 on. pack_transposed rounds the depth up to whole vectors,
+  /// so the last ones go through a block of their own.
   void lay_out_panel(std::int64_t column0, S* to) const {
     const std::int64_t width = std::min(tile_columns, columns - column0);
     alignas(64) S block[tile_inner * tile_columns];
@@ -98,7 +98,7 @@ struct HostProduct {
   }
 
  private:
-  /// `height` rows of a from row0 on, `depth` elements of each from k0 on: where they lie, or packed.
+  /// Returns `height` rows of a from row0 on, `depth` elements of each from k0 on: where they lie, or packed.
   Strided<S> rows_from(std::int64_t row0, std::int64_t height, std::int64_t k0, std::int64_t depth,
                        S* packed) const {
     if constexpr (std::is_same_v<T, S>) {
@@ -111,14 +111,15 @@ struct HostProduct {
     return {packed, tile_inner, 1};
   }
 
-  /// to (depth, tile_columns) = from (depth, width), stored with rows of `columns`; the other columns zero.
+  /// Sets to (depth, tile_columns) = from (depth, width), stored with rows of `columns`; the other columns
+  /// are zero.
   void pack(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t j = 0; j < tile_columns; ++j)
         to[k * tile_columns + j] = j >= width ? S(0) : static_cast<S>(from[k * columns + j]);
   }
 
-  /// The same from a tile stored transposed, (width, depth) with rows of `inner`.
+  /// Does the same from a tile stored transposed, (width, depth) with rows of `inner`.
   void pack_transposed(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
     for (std::int64_t j0 = 0; j0 < tile_columns; j0 += lanes<S>)
       for (std::int64_t k0 = 0; k0 < depth; k0 += lanes<S>)
@@ -131,7 +132,7 @@ struct HostProduct {
                 __attribute__((always_inline)) { store<S>(to + (k0 + k) * tile_columns + j0, column); });
   }
 
-  /// A vector of S, its last elements zero where `count` is less.
+  /// Returns a vector of S with its last elements zero if `count` is less.
   static Pack<S> load_part(const T* from, std::int64_t count) {
     S part[lanes<S>] = {};
     if (count >= lanes<S>)

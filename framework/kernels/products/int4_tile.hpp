@@ -24,7 +24,7 @@ using int8::lane_count;
 using int8::panel_width;
 using int8::quad;
 
-/// Fewer than with 8-bit weights: each tile has sums of integers and of floats in registers.
+/// There are fewer than with 8-bit weights: each tile has sums of integers and of floats in registers.
 inline constexpr int tile_rows = 4;
 inline constexpr std::int64_t quads_of_group = int4_group / quad;
 
@@ -45,7 +45,7 @@ struct Panels {
   static const char* name() { return "4-bit integers"; }
 
   std::int64_t groups() const { return int4_groups(inner); }
-  /// Bytes of a row of activations that are read.
+  /// Returns the bytes of a row of activations that are read.
   std::int64_t row_bytes() const { return groups() * int4_group; }
   std::int64_t count() const { return (columns + panel_width - 1) / panel_width; }
   std::int64_t extent(std::int64_t panel) const {
@@ -53,7 +53,7 @@ struct Panels {
   }
   std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
   std::int64_t padded_columns() const { return int8::rounded_up(columns, lane_count); }
-  /// Of a column in a group: a scale and 32 halves of bytes.
+  /// The bytes of a column in a group: a scale and 32 half bytes.
   static constexpr std::int64_t column_bytes = 2 + int4_group / 2;
   static const float* scales_at(std::int64_t) { return nullptr; }  // they stand in the panels
   float* sums() const { return reinterpret_cast<float*>(data); }
@@ -67,7 +67,7 @@ struct Panels {
   }
 };
 
-/// One column of a group: its scale and halves of bytes, `width` columns wide.
+/// Lays out one column of a group: its scale and half bytes, `width` columns wide.
 inline double lay_out_group(const float* weights, std::int64_t count, std::int64_t width, std::int64_t c,
                             std::byte* block) {
   std::int8_t q[int4_group] = {};
@@ -103,13 +103,13 @@ inline void lay_out_panel(const Panels& to, std::int64_t panel, const float* wei
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// The halves of bytes as signed bytes.
+/// Returns the half bytes as signed bytes.
 ENCORE_ALWAYS_INLINE inline Integers signed_bytes(Words halves) {
   const Bytes bytes = reinterpret_cast<Bytes>(halves & 0x0F0F0F0FU);
   return reinterpret_cast<Integers>((bytes ^ std::uint8_t{8}) - std::uint8_t{8});
 }
 
-/// What the sums of a tile become: c.
+/// Turns the sums of a tile into c.
 template <int Tile, int Registers, class C>
 __attribute__((noinline)) void end_tile(const Floats* totals, const int8::RowScale* rows,
                                         const int8::TileEnd<C>& end) {
@@ -129,7 +129,7 @@ __attribute__((noinline)) void end_tile(const Floats* totals, const int8::RowSca
   }
 }
 
-/// Tile x (Registers of 16 columns) of c. b: the panel of its columns.
+/// Computes Tile x (Registers of 16 columns) of c. b: the panel of its columns.
 template <int Tile, int Registers, class C>
 void multiply_tile(std::int64_t groups, const int8::Rows& a, const std::byte* b,
                    const int8::TileEnd<C>& end) {
@@ -170,7 +170,7 @@ void multiply_tile(std::int64_t groups, const int8::Rows& a, const std::byte* b,
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// The same for `rows` rows, at most Tile.
+/// Does the same for `rows` rows, at most Tile.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const int8::Rows& a,
                    const int8::TileEnd<C>& end) {

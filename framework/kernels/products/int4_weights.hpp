@@ -14,15 +14,15 @@
 namespace encore {
 
 inline constexpr std::int64_t int4_group = 32;
-/// The largest integer that a number becomes.
+/// The largest integer of a rounded number.
 inline constexpr float int4_most = 7.0F;
 
 inline std::int64_t int4_groups(std::int64_t columns) {
   return (columns + int4_group - 1) / int4_group;
 }
 
-/// max |w| / 7 of a group, rounded up to 8 bits of significand: the upper half of a float32. NaN where the
-/// group holds a number that is not finite.
+/// Returns max |w| / 7 of a group, rounded up to 8 bits of significand: the upper half of a float32. NaN if
+/// the group holds a number that is not finite.
 inline float int4_scale(const float* group, std::int64_t count) {
   float largest = 0.0F;
   bool finite = true;
@@ -34,7 +34,7 @@ inline float int4_scale(const float* group, std::int64_t count) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(largest / int4_most) + 0xFFFFU) & ~0xFFFFU);
 }
 
-/// q = w / scale, to the nearest, ties to even; zeros where the scale is 0 or NaN.
+/// Computes q = w / scale, to the nearest, ties to even; zeros if the scale is 0 or NaN.
 inline void to_int4(const float* group, std::int64_t count, float scale, std::int8_t* q) {
   for (std::int64_t i = 0; i < count; ++i)
     q[i] = scale > 0.0F ? static_cast<std::int8_t>(std::nearbyint(group[i] / scale)) : std::int8_t{0};

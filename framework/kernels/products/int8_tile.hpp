@@ -33,7 +33,7 @@ inline constexpr std::int64_t lane_count = 16;               // sums in a regist
 inline constexpr std::int64_t panel_width = 3 * lane_count;  // of 8 x 3 registers of sums, 24 are in use
 inline constexpr int tile_rows = 8;
 inline constexpr std::int64_t quad = 4;  // elements along the inner dimension that are multiplied at once
-/// Elements along the inner dimension whose sums certainly fit: 255 * 127 * inner < 2^31.
+/// The most elements along the inner dimension whose sums certainly fit: 255 * 127 * inner < 2^31.
 inline constexpr std::int64_t most_inner = 66000;
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
@@ -56,7 +56,7 @@ struct Panels {
   static constexpr std::int64_t most_inner = int8::most_inner;
   static const char* name() { return "8-bit integers"; }
 
-  /// Bytes of a row of activations that are read.
+  /// Returns the bytes of a row of activations that are read.
   std::int64_t row_bytes() const { return quad * quads(); }
   std::int64_t quads() const { return (inner + quad - 1) / quad; }
   std::int64_t count() const { return (columns + panel_width - 1) / panel_width; }
@@ -100,13 +100,13 @@ inline void lay_out_panel(const Panels& to, std::int64_t panel, const float* wei
   }
 }
 
-/// What the bytes of a row of activations stand for.
+/// The meaning of the bytes of a row of activations.
 struct RowScale {
   float low, step;
 };
 
-/// The smallest and the largest number of a row. The bits of numbers are compared as integers, which have
-/// their order when those of negative ones are turned around; NaN lies beyond both infinities.
+/// Returns the smallest and the largest number of a row. The bits of numbers are compared as integers, which
+/// have their order when those of negative ones are inverted; NaN lies beyond both infinities.
 template <class T>
 std::pair<float, float> range_of(const T* x, std::int64_t count) {
   const auto turned = [](std::int32_t bits) { return bits ^ (bits >> 31 & 0x7FFFFFFF); };
@@ -120,14 +120,14 @@ std::pair<float, float> range_of(const T* x, std::int64_t count) {
   return {__builtin_bit_cast(float, turned(~largest_negated)), __builtin_bit_cast(float, turned(largest))};
 }
 
-/// A row of activations as bytes from 0 for its smallest number to 255 for its largest, ties to even. NaN for
-/// both numbers of the scale where the row holds one that is not finite, so that it is not lost in the
-/// product.
+/// Rounds a row of activations to bytes from 0 for its smallest number to 255 for its largest, ties to
+/// even. Both numbers of the scale are NaN if the row holds one that is not finite, so that the product
+/// shows it.
 template <class T>
 RowScale round_row(const T* x, std::int64_t count, std::uint8_t* q) {
   const auto [low, high] = range_of(x, count);
   const float step = (high - low) / 255.0F;
-  // No step, or one so small that nothing can be divided by it: all numbers are the smallest one.
+  // If the step is 0, or so small that division overflows, all numbers are the smallest one.
   const bool usable = step > 0.0F && 1.0F / step <= std::numeric_limits<float>::max();
   const float inverse = usable ? 1.0F / step : 0.0F, first = usable ? low : 0.0F;
   ENCORE_SIMD
@@ -143,7 +143,7 @@ RowScale round_row(const T* x, std::int64_t count, std::uint8_t* q) {
   return {low, usable ? step : 0.0F};
 }
 
-/// sums + the products of four unsigned bytes with the four signed ones of each lane.
+/// Returns sums + the products of four unsigned bytes with the four signed ones of each lane.
 inline Integers plain_dot(Integers sums, std::uint32_t four, Integers b) {
   for (int byte = 0; byte < quad; ++byte) {
     const auto factor = static_cast<std::int32_t>(four >> (8 * byte) & 0xFFU);
@@ -188,8 +188,8 @@ ENCORE_ALWAYS_INLINE inline void store_lanes(C* to, const Floats& values) {
   for (std::int64_t i = 0; i < lane_count; ++i) to[i] = static_cast<C>(values[i]);
 }
 
-/// What sums of integers become: c, of Tile rows. Not inlined: next to the loop that makes the sums it would
-/// take registers from it.
+/// Turns sums of integers into c, of Tile rows. It is not inlined, because beside the loop that makes the
+/// sums it would take registers from it.
 template <int Tile, int Registers, class C>
 __attribute__((noinline)) void end_tile(const Integers* sums, const RowScale* rows, const TileEnd<C>& end) {
   const bool whole = end.columns == Registers * lane_count;
@@ -216,7 +216,7 @@ __attribute__((noinline)) void end_tile(const Integers* sums, const RowScale* ro
   }
 }
 
-/// Tile x (Registers of 16 columns) of c. b: the panel of its columns, `quads` deep.
+/// Computes Tile x (Registers of 16 columns) of c. b: the panel of its columns, `quads` deep.
 template <int Tile, int Registers, class C>
 void multiply_tile(std::int64_t quads, const Rows& a, const std::int8_t* b, const TileEnd<C>& end) {
   Integers sums[Tile * Registers];
@@ -243,7 +243,7 @@ void multiply_tile(std::int64_t quads, const Rows& a, const std::int8_t* b, cons
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// The same for `rows` rows, at most Tile: those that are left below the whole tiles.
+/// Does the same for `rows` rows, at most Tile: those that are left below the whole tiles.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const Rows& a,
                    const TileEnd<C>& end) {

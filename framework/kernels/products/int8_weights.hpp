@@ -12,11 +12,11 @@
 
 namespace encore {
 
-/// The largest integer that a number becomes.
+/// The largest integer of a rounded number.
 inline constexpr float int8_most = 127.0F;
 
-/// max |w| / 127, rounded up to 16 bits of significand: scale times any q is a float32 exactly. NaN where the
-/// row holds a number that is not finite.
+/// Returns max |w| / 127, rounded up to 16 bits of significand: scale times any q is a float32 exactly. NaN
+/// if the row holds a number that is not finite.
 inline float int8_scale(const float* row, std::int64_t count) {
   float largest = 0.0F;
   bool finite = true;
@@ -28,13 +28,13 @@ inline float int8_scale(const float* row, std::int64_t count) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(largest / int8_most) + 0xFFU) & ~0xFFU);
 }
 
-/// q = w / scale, to the nearest, ties to even; zeros where the scale is 0 or NaN.
+/// Computes q = w / scale, to the nearest, ties to even; zeros if the scale is 0 or NaN.
 inline void to_int8(const float* row, std::int64_t count, float scale, std::int8_t* q) {
   for (std::int64_t i = 0; i < count; ++i)
     q[i] = scale > 0.0F ? static_cast<std::int8_t>(std::nearbyint(row[i] / scale)) : std::int8_t{0};
 }
 
-/// Exact.
+/// Computes row = scale q, which is exact.
 inline void from_int8(const std::int8_t* q, std::int64_t count, float scale, float* row) {
   for (std::int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(q[i]) * scale;
 }

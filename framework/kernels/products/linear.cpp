@@ -1,4 +1,4 @@
-// linear: y = activation(x W^T + b) and its three gradients, as matrix products with an epilogue.
+// Computes linear, y = activation(x W^T + b), and its three gradients, as matrix products with an epilogue.
 #include <encore/device.hpp>
 
 #include "kernels/check.hpp"

@@ -1,4 +1,4 @@
-// A tile of a product as a primitive of oneDNN, made for one thread: what gemm_onednn.cpp cuts products into.
+// A tile of a product as a primitive of oneDNN for one thread. gemm_onednn.cpp cuts products into these.
 #pragma once
 
 #ifdef ENCORE_HAVE_ONEDNN
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// All that a tile's primitive depends on.
+/// Everything on which a tile's primitive depends.
 struct TileShape {
   std::int64_t rows, columns, inner;
   std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
@@ -24,7 +24,7 @@ struct TileShape {
   auto operator<=>(const TileShape&) const = default;
 };
 
-/// Brings some columns of a tile's b into the order of the whole.
+/// Packs some columns of a tile's b into the order of the whole.
 struct Pack {
   dnnl::reorder primitive;
   dnnl::memory::desc from, to, scratch;
@@ -39,7 +39,7 @@ struct TileProduct {
   bool by_blocks;
 };
 
-/// `order`: of b, where it is laid out. Throws dnnl::error where oneDNN has no such product.
+/// `order`: that of b, if it is laid out. Throws dnnl::error if oneDNN has no such product.
 TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape,
                               const dnnl::memory::desc& order = {});
 

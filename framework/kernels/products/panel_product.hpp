@@ -17,7 +17,7 @@ namespace detail {
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// factor * x + sum of each element.
+/// Returns factor * x + sum of each element.
 template <class T>
 ENCORE_ALWAYS_INLINE inline Pack<T> multiply_add(T factor, const Pack<T>& x, const Pack<T>& sum) {
 #if defined(__AVX512F__)
@@ -44,8 +44,8 @@ inline constexpr int panel_packs = 4;
 template <class T>
 inline constexpr std::int64_t panel_row = panel_packs* lanes<T>;
 
-/// Rows x (Packs vectors) of c += a b, where b and c are parts of panels. The vectors of `ahead` whose bits
-/// `asked` has are prefetched meanwhile; it is a part of another panel.
+/// Computes Rows x (Packs vectors) of c += a b, where b and c are parts of panels. Prefetches meanwhile the
+/// vectors of `ahead` whose bits `asked` has; it is a part of another panel.
 template <class T, int Rows, int Packs>
 inline void panel_tile(std::int64_t inner, const Strided<T>& a, const T* b, const T* ahead, unsigned asked,
                        T* c) {
@@ -72,7 +72,7 @@ inline void panel_tile(std::int64_t inner, const Strided<T>& a, const T* b, cons
   });
 }
 
-/// `rows` rows, at most Rows, as one tile.
+/// Computes `rows` rows, at most Rows, as one tile.
 template <class T, int Packs, int Rows>
 inline void panel_rows(std::int64_t rows, std::int64_t inner, const Strided<T>& a, const T* b, const T* ahead,
                        unsigned asked, T* c) {
@@ -90,10 +90,10 @@ inline void panel_rows(std::int64_t rows, std::int64_t inner, const Strided<T>& 
 
 using detail::panel_packs;
 
-/// c (rows, panel) += a (rows, inner) b (inner, panel), for a panel of panel_packs vectors: each element by
-/// fma over inner in order, then added to c. `ahead`: what is multiplied next, of the shape of b, comes from
-/// memory meanwhile; null: nothing does. Its tiles have as many sums as the registers hold, 6 x 4 or 6 x 2,
-/// so that a value of a serves as many vectors as can be.
+/// Computes c (rows, panel) += a (rows, inner) b (inner, panel), for a panel of panel_packs vectors: each
+/// element by fma over inner in order, then added to c. Prefetches `ahead`, the next b of the same shape,
+/// meanwhile; null: nothing. Its tiles have as many sums as the registers hold, 6 x 4 or 6 x 2, so that a
+/// value of a serves as many vectors as possible.
 template <class T>
 inline void panel_product(std::int64_t rows, std::int64_t inner, const Strided<T>& a, const T* b,
                           const T* ahead, T* c) {

@@ -1,5 +1,5 @@
-// parallel_tasks: tasks of unequal length on the host, each taken by the next thread that is free. Which
-// thread that is must decide no bit. Place in the flow: products by tiles of our own (gemm_bfloat16.cpp,
+// Runs tasks of unequal length on the host, each in the next free thread. Which thread that is
+// must decide no bit. Products by tiles of our own use it (gemm_bfloat16.cpp,
 // gemm_integers.cpp).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// body(task) for each task from 0 to tasks - 1.
+/// Calls body(task) for each task from 0 to tasks - 1.
 template <class Body>
 void parallel_tasks(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
   Kokkos::parallel_for(

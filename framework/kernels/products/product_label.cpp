@@ -1,4 +1,4 @@
-// Writes the shape of a product into its label, and reads it again from there.
+// Writes the shape of a product into its label, and reads it back.
 #include "kernels/products/product_label.hpp"
 
 #include <sstream>

@@ -1,6 +1,6 @@
-// The name under which Kokkos Tools hear of a matrix product: a region around it that says its shape, because
-// the kernels of a library have no names of their own. Place in the flow: gemm.cpp opens the region whenever
-// a tool listens (a connector of $KOKKOS_TOOLS_LIBS, or exp bench, which reads the shape back).
+// The name of a matrix product for Kokkos Tools: a region around it that says its shape, because the kernels
+// of a library have no names of their own. gemm.cpp opens the region while a tool listens (a connector of
+// $KOKKOS_TOOLS_LIBS, or exp bench, which reads the shape back).
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace encore {
 
 struct Product;
 
-/// What a label says: c (M, N) (+)= op(a) (M, K) op(b) (K, N).
+/// The content of a label: c (M, N) (+)= op(a) (M, K) op(b) (K, N).
 struct ProductShape {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool transpose_a = false, transpose_b = false;
   DType in = DType::float32, out = DType::float32;
 
   double flops() const;
-  /// Each operand read or written once; what an accumulating product reads of c is not counted.
+  /// Counts each operand as read or written once, without what an accumulating product reads of c.
   double bytes() const;
   friend auto operator<=>(const ProductShape&, const ProductShape&) = default;
 };
 
-/// "encore::gemm 896x1152x384 nt float32 float32"
+/// Returns "encore::gemm 896x1152x384 nt float32 float32".
 std::string product_label(const Product& product);
-/// Nothing for any other region.
+/// Returns nothing for any other region.
 std::optional<ProductShape> parse_product_label(std::string_view label);
 
 }  // namespace encore

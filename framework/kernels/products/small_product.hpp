@@ -1,5 +1,5 @@
-// small_product: matrix products of one host thread, for attention and for the portable gemm. Sums run over k
-// in order, so an element's bits depend on nothing but its own operands. Written on the compiler's vector
+// small_product computes matrix products of one host thread, for attention and for the portable gemm. Sums
+// run over k in order, so an element's bits depend only on its own operands. It uses the compiler's vector
 // types: GCC and Clang turn them into the widest registers of the target.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// An operand of which single elements are read: element (i, k) lies at data[i * row + k * step].
+/// An operand whose single elements are read: element (i, k) lies at data[i * row + k * step].
 template <class T>
 struct Strided {
   const T* data;
@@ -17,8 +17,8 @@ struct Strided {
   std::int64_t step;
 };
 
-/// Rows of the next tile where `left` are left and a tile has at most `most`: the last two tiles share what
-/// is left, for a tile of few rows waits for its sums.
+/// Returns the rows of the next tile if `left` are left and a tile has at most `most`: the last two tiles
+/// share the rest, because a tile of few rows waits for its sums.
 inline std::int64_t next_rows(std::int64_t left, std::int64_t most) {
   return left <= most ? left : left >= 2 * most ? most : (left + 1) / 2;
 }
@@ -27,7 +27,7 @@ namespace detail {
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// Rows x (Packs vectors) of c (+)= alpha * a b, all sums in registers: for that their loops are written out.
+/// Computes Rows x (Packs vectors) of c (+)= alpha * a b with all sums in registers; loops are unrolled.
 template <class T, int Rows, int Packs>
 inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const T* b, std::int64_t b_row,
                          bool accumulate, T* c, std::int64_t c_row) {
@@ -50,11 +50,11 @@ inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const
   });
 }
 
-/// Rows of a tile: as many sums as it takes to hide how long one addition lasts, and as fit in the registers.
+/// The rows of a tile: enough sums to hide the latency of an addition, and as fit in the registers.
 template <int Packs>
 inline constexpr int tile_rows = Packs == 1 || vector_bytes == 64 ? 8 : 4;
 
-/// `rows` rows, at most Rows, as one tile.
+/// Computes `rows` rows, at most Rows, as one tile.
 template <class T, int Packs, int Rows = tile_rows<Packs>>
 inline void product_rows(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
                          std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
@@ -77,7 +77,7 @@ inline void product_columns(std::int64_t rows, std::int64_t inner, T alpha, cons
   }
 }
 
-/// The last columns, fewer than a vector.
+/// Computes the last columns, fewer than a vector.
 template <class T>
 void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T alpha, const Strided<T>& a,
                   const T* b, std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
@@ -92,7 +92,7 @@ void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T
     }
 }
 
-/// Packs vectors of one row, each step written as an fma.
+/// Computes Packs vectors of one row, each step written as an fma.
 template <class T, int Packs>
 inline void row_tile(std::int64_t inner, T alpha, const T* a, const T* b, std::int64_t b_row, T* c) {
   Pack<T> sums[Packs];
@@ -107,7 +107,7 @@ inline void row_tile(std::int64_t inner, T alpha, const T* a, const T* b, std::i
 
 }  // namespace detail
 
-/// c (rows, columns) (+)= alpha * a (rows, inner) b (inner, columns); rows of b and c are contiguous.
+/// Computes c (rows, columns) (+)= alpha a (rows, inner) b (inner, columns); rows of b, c are contiguous.
 template <class T>
 inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, T alpha,
                           const Strided<T>& a, const T* b, std::int64_t b_row, bool accumulate, T* c,
@@ -123,9 +123,9 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
     detail::product_tail(rows, columns - j, inner, alpha, a, b + j, b_row, accumulate, c + j, c_row);
 }
 
-/// One row, c (columns) = alpha * a (inner) b (inner, columns), with the bits that it has as a row of a
-/// taller product. small_product promises that for two rows and more: a tile of a single sum is a chain of
-/// fma, which compilers replace by products and sums where the processor has long fma.
+/// Computes one row, c (columns) = alpha * a (inner) b (inner, columns), with the bits that it has as a row
+/// of a taller product. small_product promises that for two rows and more: a tile of a single sum is a chain
+/// of fma, which compilers replace by products and sums if the processor has long fma.
 template <class T>
 inline void row_product(std::int64_t columns, std::int64_t inner, T alpha, const T* a, const T* b,
                         std::int64_t b_row, T* c) {

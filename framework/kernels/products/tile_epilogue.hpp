@@ -1,4 +1,4 @@
-// What surrounds a product on the host, done by the thread that computes a tile while the tile and its
+// Computes what surrounds a product on the host, in the thread that computes a tile while the tile and its
 // operands are in that thread's cache. The bits are those of the passes in gemm_epilogue.hpp.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Tile {
   std::int64_t row, rows, column, columns;
 };
 
-/// c = the gradient from `saved` and c, by the element: in this form GCC makes vector code of a loop over it.
+/// Sets c = the gradient from `saved` and c, by the element: GCC vectorises a loop in this form.
 template <class C, class Gradient>
 struct GradientInPlace {
   const C* saved;
@@ -26,7 +26,7 @@ struct GradientInPlace {
   }
 };
 
-/// The derivative of the product's activation, on a tile of c that is stored already. C: type of c.
+/// Applies the derivative of the product's activation to a tile of c that is stored already. C: type of c.
 template <class C>
 void apply_derivative(const Product& p, const Tile& tile) {
   using kernels::Activation;
@@ -47,7 +47,7 @@ void apply_derivative(const Product& p, const Tile& tile) {
   }
 }
 
-/// The product's `sums` of the columns [first, first + count) of a. T: type of a.
+/// Computes the product's `sums` of the columns [first, first + count) of a. T: type of a.
 template <class T>
 void add_column_sums(const Product& p, std::int64_t first, std::int64_t count) {
   using S = Sum<T>;

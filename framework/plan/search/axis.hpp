@@ -1,5 +1,5 @@
-// Axis: a variable of the space as a coordinate from 0 to 1 on which its law is uniform, and what its values
-// are there. Place in the flow: the densities of tpe.hpp and the trees of importance.hpp see trials through
+// Axis maps a variable of the space to a coordinate from 0 to 1 on which its distribution is uniform, and
+// maps its values there and back. The densities of tpe.hpp and the trees of importance.hpp see trials through
 // it.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace encore::search {
 
-/// Where a value lies on its axis: a logarithm where the law has one; a choice has its place in the list.
+/// The place of a value on its axis: logarithmic if the variable is; for a choice its index in the list.
 struct Cell {
   double low = 0.0, high = 0.0;  ///< the borders of a whole number; one point of any other value
   bool absent = false;           ///< the conditions of the space left the variable out of this trial
@@ -23,14 +23,14 @@ struct AxisShape {
   std::size_t choices = 0;
 };
 
-/// Refers to the variable.
+/// Keeps a reference to the variable, which must outlive it.
 class Axis {
  public:
   explicit Axis(const RandomVariable& variable);
 
   AxisShape shape() const;
   Cell cell(double value) const;
-  /// What lies at a place in [0, 1]; of a choice the place in the list is the value.
+  /// Returns the value at a place in [0, 1]. For a choice, place and value are its index in the list.
   double value(double place) const;
 
  private:

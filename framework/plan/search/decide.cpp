@@ -11,7 +11,7 @@ namespace encore::search {
 
 namespace {
 
-/// One question to a history, with what every rule needs of it.
+/// Answers one question to a history, with what every rule needs of it.
 class Judge {
  public:
   Judge(const std::vector<RandomVariable>& space, const SearchOptions& options, const SearchLimits& limits,
@@ -69,13 +69,13 @@ class Judge {
     return limits_.patience > 0 && trials_without_gain() >= limits_.patience;
   }
 
-  /// Complete trials since the last one that entered the best front.
+  /// Returns the number of complete trials since the last one that entered the best front.
   std::int64_t trials_without_gain() const {
     std::vector<const Observation*> complete;
     for (const Observation& observation : history_.observations)
       if (observation.outcome == Outcome::complete) complete.push_back(&observation);
     const std::vector<std::size_t> front = best_front(complete, options_.objectives);
-    // Of equal ones the first counts: who only draws level has gained nothing.
+    // Of equal trials only the first counts: one that draws level has gained nothing.
     std::size_t last_gain = 0;
     for (const std::size_t place : front) {
       const bool first = std::ranges::none_of(front, [&](std::size_t other) {
@@ -86,7 +86,8 @@ class Judge {
     return static_cast<std::int64_t>(complete.size() - last_gain);
   }
 
-  /// What a trial had at a rung, also one that ended by itself before it; null where it did not come so far.
+  /// Returns what a trial had at a rung, also if it ended by itself before it. Returns null if it did not
+  /// come there.
   const Observation* at_rung(std::size_t trial, std::int64_t rung) const {
     const std::vector<const Observation*>& measured = states_[trial].measured;
     for (const Observation* observation : measured)
@@ -138,7 +139,7 @@ class Judge {
       const Observation* own = states_[trial].measured.back();
       for (std::size_t other = 0; other < states_.size(); ++other) {
         const Observation* observation = other == trial ? nullptr : at_rung(other, epochs);
-        // Who came later is no reason to judge otherwise: the order of observations decides.
+        // Later trials must not change a judgement, so only earlier observations count.
         if (observation != nullptr && observation < own)
           others.push_back(cost_of(observation->values.front(), objective));
       }
@@ -150,7 +151,7 @@ class Judge {
     return std::nullopt;
   }
 
-  /// Where no trial is complete: the best of those at the highest rung.
+  /// If no trial is complete, returns the best of those at the highest rung.
   std::optional<std::size_t> furthest() const {
     const auto is_complete = [](const TrialState& state) { return state.last == Outcome::complete; };
     if (std::ranges::any_of(states_, is_complete)) return std::nullopt;
@@ -162,7 +163,7 @@ class Judge {
     return std::nullopt;
   }
 
-  /// Of the best complete trials the first that has not been trained with as many fresh seeds as are asked for.
+  /// Returns the first of the best complete trials that was not trained with enough fresh seeds yet.
   std::optional<std::size_t> unconfirmed() const {
     std::vector<const Observation*> complete;
     for (const TrialState& state : states_)

@@ -13,17 +13,17 @@ namespace {
 
 using Kind = AxisShape::Kind;
 
-/// A leaf has as many samples at least: with fewer it would say what one trial gave by chance.
+/// A leaf has at least this many samples: with fewer it would repeat what one trial gave by chance.
 constexpr std::size_t smallest_leaf = 3;
 
-/// The whole axis.
+/// Returns the whole axis.
 Side whole_side(const AxisShape& axis) {
   Side side;
   if (axis.kind == Kind::choice) side.choices.assign(axis.choices, true);
   return side;
 }
 
-/// Samples that cannot be told apart on an axis: one value of a choice, one place of numbers.
+/// Samples that an axis does not distinguish: one value of a choice, one place of numbers.
 struct Group {
   double place = 0.0;
   double sum = 0.0;
@@ -32,8 +32,8 @@ struct Group {
   double mean() const { return sum / static_cast<double>(count); }
 };
 
-/// In the order in which a split may cut: numbers by place, the values of a choice by their means, which is
-/// where the best of all subsets is found (Fisher 1958).
+/// Returns the groups in the order in which a split may cut: numbers by place, the values of a choice by
+/// their means. The best of all subsets is found in this order (Fisher 1958).
 std::vector<Group> groups_of(const Samples& samples, const std::vector<std::size_t>& rows, std::size_t axis) {
   std::map<double, Group> by_place;
   for (const std::size_t row : rows) {
@@ -68,7 +68,7 @@ double overlap(const Side& a, const Side& b) {
   return static_cast<double>(both) / static_cast<double>(a.choices.size());
 }
 
-/// Which part of an axis goes to the left, and what that takes off the squared error.
+/// The part of an axis that goes to the left, and by how much that reduces the squared error.
 struct Tree::Split {
   std::size_t axis = 0;
   double gain = 0.0;
@@ -83,7 +83,7 @@ Tree::Tree(const Samples& samples, std::vector<std::size_t> rows) {
   for (const Leaf& leaf : leaves_) mean_ += leaf.value * leaf.volume;
 }
 
-/// The first of the best, in the order of axes and places.
+/// Returns the first of the best splits, in the order of axes and places.
 Tree::Split Tree::best_split(const Samples& samples, const std::vector<std::size_t>& rows) {
   Split best;
   double sum = 0.0;
@@ -144,8 +144,8 @@ double Tree::variance() const {
   return sum;
 }
 
-/// The integral of the square of the marginal is the sum over all pairs of leaves of their values times what
-/// they share of the known axes times what each has of the others.
+/// The integral of the squared marginal is a sum over all pairs of leaves: the product of their values, of
+/// the part of the known axes that both cover, and of the volume that each has over the others.
 double Tree::variance_by(const std::vector<std::size_t>& axes) const {
   std::vector<double> others;  // by leaf: its volume over the axes that are averaged over
   for (const Leaf& leaf : leaves_) {

@@ -1,8 +1,8 @@
-// Forest: regression trees over the trials of a search. A tree is a piecewise constant function of the whole
-// space, so what it says on average over all other variables, and how much of its variance that is, are sums
-// over its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for assessing
-// hyperparameter importance" (2014). Each tree sees the trials drawn with replacement (Breiman 1996); how far
-// the trees agree is the uncertainty. Place in the flow: importance.hpp asks.
+// Forest grows regression trees over the trials of a search. A tree is a piecewise constant function of the
+// whole space, so its average over all other variables, and how much of its variance that is, are sums over
+// its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for assessing hyperparameter
+// importance" (2014). Each tree sees the trials drawn with replacement (Breiman 1996); the spread of the
+// trees is the uncertainty. importance.hpp uses it.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,37 @@
 
 namespace encore::search {
 
-/// Trials with scores: by trial a position for each axis (Cell::center; of a choice its place in the list).
+/// Trials with scores. Each has a position on each axis (Cell::center; for a choice its index in the list).
 struct Samples {
   std::vector<AxisShape> axes;
   std::vector<std::vector<double>> places;
   std::vector<double> values;  ///< finite
 };
 
-/// What a leaf covers of an axis.
+/// The part of an axis that a leaf covers.
 struct Side {
   double low = 0.0, high = 1.0;    ///< of numbers
   std::vector<bool> choices = {};  ///< of a choice: whether each value is in
 
   bool holds(double place) const;
-  /// Of the axis, by the law of the variable.
+  /// Returns its share of the axis, by the distribution of the variable.
   double share() const;
 };
-/// Of the axis, what both cover.
+/// Returns the share of the axis that both cover.
 double overlap(const Side& a, const Side& b);
 
 class Tree {
  public:
-  /// `rows`: of the samples, with repetitions.
+  /// `rows` are indices of samples, with repetitions.
   Tree(const Samples& samples, std::vector<std::size_t> rows);
 
-  /// Over the space, by the laws of its variables.
+  /// Returns the mean over the space, by the distributions of its variables.
   double mean() const { return mean_; }
   double variance() const;
-  /// Of what the tree says where these variables are known, on average over the others. With one variable
-  /// this is the variance of its main effect; with two those of both and of their interaction.
+  /// Returns the variance of the tree's mean where these variables are known, averaged over the others. For
+  /// one variable it is the variance of its main effect, for two that of both and of their interaction.
   double variance_by(const std::vector<std::size_t>& axes) const;
-  /// What the tree says there on average over all other variables.
+  /// Returns the tree's value at these places, averaged over all other variables.
   double marginal(const std::vector<std::size_t>& axes, const std::vector<double>& places) const;
 
  private:
@@ -60,7 +60,7 @@ class Tree {
   double mean_ = 0.0;
 };
 
-/// A pure function of its arguments.
+/// Grows `trees` trees. It is a pure function of its arguments.
 std::vector<Tree> grow_forest(const Samples& samples, std::size_t trees);
 
 }  // namespace encore::search

@@ -18,14 +18,14 @@ bool is_prime(int number) {
   return true;
 }
 
-/// 2, 3, 5, 7 ...
+/// Returns the prime with this index: 2, 3, 5, 7 ...
 int prime(std::size_t index) {
   int number = 2;
   for (std::size_t found = 0;; ++number)
     if (is_prime(number) && found++ == index) return number;
 }
 
-/// Fisher and Yates.
+/// Shuffles the digits with the algorithm of Fisher and Yates.
 std::vector<int> permutation(int base, std::int64_t seed, const std::string& stream) {
   std::vector<int> digits(static_cast<std::size_t>(base));
   std::iota(digits.begin(), digits.end(), 0);

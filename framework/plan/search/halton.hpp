@@ -1,6 +1,6 @@
-// A scrambled Halton sequence: points that fill a space more evenly than random ones.
-// A. B. Owen, "A randomized Halton algorithm in R" (2017): the radical inverse of the number in a prime base
-// for each dimension, every digit sent through a random permutation of its own.
+// Computes a scrambled Halton sequence: points that fill a space more evenly than random ones. A. B. Owen, "A
+// randomized Halton algorithm in R" (2017): the radical inverse of the number in a prime base for each
+// dimension; every digit goes through a random permutation of its own. propose.cpp uses it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace encore::search {
 
-/// Coordinate `dimension` of point `number`, in [0, 1): a pure function of its arguments.
+/// Returns coordinate `dimension` of point `number`, in [0, 1). It is a pure function of its arguments.
 double halton(std::int64_t seed, std::int64_t number, std::size_t dimension);
 
 }  // namespace encore::search

@@ -1,4 +1,4 @@
-// The names of enum values as they are stored, and the state of each trial from the observations.
+// Names enum values as they are stored, and derives the state of each trial from the observations.
 #include "plan/search/history.hpp"
 
 #include <cmath>

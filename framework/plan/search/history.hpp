@@ -1,9 +1,9 @@
-// What a search is and what it knows: the space, the options, and the history of trials, decisions and
-// observations. Values only; the store keeps them as rows, decide.hpp reads them.
-// A trial is a point of the space, trained with every seed of the experiment. It is trained up to a rung (a
-// number of epochs), observed there, and then promoted to a higher rung or pruned. When the search has ended
-// the best trials may be confirmed: trained again with seeds that no trial had. That tells what they are
-// worth, and changes nothing that the search decides.
+// Says what a search is and what it knows: the space, the options, and the history of trials, decisions and
+// observations. These are values only; the store keeps them as rows, decide.hpp reads them. A trial is a
+// point of the space, trained with every seed of the experiment. It is trained up to a rung (a number of
+// epochs), observed there, and then promoted to a higher rung or pruned. After the search the best trials may
+// be confirmed: trained again with seeds that no trial had. Confirmations show how good these trials are;
+// they change no decision.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace encore::search {
 
 enum class Method : std::uint8_t { random, quasi_random, tpe };
 enum class Pruning : std::uint8_t { none, asha, median };
-/// In which a trial's length is counted, and the rungs with it: that of the experiment (train.epochs,
-/// train.steps). What is called epochs below is steps where it says so.
+/// The unit of a trial's length and of the rungs, as the experiment has it (train.epochs or train.steps).
+/// With `steps`, all that is called epochs below counts steps.
 enum class LengthUnit : std::uint8_t { epochs, steps };
 
-/// A metric of the runs, and which way is better.
+/// A metric of the runs, with its direction.
 struct Objective {
   std::string metric;  ///< "dev/f1"
   bool maximize = true;
@@ -37,23 +37,23 @@ struct SearchOptions {
   LengthUnit unit = LengthUnit::epochs;
   std::int64_t epochs = 1;       ///< of a whole trial
   std::int64_t first_rung = 1;   ///< epochs before the first judgement
-  std::int64_t eta = 3;          ///< asha: one of eta goes on, to eta times the epochs
+  std::int64_t eta = 3;          ///< asha: one of eta trials continues, for eta times the epochs
   std::int64_t interval = 1;     ///< median: epochs from one judgement to the next
   std::int64_t comparisons = 5;  ///< median: other trials that must have come to a rung
 };
 
-/// When a search ends. No part of what it is: a search whose limits are raised goes on.
+/// Says when a search ends. The limits are not part of its identity: a search with raised limits continues.
 struct SearchLimits {
   std::int64_t trials = 20;
-  std::int64_t patience = 0;       ///< complete trials without a better one; 0: no matter
-  double hours = 0.0;              ///< of training, of all trials together; 0: no matter
-  std::int64_t confirm = 0;        ///< so many of the best trials are confirmed at the end
-  std::int64_t confirm_seeds = 5;  ///< each with so many fresh seeds
+  std::int64_t patience = 0;       ///< complete trials without a better one; 0: no limit
+  double hours = 0.0;              ///< of training, of all trials together; 0: no limit
+  std::int64_t confirm = 0;        ///< number of best trials that are confirmed at the end
+  std::int64_t confirm_seeds = 5;  ///< number of fresh seeds for each of them
 
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
 };
 
-/// By variable of the space: the value, of a choice its place in the list (coordinate_at).
+/// The values by variable of the space; for a choice its index in the list (coordinate_at).
 using Point = std::vector<double>;
 
 struct Trial {
@@ -63,7 +63,7 @@ struct Trial {
 
 enum class DecisionKind : std::uint8_t {
   propose,  ///< a new trial, trained up to `epochs`
-  promote,  ///< a trial goes on, up to `epochs`
+  promote,  ///< a trial continues, up to `epochs`
   prune,    ///< a trial stays where it is
   confirm,  ///< a complete trial is trained again with fresh seeds, as many as the limits say
   wait,     ///< nothing to do before the next observation; not stored
@@ -82,7 +82,7 @@ struct Decision {
 };
 
 enum class Outcome : std::uint8_t {
-  measured,  ///< came to its rung, and can go on
+  measured,  ///< came to its rung, and can continue
   complete,  ///< trained to its end
   failed,
   repeated,  ///< asks what an earlier trial asked; not trained
@@ -103,7 +103,7 @@ struct History {
   std::vector<Observation> observations;
 };
 
-/// Of a trial, as a history leaves it.
+/// The state of a trial after a history.
 struct TrialState {
   bool active = false;  ///< being trained
   bool pruned = false;  ///< by the last decision about it
@@ -114,14 +114,14 @@ struct TrialState {
 
   bool has_values() const { return !measured.empty(); }
   bool is_confirming() const { return confirmations.size() > confirmed.size(); }
-  /// Stands at a rung, and could go on.
+  /// Returns whether it waits at a rung and could continue.
   bool rests() const { return !active && last == Outcome::measured; }
 };
 
-/// Pointers go into `history`, which outlives the result.
+/// The pointers point into `history`, which must outlive the result.
 std::vector<TrialState> trial_states(const History& history);
 
-/// "1 epoch", "40 steps"
+/// Returns "1 epoch", "40 steps".
 std::string length_text(LengthUnit unit, std::int64_t length);
 const char* name_of(LengthUnit unit);
 const char* name_of(Method method);

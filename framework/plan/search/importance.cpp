@@ -10,9 +10,9 @@ namespace encore::search {
 namespace {
 
 constexpr std::size_t trees = 64;
-/// Smaller shares are the rounding of sums that should be zero.
+/// Smaller shares are rounding errors of sums that should be zero.
 constexpr double rounding = 1e-12;
-/// Pairs are looked at among so many of the most important variables.
+/// Pairs are formed of at most this many of the most important variables.
 constexpr std::size_t most_paired = 5;
 
 Share share_of(std::vector<double> shares) {
@@ -27,7 +27,7 @@ Share share_of(std::vector<double> shares) {
   return share;
 }
 
-/// By tree; a tree that found nothing to split explains nothing.
+/// Returns the share for each tree. A tree that found nothing to split explains nothing.
 template <class Part>
 Share over_trees(const std::vector<Tree>& forest, const Part& part) {
   std::vector<double> shares;

@@ -1,7 +1,7 @@
-// Importance: how much of the variance of a score over the space each variable explains alone, and each pair
-// by interaction (functional analysis of variance over a forest, forest.hpp), and what the score is on
-// average where one or two variables are known. Place in the flow: `exp show SEARCH --json` and the report
-// ask; nothing that a search decides depends on it.
+// Importance says how much of the variance of a score over the space each variable explains alone, and each
+// pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
+// where one or two variables are known. `exp show SEARCH --json` and the report ask for it; no decision of a
+// search depends on it.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace encore::search {
 
-/// Fewer trials with a score say nothing about the space.
+/// With fewer trials with a score, nothing is known about the space.
 inline constexpr std::size_t fewest_trials = 8;
 
-/// A share of the variance, with the middle 95 % of the trees.
+/// A share of the variance, with the range of the middle 95 % of the trees.
 struct Share {
   double share = 0.0;
   double low = 0.0, high = 0.0;
@@ -28,22 +28,22 @@ struct PairShare {
 
 class Importance {
  public:
-  /// Of one objective. Trials are compared after the epochs that every one of them had: those of their first
-  /// observation. Who came further was chosen for its score. Nothing with too few trials, or without spread.
+  /// Computes the importance for one objective. Trials are compared at their first observation, since later
+  /// rungs were chosen by score. Returns nothing if trials are too few or their scores equal.
   static std::optional<Importance> of(const std::vector<RandomVariable>& space, const SearchOptions& options,
                                       const History& history, std::size_t objective);
 
   std::size_t trials() const { return samples_.values.size(); }
   std::size_t without() const { return without_; }  ///< trials without a finite score
-  /// Trials that were complete when they were observed for the first time, though there are rungs: their
-  /// score is that of their end.
+  /// Returns the number of trials that were complete at their first observation, though there are rungs.
+  /// Their score is that of their end.
   std::size_t ended() const { return ended_; }
   std::int64_t epochs() const { return epochs_; }                   ///< after which they are compared
   const std::vector<Share>& alone() const { return alone_; }        ///< by variable
   const std::vector<std::size_t>& order() const { return order_; }  ///< variables, the most important first
-  /// Of the most important variables, every two; the strongest interaction first.
+  /// Returns all pairs of the most important variables, the strongest interaction first.
   const std::vector<PairShare>& pairs() const { return pairs_; }
-  /// The score on average over all other variables, by the forest.
+  /// Returns the average score over all other variables, by the forest.
   double marginal(const std::vector<std::size_t>& variables, const std::vector<double>& places) const;
 
  private:

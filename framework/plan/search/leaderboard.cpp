@@ -1,4 +1,4 @@
-// The state of each trial from the history, and the order of the trials that have values.
+// Derives the state of each trial from the history, and sorts the trials that have values.
 #include "plan/search/leaderboard.hpp"
 
 #include <algorithm>

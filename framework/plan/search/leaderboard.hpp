@@ -1,5 +1,5 @@
-// Leaderboard: the trials of a search, the best first, with the state of each.
-// Place in the flow: exp show and the report are written from it.
+// Leaderboard lists the trials of a search, the best first, with the state of each. exp show and the report
+// are written from it.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 namespace encore::search {
 
 struct Leaderboard {
-  /// Refers to the history. excluded: by trial, whether "exclude" took it out; may be shorter.
+  /// Keeps references into the history. `excluded`: by trial, whether "exclude" took it out; may be shorter.
   Leaderboard(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
 
   std::vector<TrialState> states;  ///< by trial
-  /// Trials with values, the best first: who came further stands in front, and behind all others stand those
-  /// of which an objective is undefined.
+  /// Trials with values, the best first. Trials at a higher rung stand in front. Trials with an undefined
+  /// objective stand behind all others.
   std::vector<std::size_t> order;
   std::vector<std::size_t> undefined;  ///< of these, rising
   std::vector<std::size_t> winners;    ///< of the complete trials, those that no other one beats
 
   std::vector<bool> excluded;  ///< by trial; may be shorter
 
-  /// "running", "pruned", "measured" (at a rung, and not judged yet), "complete", "failed", "repeated",
-  /// "excluded"
+  /// Returns "running", "pruned", "measured" (at a rung, and not judged yet), "complete", "failed",
+  /// "repeated" or "excluded".
   std::string state(std::size_t trial) const;
   std::size_t count(const std::string& state) const;
 };
 
-/// Of training, of all trials together, their confirmations too.
+/// Returns the seconds of training of all trials together, with their confirmations.
 double seconds_in(const History& history);
-/// Of training with fresh seeds alone.
+/// Returns the seconds of training with fresh seeds alone.
 double seconds_of_confirmations(const History& history);
 
 }  // namespace encore::search

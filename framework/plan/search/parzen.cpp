@@ -1,4 +1,4 @@
-// Widths and weights of the kernels, and the mixture's density and samples.
+// Computes widths and weights of the kernels, and the density and samples of the mixture.
 #include "plan/search/parzen.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 using Kind = AxisShape::Kind;
 
 constexpr double prior_weight = 1.0;
-/// So many kernels keep their full weight.
+/// This many of the newest kernels keep their full weight.
 constexpr std::size_t recent = 25;
-/// So many widths away is the end of a normal distribution.
+/// A normal distribution is cut off at this many widths.
 constexpr double normal_end = 8.0;
-/// A kernel is passed over where it is below e^-20, next to a prior of about 1.
+/// A kernel below e^-20 is skipped, since the prior is about 1.
 constexpr double faint = 20.0;
 
-/// Normal distribution function; the far ends without its cost.
+/// Returns the normal distribution function, and saves its cost at the far ends.
 double below(double distance) {
   if (distance <= -normal_end) return 0.0;
   return distance >= normal_end ? 1.0 : normal_below(distance);
@@ -154,7 +154,7 @@ double TrialDensity::mass(const Kernel& kernel, const Cell& cell) const {
          kernel.inside;
 }
 
-/// Mostly the value that the trial had, a little of every other.
+/// The value of the trial has most of the probability; every other value has a little.
 double TrialDensity::probability(std::size_t axis, std::size_t kernel, double value) const {
   const double count = static_cast<double>(axes_[axis].choices);
   const int seen = choices_[axis][kernel];

@@ -1,9 +1,9 @@
-// Parzen estimator: the density of trials in their space, as the tree-structured Parzen estimator needs it.
-// Every trial is a kernel, a product over the variables, and the prior is one more: broad on every axis.
-// J. Bergstra et al., "Algorithms for hyper-parameter optimization" (2011), section 4; kernels over all
+// Estimates the density of trials in their space, as the tree-structured Parzen estimator needs it. Every
+// trial is a kernel, a product over the variables, and the prior is one more: broad on every axis. J.
+// Bergstra et al., "Algorithms for hyper-parameter optimization" (2011), section 4; kernels over all
 // variables at once: S. Falkner et al., "BOHB" (2018), section 3.2; weights, widths and the prior as S.
 // Watanabe, "Tree-structured Parzen estimator: understanding its algorithm components" (2023), describes what
-// Optuna does. Place in the flow: tpe.hpp makes two of them.
+// Optuna does. tpe.hpp makes two of them.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace encore::search {
 
-/// Weights of kernels in the order of their trials: where there are many, old ones count less.
+/// Returns the weights of kernels in the order of their trials. If there are many, old ones count less.
 std::vector<double> recency_weights(std::size_t count);
 
 class TrialDensity {
  public:
-  /// `trials`: in their order, each with a cell on every axis.
+  /// `trials` holds the trials in their order, each with a cell on every axis.
   TrialDensity(std::vector<AxisShape> axes, const std::vector<std::vector<Cell>>& trials);
 
-  /// A share in [0, 1) for each axis, and `axes` for the choice of the kernel.
+  /// Returns a share in [0, 1) for each axis. The argument `axes` asks for the share that chooses the kernel.
   using Shares = std::function<double(std::size_t axis)>;
-  /// A place on each axis: a position, or the number of a choice.
+  /// Returns a place on each axis: a position, or the index of a choice.
   std::vector<double> sample(const Shares& shares) const;
-  /// Of values, of which none is absent; of whole numbers and choices the probability.
+  /// Returns the log density of values, none of them absent; of whole numbers and choices the probability.
   double log_density(const std::vector<Cell>& values) const;
 
  private:

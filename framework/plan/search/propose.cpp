@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t most_tries = 32;
 
-/// As [sweep.random] draws: the first try of trial n is draw n.
+/// Draws as [sweep.random] does: the first try of trial n is draw n.
 Point random_point(const std::vector<RandomVariable>& space, std::int64_t seed, std::int64_t number) {
   Point point;
   for (const RandomVariable& variable : space)

@@ -1,4 +1,4 @@
-// propose: the point of the next trial, by the method of the search. Read next: tpe.hpp, halton.hpp.
+// propose() returns the point of the next trial, by the method of the search. Read next: tpe.hpp, halton.hpp.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace encore::search {
 
-/// A point that was proposed before is drawn again, a few times: a space may have fewer points than trials.
+/// Draws again if the point was proposed before, a few times: a space may have fewer points than trials.
 Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options, const History& history);
 
-/// Whether the next point is an independent draw from the space, by the laws of its variables.
+/// Returns whether the next point is an independent draw, by the distributions of the variables.
 bool is_drawn_at_random(const SearchOptions& options, const History& history);
 
 }  // namespace encore::search

@@ -33,7 +33,7 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
-/// 0 for those that nobody dominates, and so on.
+/// Returns the front of each trial: 0 if no trial dominates it, and so on.
 std::vector<std::size_t> fronts_of(const Costs& costs) {
   std::vector<std::size_t> front(costs.size(), 0), dominators(costs.size(), 0);
   for (std::size_t i = 0; i < costs.size(); ++i)
@@ -54,7 +54,8 @@ std::vector<std::size_t> fronts_of(const Costs& costs) {
   return front;
 }
 
-/// Of each member of a front: how far its neighbours lie apart, summed over the objectives; infinite at ends.
+/// Returns for each member of a front the distance of its neighbours, summed over the objectives; infinite at
+/// ends.
 std::vector<double> crowding_of(const Costs& costs, const std::vector<std::size_t>& front) {
   std::vector<double> distance(costs.size(), 0.0);
   const std::size_t levels = front.empty() ? 0 : *std::ranges::max_element(front) + 1;

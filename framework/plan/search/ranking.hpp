@@ -1,4 +1,4 @@
-// Which trials are better: by one objective its value, by several the Pareto fronts.
+// Orders trials from the best to the worst: by the value of one objective, or by Pareto fronts of several.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,26 @@
 
 namespace encore::search {
 
-/// Smaller is better, whatever the objective wants; NaN is the worst.
+/// Returns a cost: smaller is better for every objective. NaN is the worst.
 double cost_of(double value, const Objective& objective);
-/// Finite in every objective.
+/// Returns whether every objective is finite.
 bool is_finite(const Observation& observation);
-/// Whether every objective has a value, infinities included.
+/// Returns whether every objective has a value, infinities included.
 bool is_defined(const Observation& observation, const std::vector<Objective>& objectives);
 
-/// The order of the observations from the best to the worst. By one objective: by value. By several: by
-/// Pareto front (Deb et al. 2002, "NSGA-II"), within a front by crowding distance, the loneliest first.
-/// What is equal stays in the order in which it is given.
+/// Returns the order of the observations from the best to the worst. One objective orders by value. Several
+/// order by Pareto front (Deb et al. 2002, "NSGA-II"), within a front by crowding distance, the loneliest
+/// first. Equal ones keep the order in which they are given.
 std::vector<std::size_t> ranked(const std::vector<const Observation*>& observations,
                                 const std::vector<Objective>& objectives);
-/// The same of the last observation of each trial, where who came further stands in front. Proposals depend
-/// on this order, so it must not change: verification makes those of older searches again. What people are
-/// shown is Leaderboard::order.
+/// Orders the last observation of each trial in the same way, with trials at a higher rung in front.
+/// Proposals depend on this order, so it must not change: verification makes those of older searches again.
+/// Users see Leaderboard::order.
 std::vector<std::size_t> ranked_by_way(const std::vector<const Observation*>& last,
                                        const SearchOptions& options);
 
-/// The first front of complete trials: those that no other one beats in every objective. By one objective
-/// all that share the best value. Places in `observations`.
+/// Returns the first front of complete trials, as places in `observations`: no other trial beats them in
+/// every objective. For one objective these are all trials with the best value.
 std::vector<std::size_t> best_front(const std::vector<const Observation*>& observations,
                                     const std::vector<Objective>& objectives);
 

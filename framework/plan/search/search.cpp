@@ -19,7 +19,7 @@ constexpr Pruning prunings[] = {Pruning::none, Pruning::asha, Pruning::median};
 constexpr LengthUnit units[] = {LengthUnit::epochs, LengthUnit::steps};
 constexpr Law laws[] = {Law::uniform, Law::log_uniform, Law::integer, Law::log_integer, Law::choice};
 
-/// As the file writes it.
+/// Returns the word that the file uses.
 const char* word_of(Law law) {
   switch (law) {
     case Law::uniform:
@@ -51,7 +51,7 @@ Pruning pruning_of(const std::string& name) {
   return named([](Pruning pruning) { return std::string(name_of(pruning)); }, prunings, name);
 }
 
-/// `objective = "max dev/f1"` is the list of one.
+/// Turns `objective = "max dev/f1"` into a list of one.
 Value with_listed_objective(Value table) {
   Value::Member* objective = table.find("objective");
   if (objective != nullptr && objective->value.is_text()) {
@@ -153,7 +153,7 @@ class SearchReader {
                             "epochs: rungs compare trials that have been trained equally long");
   }
 
-  /// The seed of the experiment and those behind it.
+  /// Takes the seed of the experiment and those that follow it.
   void read_repeats(std::int64_t repeats, PlanHeader& header) {
     if (repeats == 1) return;
     if (root_.find("seeds") != nullptr) {
@@ -161,7 +161,7 @@ class SearchReader {
                     "\"repeats\" of [search] and \"seeds\" say the same thing twice; keep one of them");
       return;
     }
-    if (header.seeds.size() != 1) return;  // what is wrong with it was said
+    if (header.seeds.size() != 1) return;  // the error was reported already
     const std::int64_t first = header.seeds.front();
     for (std::int64_t i = 1; i < repeats; ++i) {
       header.seeds.push_back(first + i);
@@ -249,7 +249,7 @@ SearchOptions options_from_json(const json& settings) {
     options.eta = settings.value("eta", options.eta);
     options.interval = settings.value("interval", options.interval);
     options.comparisons = settings.value("comparisons", options.comparisons);
-    // What would never end, or divide by nothing.
+    // These options would never end, or divide by zero.
     if (options.objectives.empty() || options.first_rung < 1 || options.eta < 2 || options.interval < 1)
       throw Error("the settings of a search are damaged: " + settings.dump());
     return options;

@@ -1,5 +1,5 @@
-// Search: the [search] table read and checked: method, objectives, limits, pruning, and the space.
-// Read next: search_plan.hpp, which makes runs of its trials; decide.hpp, which proposes them.
+// Search is the [search] table, read and checked: method, objectives, limits, pruning, and the space. Read
+// next: search_plan.hpp, which makes runs of its trials; decide.hpp, which proposes them.
 #pragma once
 
 #include <string>
@@ -25,24 +25,24 @@ struct Search {
   const std::vector<RandomVariable>& variables() const { return space.random; }
 };
 
-/// Whether the file, with its overrides, has a [search] instead of fixed runs.
+/// Returns whether the file, with its overrides, has a [search] instead of fixed runs.
 bool has_search(const ExperimentFile& document);
 
-/// Reads [search] of `root`, which is the document's with its overrides set. `header` gets the seeds of
-/// `repeats`. The epochs of a trial and an objective that is not written follow from the experiment
-/// (search_plan.hpp).
+/// Reads [search] of `root`, the root of the document after the overrides were applied. Adds the seeds of
+/// `repeats` to `header`. If the file does not give them, the epochs of a trial and the objective follow from
+/// the experiment (search_plan.hpp).
 Search read_search(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                    PlanHeader& header, Problems& problems);
 
-/// What is stored of a search, and what decides which search it is: without the limits.
+/// Returns the stored settings, which decide which search it is. The limits are not among them.
 nlohmann::json settings_json(const SearchOptions& options);
 nlohmann::json space_json(const std::vector<RandomVariable>& space);
-/// The way back. The values of choices are there by number only: enough to decide. Throws Error where the
-/// JSON is none of a search.
+/// Reads the settings back. Choices have only their numbers, which is enough to decide. Throws Error if the
+/// JSON does not describe a search.
 SearchOptions options_from_json(const nlohmann::json& settings);
 std::vector<RandomVariable> space_from_json(const nlohmann::json& space);
 
-/// "max dev/f1"
+/// Returns "max dev/f1".
 std::string text_of(const Objective& objective);
 
 }  // namespace encore::search

@@ -1,4 +1,4 @@
-// Range reduction, and polynomials whose coefficients are written out.
+// Reduces the range of the argument, and evaluates polynomials whose coefficients are written out.
 #include "plan/search/search_math.hpp"
 
 #include <bit>
@@ -12,7 +12,8 @@ namespace {
 constexpr double ln2_high = 0.693147180369123816490;  // ln 2 = high + low; high has 33 bits
 constexpr double ln2_low = 1.90821492927058770002e-10;
 
-/// The first coefficient is that of the highest power. Written out at compile time.
+/// Evaluates a polynomial; the first coefficient is that of the highest power. It is unrolled at compile
+/// time.
 template <int Count, int Last = Count - 1>
 double polynomial(double x, const double (&coefficients)[Count]) {
   if constexpr (Last == 0)
@@ -21,7 +22,7 @@ double polynomial(double x, const double (&coefficients)[Count]) {
     return polynomial<Count, Last - 1>(x, coefficients) * x + coefficients[Last];
 }
 
-/// 2^k, of a normal number.
+/// Returns 2^k as a normal number.
 double power_of_two(int k) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52U);
 }
@@ -31,7 +32,7 @@ double power_of_two(int k) {
 double exponential(double x) {
   if (x < -745.0) return 0.0;
   if (x > 709.0) x = 709.0;
-  // To the nearest integer: at this size a double has no digits behind the point.
+  // This rounds to the nearest integer: at this size a double has no digits behind the point.
   const double k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0;
   const double r = (x - k * ln2_high) - k * ln2_low;  // at most ln 2 / 2
   // 1 / 13!, ... 1 / 1!, 1 / 0!

@@ -1,4 +1,4 @@
-// Makes the runs of a trial from its point, its seeds and its epochs, and tries the first points early.
+// Makes the runs of a trial from its point, its seeds and its epochs, and checks the first points early.
 #include "plan/search/search_plan.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace encore::search {
 
 namespace {
 
-/// A search whose first proposals can all not be trained is more likely a slip than bad luck.
+/// If none of the first proposals can be trained, a mistake in the file is more likely than bad luck.
 constexpr std::size_t first_trials = 10;
 
 Proposal proposal_of(const std::vector<RandomVariable>& space, const Point& point) {
@@ -91,7 +91,7 @@ void SearchPlan::read_length(const RunPoint& run, Problems& problems) {
     return train.contains(name) && train.at(name).is_number_integer() ? train.at(name).get<std::int64_t>()
                                                                       : 0;
   };
-  // A search that judges nobody early has no use for steps, and was stored without them before.
+  // A search without pruning does not use steps, and earlier versions stored it without them.
   const bool by_steps = options.pruning != Pruning::none && length("epochs") == 0;
   const bool varies = std::ranges::any_of(
       search_.variables(), [](const RandomVariable& variable) { return variable.key == "train.epochs"; });
@@ -111,7 +111,7 @@ void SearchPlan::read_rungs(const nlohmann::json& train, Problems& problems) {
           place, "train.evaluate_every",
           "[search] with \"pruning\" and train.steps judges trials by what dev gave within an epoch; "
           "give train.evaluate_every, or train.epochs instead of train.steps");
-    // What is not written is the first place where there is anything to judge by.
+    // The default is the first step at which dev is scored.
     for (std::int64_t* rung : {&options.first_rung, &options.interval}) {
       if (*rung == 0) *rung = evaluated;
       if (*rung % evaluated != 0)
@@ -156,7 +156,7 @@ TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& 
 
 std::string value_text(const RandomVariable& variable, double coordinate) {
   const Value value = value_of(variable, coordinate);
-  // Choices that were read from a database are texts already.
+  // Choices that were read from a database are strings already.
   return value.is_text() ? value.text() : value.is_table() ? label_of(value) : to_text(value);
 }
 

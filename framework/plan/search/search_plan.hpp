@@ -1,6 +1,6 @@
-// SearchPlan: an experiment file with [search], checked, and its trials as runs. It is to a search what
-// Plan (plan.hpp) is to a sweep, except that its points come one after the other.
-// Place in the flow: `exp plan` and `exp run` make one; app/search_session.hpp trains its trials.
+// SearchPlan is a checked experiment file with [search], and its trials as runs. It is to a search what Plan
+// (plan.hpp) is to a sweep, except that its points come one after the other. `exp plan` and `exp run` make
+// one; app/search_session.hpp trains its trials.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct TrialRuns {
   std::vector<RunPoint> runs;  ///< none where `problem` says why
   std::vector<bool> active;    ///< by variable: whether the conditions leave it
   std::string problem = {};
-  bool excluded = false;  ///< "exclude" takes it out: as it was asked for, nothing has failed
+  bool excluded = false;  ///< "exclude" takes it out, as the user wanted: nothing has failed
 };
 
 class SearchPlan {
@@ -31,12 +31,12 @@ class SearchPlan {
 
   const PlanHeader& header() const { return header_; }
   const Search& search() const { return search_; }
-  /// "max dev/f1": how every run chooses its checkpoint.
+  /// Returns how every run chooses its checkpoint: "max dev/f1".
   const std::string& select() const { return select_; }
-  /// Which search this is: SHA-256 of its settings, its space and the experiment.
+  /// Returns the identity of the search: SHA-256 of its settings, its space and the experiment.
   const std::string& identity() const { return identity_; }
   TrialRuns make(const Point& point);
-  /// The same with seeds that no trial has: those behind the highest of the experiment.
+  /// Makes runs with seeds that no trial has: those that follow the highest seed of the experiment.
   TrialRuns make_fresh(const Point& point, std::int64_t seeds);
 
  private:
@@ -53,9 +53,9 @@ class SearchPlan {
   std::string identity_;
 };
 
-/// "learning_rate=0.001  dropout=0.1": what a trial sets, for people.
+/// Returns what a trial sets, for users: "learning_rate=0.001  dropout=0.1".
 std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial);
-/// One of its values.
+/// Returns one of its values.
 std::string value_text(const RandomVariable& variable, double coordinate);
 
 }  // namespace encore::search

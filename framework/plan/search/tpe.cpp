@@ -1,4 +1,5 @@
-// See tpe.hpp. Group sizes, numbers of candidates and weights are those of Optuna's TPESampler.
+// Splits the trials into two groups and picks the best candidate. Group sizes, numbers of candidates and
+// weights are those of Optuna's TPESampler. Read tpe.hpp first.
 #include "plan/search/tpe.hpp"
 
 #include <algorithm>
@@ -20,8 +21,9 @@ struct Groups {
   std::vector<std::size_t> best, others;  // trials, by number
 };
 
-/// Who came further stands in front of who was pruned earlier. Failed trials are among the others, so that
-/// their neighbourhood is avoided; so are those that are being trained, so that parallel proposals differ.
+/// Trials at a higher rung stand before those that were pruned earlier. Failed trials are among the others,
+/// so that their neighbourhood is avoided; so are those that are being trained, so that parallel proposals
+/// differ.
 Groups split(const SearchOptions& options, const History& history) {
   const std::vector<TrialState> states = trial_states(history);
   Groups groups;

@@ -1,7 +1,7 @@
-// The tree-structured Parzen estimator (Bergstra et al. 2011): trials are split into the best tenth and the
-// others; both groups give a density, l and g (parzen.hpp); candidates are drawn from l, and the one with the
-// highest l/g is proposed, which maximises the expected improvement. A trial that lacks a variable, because
-// the conditions of the space leave it out, says nothing about it: that is the tree.
+// Proposes points with the tree-structured Parzen estimator (Bergstra et al. 2011). Trials are split into the
+// best tenth and the others; both groups give a density, l and g (parzen.hpp); candidates are drawn from l,
+// and the one with the highest l/g is proposed, which maximises the expected improvement. A trial that lacks
+// a variable, because the conditions of the space leave it out, does not count for it: that is the tree.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace encore::search {
 
-/// `number` names the random numbers of this proposal.
+/// `number` selects the random numbers of this proposal.
 Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
                 const History& history, std::int64_t number);
 

@@ -14,10 +14,10 @@ namespace encore {
 
 namespace {
 
-/// A controller that is busy answers late; one that is down lets a command try for long.
+/// A busy controller answers late; if it is down, a command keeps trying for long.
 constexpr std::chrono::seconds answer_timeout(60);
 
-/// Nothing where it cannot be started or did not end in time.
+/// Returns nothing if it cannot be started or did not end in time.
 std::optional<ProgramOutput> ask(const std::string& command, const std::vector<std::string>& arguments) {
   try {
     ProgramWatch watch;
@@ -40,7 +40,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   }
 }
 
-/// 0 for "N/A", which squeue says of a job without an array.
+/// Returns 0 for "N/A", which squeue prints for a job without an array.
 int number_in(const std::string& text) {
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -61,7 +61,7 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
-/// "CANCELLED" of "CANCELLED by 1000", as sacct says.
+/// Returns "CANCELLED" for "CANCELLED by 1000" of sacct.
 std::string first_word(const std::string& text) {
   return text.substr(0, text.find_first_of(" +"));
 }
@@ -71,7 +71,7 @@ constexpr std::array waiting_states = {"PENDING",      "REQUEUED",     "REQUEUE_
 constexpr std::array living_states = {"RUNNING",   "CONFIGURING", "COMPLETING", "RESIZING",
                                       "SIGNALING", "STAGE_OUT",   "STOPPED",    "SUSPENDED"};
 
-/// What sbatch says where the same may be taken a little later.
+/// The messages of sbatch after which the same may be accepted a little later.
 constexpr std::array later_texts = {"temporarily unable to accept job",
                                     "MaxSubmitJob",
                                     "QOSMaxSubmit",
@@ -192,7 +192,7 @@ std::optional<std::vector<QueuedJob>> read_accounts(const std::vector<std::strin
 
 namespace {
 
-/// "1234K" in bytes; nothing for what is no number, 0, or Slurm's sign of an unknown value.
+/// Returns "1234K" in bytes; nothing for what is not a number, 0, or Slurm's sign of an unknown value.
 std::optional<double> amount_in(const std::string& text) {
   constexpr double more_than_any = 1e18;
   double number = 0.0;
@@ -226,7 +226,7 @@ std::vector<AccountedJob> parse_usage(const std::string& lines) {
                               .id = id}});
       found = jobs.end() - 1;
     }
-    // A job's energy is that of its steps already; a task's memory is known of steps alone.
+    // A job's energy already includes its steps; a task's memory is known of steps alone.
     if (!step) {
       found->job.state = first_word(fields[2]);
       if (const auto joules = amount_in(fields[3])) found->joules = found->joules.value_or(0.0) + *joules;

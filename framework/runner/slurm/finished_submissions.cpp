@@ -27,14 +27,15 @@ bool is_being_packed(const std::filesystem::path& runs_folder, const Submission&
   return unreadable || std::filesystem::file_time_type::clock::now() - written < longest_packing;
 }
 
-/// By this machine's clock; one that is behind counts longer.
+/// Decides by this machine's clock; one that is behind counts longer.
 bool counts_for_the_rate(const Submission& submission) {
   const double now = now_seconds();
   return std::ranges::any_of(submission.tries,
                              [&](double time) { return time > now - submission_rate_seconds; });
 }
 
-/// The submissions that a run's latest attempt points to, where it holds the run or has not completed it.
+/// Returns the submissions to which a run's latest attempt points, if it holds the run or has not completed
+/// it.
 std::set<std::string> names_in_use(Store& store) {
   std::set<std::string> names;
   for (const HeldByJob& held : store.attempts_of_jobs())
@@ -52,7 +53,7 @@ FinishedSubmissions::FinishedSubmissions(Store& store) : folder_(jobs_folder(sto
     if (!counts_for_the_rate(submission) && !is_being_packed(store.runs_folder(), submission))
       names_.push_back(submission.name);
   if (!names_.empty()) {
-    // Read after the files: what was being packed before has its runs in the store by now.
+    // This is read after the files: runs that were being packed before are in the store by now.
     const std::set<std::string> in_use = names_in_use(store);
     std::erase_if(names_, [&](const std::string& name) { return in_use.contains(name); });
   }

@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// In a submission's folder: its accounts were asked for.
+/// A file of a submission's folder: its accounts were asked for.
 constexpr const char* accounted_file = "accounted";
 constexpr double longest_delay_seconds = 3600.0;
 

@@ -1,6 +1,6 @@
-// JobAccounts: brings what Slurm's accounting says of energy and memory into the store, once for each
-// submission whose jobs are over. Place in the flow: launched_runs.hpp does it in passing, before folders of
-// submissions are removed. A site that keeps no accounts is asked once a submission, and never spoken of.
+// JobAccounts stores what Slurm's accounting says of energy and memory, once for each submission whose jobs
+// are over. launched_runs.hpp does it in passing, before folders of submissions are removed. A site without
+// accounts is asked once per submission, without a message.
 #pragma once
 
 #include <filesystem>
@@ -19,12 +19,12 @@ class JobAccounts {
   explicit JobAccounts(const Store& store);
 
   bool empty() const { return names_.empty(); }
-  /// Before the first look of `queue`.
+  /// Registers the submissions; call it before the first look of `queue`.
   void want(QueueView& queue) const;
-  /// Of the submissions of which Slurm says that no job waits or works. What the accounting has not got yet
-  /// is looked for again, for an hour after the submission.
+  /// Records the submissions for which Slurm says that no job waits or works. Missing accounts are asked for
+  /// again, for an hour after the submission.
   void record(Store& store, QueueView& queue);
-  /// Its folder is still needed to know what is to be asked.
+  /// Returns whether its folder is still needed to know what to ask.
   bool waits_for(const std::string& submission) const { return waiting_.contains(submission); }
 
  private:

@@ -1,5 +1,5 @@
-// JobScript: what Slurm is given of a submission: the options of sbatch and the script that each element of
-// the array runs. Pure text; submitter.hpp writes and submits it.
+// JobScript is what Slurm gets for a submission: the options of sbatch and the script that each element of
+// the array runs. It is pure text; submitter.hpp writes and submits it.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// Exit code of `exp job` whose job is to go back to the queue: the time limit came near.
+/// The exit code of an `exp job` whose job goes back to the queue, because the time limit is near.
 inline constexpr int requeue_exit_code = 85;
 
 /// One element needs no array. Each element has a task for each of its `ranks`.

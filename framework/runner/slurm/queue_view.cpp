@@ -17,10 +17,10 @@ namespace encore {
 namespace {
 
 constexpr std::size_t most_queue_bytes = std::size_t{64} << 20;
-/// A job that was just taken may be missing in an answer that was on its way.
+/// A job that was just accepted may be missing in an answer that was under way.
 constexpr double just_taken = 30.0;
 
-/// One for each machine and each Slurm that may be asked from there.
+/// Returns a file for each machine and each Slurm that may be asked from there.
 std::string queue_file() {
   const char* configuration = std::getenv("SLURM_CONF");
   const std::string asks = this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
@@ -29,7 +29,7 @@ std::string queue_file() {
 
 std::map<std::string, QueuedJob> by_name(const std::vector<QueuedJob>& jobs) {
   std::map<std::string, QueuedJob> named;
-  // Of a job that was requeued the accounting has a line for each time; the last one counts.
+  // The accounting has a line for each start of a requeued job; the last one counts.
   for (const QueuedJob& job : jobs) named[JobName{job.name, job.element}.text()] = job;
   return named;
 }
@@ -50,7 +50,7 @@ std::optional<QueueView::Answer> QueueView::load_shared(int queue_seconds) const
     Answer answer{.answered = json.at("answered"),
                   .time = json.at("time"),
                   .cluster = json.value("cluster", std::string())};
-    // The clock of another login node may be ahead: what is of the future is asked again.
+    // The clock of another login node may be ahead: a time in the future is asked again.
     const double age = now_seconds() - answer.time;
     if (age < 0.0 || age >= queue_seconds) return std::nullopt;
     const auto names = json.at("names").get<std::set<std::string>>();
@@ -80,7 +80,7 @@ void QueueView::save_shared() const {
     replace_file(jobs_folder(runs_folder_) / queue_file(),
                  json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const Error&) {
-    // Only the next one asks again.
+    // Only the next process asks again.
   }
 }
 

@@ -1,7 +1,7 @@
-// QueueView: how each job that holds runs stands with Slurm. All control programs of one database share what
-// squeue has said (jobs/queue-*.json), so that any number of them on one machine asks at most once in
-// queue_seconds. Jobs of several clusters may work on one database: each is judged by its own Slurm only.
-// Place in the flow: launched_runs.hpp asks for every run that a job of Slurm holds.
+// QueueView returns the state in Slurm of each job that holds runs. All control programs of one database
+// share the answers of squeue (jobs/queue-*.json), so that any number of them on one machine asks at most
+// once in queue_seconds. Jobs of several clusters may work on one database: each is judged by its own Slurm
+// only. launched_runs.hpp asks for every run that a job of Slurm holds.
 #pragma once
 
 #include <filesystem>
@@ -37,10 +37,10 @@ class QueueView {
  public:
   explicit QueueView(std::filesystem::path runs_folder) : runs_folder_(std::move(runs_folder)) {}
 
-  /// The jobs that will be asked about; before the first look.
+  /// Registers the jobs that will be asked about; call it before the first look.
   void want(const JobName& job) { names_.insert(job.submission); }
   JobStatus look(const JobName& job);
-  /// Slurm has answered, and none of the submission's jobs waits or works.
+  /// Returns whether Slurm has answered, and none of the submission's jobs waits or works.
   bool is_over(const std::string& submission_name);
 
  private:
@@ -48,14 +48,14 @@ class QueueView {
     bool answered = false;
     double time = 0.0;
     std::map<std::string, QueuedJob> jobs = {};  ///< by JobName::text()
-    std::string cluster = {};                    ///< that has answered; empty: nobody needed to know yet
+    std::string cluster = {};                    ///< the one that answered; empty: it was not needed yet
   };
   void ask();
   std::optional<Answer> load_shared(int queue_seconds) const;
   void save_shared() const;
   const QueuedJob* find_in_accounts(const JobName& job);
   const Submission* submission_of(const std::string& name);
-  /// It was given to Slurm, and not certainly to the one that answers here.
+  /// Returns whether it was given to Slurm, and not certainly to the one that answers here.
   bool is_elsewhere(const Submission& submission);
 
   const std::filesystem::path runs_folder_;
@@ -65,9 +65,9 @@ class QueueView {
   std::optional<std::map<std::string, QueuedJob>> accounts_;
 };
 
-/// "queued in Slurm, job 12_3, reason Resources"; `begun`: this run's worker was started.
+/// Returns "queued in Slurm, job 12_3, reason Resources"; `begun`: this run's worker was started.
 std::string status_text(const JobStatus& status, bool begun);
-/// Why a job has ended, as a reason of its runs: "its job 12_3 ran into its time limit".
+/// Returns why a job has ended, as a reason of its runs: "its job 12_3 ran into its time limit".
 std::string job_end_text(const QueuedJob& job);
 
 }  // namespace encore

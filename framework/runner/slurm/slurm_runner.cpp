@@ -16,10 +16,10 @@ namespace encore {
 
 namespace {
 
-/// The files of jobs are looked at so often.
+/// The time between two checks of the jobs' files.
 constexpr auto look_interval = std::chrono::milliseconds(1000);
 
-/// Of a search, at one of its rungs.
+/// Returns whether the run of a search waits at one of its rungs.
 bool is_paused(const RunRow& run, const std::optional<Ended>& last_word) {
   return run.state == RunState::interrupted && last_word && last_word->epochs;
 }
@@ -76,12 +76,12 @@ void SlurmRunner::begin_what_can() {
   waiting_ = std::move(later);
 }
 
-/// For the runs that it starts or learns from.
+/// Returns whether it waits for runs that it starts or learns from.
 bool SlurmRunner::waits(std::size_t task) const {
   return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_.contains(parent); });
 }
 
-/// False where the database did not answer in time.
+/// Returns false if the database did not answer in time.
 bool SlurmRunner::begin(std::size_t task) {
   RunTask now = tasks_[task];
   now.from_start = now.from_start && retried_[task] == 0;
@@ -120,7 +120,7 @@ bool SlurmRunner::begin(std::size_t task) {
   return true;
 }
 
-/// Somebody else has taken the run.
+/// Another process has taken the run.
 void SlurmRunner::leave_or_adopt(std::size_t task) {
   const RunRow row = store_.read_run(tasks_[task].run);
   if (settings_.adopt && row.state == RunState::running && job_of(row.holder)) {

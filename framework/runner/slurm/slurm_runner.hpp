@@ -1,7 +1,7 @@
-// SlurmRunner: works on many runs as jobs of Slurm until each has ended: the loop behind `exp run --launcher
-// slurm`, as Runner (runner.hpp) is behind the workers of this machine. It takes the leases of runs in the
-// name of jobs, submits these, and learns from their files and from Slurm how they end. Nothing depends on
-// its staying: whatever looks into the database later brings the ends of runs there (launched_runs.hpp).
+// SlurmRunner works on many runs as jobs of Slurm until each has ended: the loop behind `exp run --launcher
+// slurm`, like Runner (runner.hpp) for the workers of this machine. It takes the leases of runs in the name
+// of jobs, submits these, and learns from their files and from Slurm how they end. It need not stay: any
+// later program that reads the database merges the ends of runs (launched_runs.hpp).
 #pragma once
 
 #include <atomic>
@@ -25,15 +25,15 @@ struct SlurmSettings {
   std::size_t at_once = 0;  ///< most runs in the hands of Slurm; 0: all
   /// Runs that jobs of an earlier control program hold are followed, and not left alone.
   bool adopt = false;
-  /// What another process has asked for, for all of it.
+  /// Returns what another process has asked for, for all of it.
   std::function<StopWish()> stop_wish = [] { return StopWish::none; };
 };
 
-/// Called from the control program's thread.
+/// It is called from the control program's thread.
 class SlurmRunner {
  public:
   /// `stop_requests`: the first asks the workers to checkpoint and end and cancels what waits, the second
-  /// kills. `observer` is told of no begin: it is a job's.
+  /// kills. `observer` receives no begin, because a job begins the run.
   SlurmRunner(Store& store, CodeVersion code, SlurmSubmitter submitter, SlurmSettings settings,
               const std::atomic<int>& stop_requests, RunnerObserver& observer)
       : store_(store),
@@ -45,7 +45,7 @@ class SlurmRunner {
 
   /// Returns how many were not given to Slurm.
   std::size_t run(std::vector<RunTask> tasks);
-  /// Runs that jobs hold: those of a runner that has detached.
+  /// Returns the number of runs that jobs hold: those of a runner that has detached.
   std::size_t held() const { return open_.size(); }
   std::size_t submitted() const { return submitter_.submitted(); }
 

@@ -25,7 +25,7 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
       ended.push_back(store.read_run(held.lease.run));
       jobs[job->text()] = *job;
     } catch (const LeaseLost&) {
-      // Its end was written by another control program meanwhile.
+      // Another control program wrote its end meanwhile.
     }
   }
   for (const HeldByJob& held : store.attempts_of_jobs())

@@ -1,5 +1,5 @@
-// stop_queued: ends runs that wait in a queue of Slurm. A run whose worker works is asked by a file as any
-// other (stop_request.hpp); one whose job has not begun with it has nobody who would answer.
+// stop_queued() ends runs that wait in a queue of Slurm. A run with a worker is asked by a file like any
+// other (stop_request.hpp); one whose job has not begun it has no process that could answer.
 #pragma once
 
 #include <set>
@@ -9,8 +9,8 @@
 
 namespace encore {
 
-/// Of these runs, those that were asked to stop and whose jobs have not begun with them are stopped now. A
-/// job of which all runs have ended and that still waits is cancelled. Returns the runs that were ended.
+/// Stops those of these runs that were asked to stop and whose jobs have not begun them. Cancels a job that
+/// still waits and whose runs have all ended. Returns the runs that were ended.
 std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs);
 
 }  // namespace encore

@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Before the same is tried again that Slurm did not take.
+/// The pause before another try of what Slurm did not accept.
 constexpr auto pause_after_refusal = std::chrono::seconds(10);
 
 }  // namespace
@@ -67,7 +67,7 @@ void SlurmSubmitter::close() {
   open_.reset();
 }
 
-/// By what all control programs of this database have submitted in the last minute.
+/// Counts what all control programs of this database have submitted in the last minute.
 bool SlurmSubmitter::may_submit() {
   if (std::chrono::steady_clock::now() < not_before_) return false;
   const double now = now_seconds();
@@ -82,7 +82,7 @@ bool SlurmSubmitter::may_submit() {
   return false;
 }
 
-/// Whoever looks from another machine sees by it that this process lives.
+/// A process on another machine sees by this that the submitter lives.
 void SlurmSubmitter::beat() {
   if (std::chrono::steady_clock::now() - beaten_ < beat_interval) return;
   beaten_ = std::chrono::steady_clock::now();
@@ -119,7 +119,7 @@ void SlurmSubmitter::advance() {
       take(answer.id);
       continue;
     }
-    // The answer alone may have been lost: the name says whether the job is there.
+    // Perhaps only the answer was lost: the name shows whether the job exists.
     if (const auto there = read_queue({submission.name}); there && !there->empty()) {
       take(there->front().id.substr(0, there->front().id.find('_')));
       continue;

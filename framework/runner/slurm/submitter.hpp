@@ -1,4 +1,4 @@
-// SlurmSubmitter: packs orders into submissions and submits them, not more often than the site wants. Nothing
+// SlurmSubmitter packs orders into submissions and submits them, not more often than the site allows. Nothing
 // here waits: advance() does what may be done now. Its submissions lie in files (submission.hpp) from before
 // the first run is taken for them until long after this process.
 #pragma once
@@ -17,25 +17,25 @@
 
 namespace encore {
 
-/// Called from the control program's thread.
+/// It is called from the control program's thread.
 class SlurmSubmitter {
  public:
   SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, SlurmSite site,
                  SlurmLimits limits);
 
-  /// The job into which the next order goes: the run's lease is taken in its name first.
+  /// Returns the job into which the next order goes: the run's lease is taken in its name first.
   JobName next_job();
   /// Saves the order for next_job(). Throws Error.
   void add(WorkOrder order, const WorkerPlace& place);
-  /// What is packed so far is submitted, though more would fit.
+  /// Closes what is packed so far for submission, though more would fit.
   void close();
 
-  /// Submits what may be submitted now. What Slurm refuses for good is marked so in its folder, by which
+  /// Submits what may be submitted now. If Slurm refuses for good, its folder is marked so, by which
   /// settle_launched ends its runs. Throws Error for files.
   void advance();
-  /// Submissions that are packed and not submitted.
+  /// Returns the number of submissions that are packed and not submitted.
   std::size_t waiting() const { return closed_.size(); }
-  /// Why they wait; empty where nothing does.
+  /// Returns why they wait; empty if none does.
   const std::string& waits_for() const { return waits_for_; }
   std::size_t submitted() const { return submitted_; }
 

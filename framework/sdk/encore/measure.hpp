@@ -27,6 +27,9 @@ enum class Reducer : std::uint8_t {
   macro_area_under_ranks,  ///< the mean over the keys that have positives and negatives of the same
   rank_correlation,  ///< {prediction, truth}: Spearman's rho of these pairs, equal values share a mean rank
   correlation,       ///< the same: Pearson's r
+  quadratic_kappa,   ///< the same: the agreement of levels beyond chance, with a weight that grows with the
+                     ///< square of their distance (Cohen 1968): 1 - sum (x - y)^2 over its mean for
+                     ///< independent pairs
   matthews,          ///< {counts} with two keys, truth and prediction: R_K, in [-1, 1] (Gorodkin 2004)
   ngram_precision,   ///< {written, reference, matches 1, n-grams 1, matches 2, ...}: BLEU, the geometric mean
                     ///< of the shares of n-grams that match, times exp(1 - reference / written) where less is

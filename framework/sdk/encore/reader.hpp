@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,27 @@ class Reader {
     static_cast<void>(records), static_cast<void>(part);
     throw Error("this reader cannot write files");
   }
+
+  // --- a file that the user wants labelled: `exp predict --format TYPE --file FILE` ---
+  /// The records of a file whose truth is not known. Fields of truth (labels, tags, answers, targets) are
+  /// left out, and nothing of the file that would become one is looked at: it may be missing, or wrong. The
+  /// other fields are those of `read`. Every record that the file asks about is there, in its order, even
+  /// where `read` would skip records: each gets an answer. There may be none. Throws Error as `read` does.
+  /// Nothing: this reader cannot do it, and the host says so with its name.
+  virtual std::optional<Records> read_questions(const InputText& file) const {
+    static_cast<void>(file);
+    return std::nullopt;
+  }
+  /// The file with an answer to each record of its read_questions: what the user wrote stays as it is, byte
+  /// for byte, apart from a byte order mark in front; or, where the format has a form of its own for
+  /// predictions, that form. `answers` has the fields that the task predicts (Task::label), with a value for
+  /// each record in their order; no fields where there are no records. A pure function, called for a file
+  /// that read_questions has read.
+  virtual std::string write_answers(const InputText& file, const Records& answers) const {
+    static_cast<void>(file), static_cast<void>(answers);
+    throw Error("this reader reads questions and does not write answers");
+  }
+
   /// Where the host may cut a file that is too large to be held at once. The records of the parts, each read
   /// by a call of its own, have to be those of the whole file; so a reader that needs a heading, or compares
   /// records with each other, leaves this as it is. Such a part has at least one line with text.

@@ -41,23 +41,52 @@ class MyPluginReader final : public Reader {
     return text;
   }
 
+  /// A line without a tab is a text alone; where there is a label, a model is asked all the same.
+  std::optional<Records> read_questions(const InputText& file) const override {
+    Records::Texts texts;
+    each_line(file, [&](std::string_view line, std::int64_t) {
+      const std::size_t tab = line.find('\t');
+      texts.emplace_back(tab == std::string_view::npos ? line : line.substr(tab + 1));
+    });
+    Records records;
+    records.add("text", std::move(texts));
+    return records;
+  }
+  /// Each line of a text gets a tab and the model's label behind it; all other bytes stay.
+  std::string write_answers(const InputText& file, const Records& answers) const override {
+    const std::string_view text = without_mark(file.text);
+    std::string all;
+    std::size_t done = 0, record = 0;
+    each_line(file, [&](std::string_view line, std::int64_t) {
+      const auto end = static_cast<std::size_t>(line.data() + line.size() - text.data());
+      all.append(text.substr(done, end - done)).append("\t").append(answers.texts("label")[record++]);
+      done = end;
+    });
+    return all.append(text.substr(done));
+  }
+
  private:
+  static std::string_view without_mark(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
+    return text;
+  }
+  /// call(line, its number) for each line that is an example.
+  template <class Call>
+  void each_line(const InputText& file, const Call& call) const {
+    for (Lines lines(without_mark(file.text)); lines.next();)  // an LF, a CRLF or a CR ends one
+      if (!lines.line().empty() && (!header_ || lines.number() > 1)) call(lines.line(), lines.number());
+  }
   void read_lines(const InputText& file, Records::Texts& texts, Records::Texts& labels,
                   std::vector<std::string>& mistakes) const {
-    std::string_view text = file.text;
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
-    for (Lines lines(text); lines.next();) {                      // an LF, a CRLF or a CR ends one
-      const std::string_view line = lines.line();
-      if (line.empty() || (header_ && lines.number() == 1)) continue;
+    each_line(file, [&](std::string_view line, std::int64_t number) {
       const std::size_t tab = line.find('\t');
       if (tab == 0 || tab == std::string_view::npos) {
-        mistakes.push_back(file.name + ":" + std::to_string(lines.number()) +
-                           ": needs a label, a tab and a text");
-        continue;
+        mistakes.push_back(file.name + ":" + std::to_string(number) + ": needs a label, a tab and a text");
+        return;
       }
       labels.emplace_back(line.substr(0, tab));
       texts.emplace_back(line.substr(tab + 1));
-    }
+    });
   }
 
   static std::string first_of(const std::vector<std::string>& mistakes) {

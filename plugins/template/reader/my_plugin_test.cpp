@@ -47,6 +47,22 @@ void writes_the_header_once() {
   expect(reader.write(records, encore::FilePart::later) == "good\tfine\n", "later parts have none");
 }
 
+void labels_a_file() {
+  encore::Options options;
+  options.set("header", false);
+  const my_plugin_reader::MyPluginReader reader(options, {});
+  encore::Records answers;
+  answers.add("label", std::vector<std::string>{"good", "bad"});
+  const encore::InputText blind{"a.tsv", "never better\r\n\nthe worst"},
+      labelled{"a.tsv", "bad\tnever better\nbad\tthe worst\n"};
+  for (const encore::InputText& file : {blind, labelled})
+    expect(
+        reader.read_questions(file)->texts("text") == std::vector<std::string>{"never better", "the worst"},
+        "a label of the file makes no difference");
+  expect(reader.write_answers(blind, answers) == "never better\tgood\r\n\nthe worst\tbad",
+         "the lines stay as they are, with the label of the model behind them");
+}
+
 void names_every_line_that_is_wrong() {
   expect(refusal("good\tfine\nno tab\n\tno label\n") ==
              "a.tsv:2: needs a label, a tab and a text\na.tsv:3: needs a label, a tab and a text",
@@ -59,6 +75,7 @@ void names_every_line_that_is_wrong() {
 int main() {
   reads_labels_and_texts();
   writes_the_header_once();
+  labels_a_file();
   names_every_line_that_is_wrong();
   std::puts(failures == 0 ? "all passed" : "some failed");
   return failures == 0 ? 0 : 1;

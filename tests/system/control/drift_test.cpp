@@ -191,6 +191,50 @@ TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
   EXPECT_FALSE(contains(sandbox.exp({"diff", "tiny", "tiny-2"}).output, "drift")) << "only when asked for";
 }
 
+TEST_F(TwoInstructionSets, ABundleWithWeightsAloneShowsItsDriftAndTheScoresOfBothSides) {
+  sandbox.set("ONEDNN_MAX_CPU_ISA", "SSE41");
+  for (const char* seed : {"11", "12"})
+    ASSERT_EQ(sandbox
+                  .exp({"run", "tiny.toml", "-S", std::string("seed=") + seed, "-S",
+                        std::string("name=\"tiny-") + seed + "\""})
+                  .end.exit_code,
+              0);
+  const ProgramOutput packed = sandbox.exp({"bundle", "all", "-o", "tiny.tar.zst"});
+  ASSERT_EQ(packed.end.exit_code, 0) << packed.errors;
+  sandbox.set("ONEDNN_MAX_CPU_ISA", "DEFAULT");
+  const ProgramOutput output = sandbox.exp({"verify", "tiny.tar.zst", "tiny", "--json"});
+  ASSERT_EQ(output.end.exit_code, 3) << output.output << output.errors;
+  const nlohmann::json details = nlohmann::json::parse(output.output).at("details");
+  ASSERT_EQ(details.at("drift").at("steps").size(), 1u) << details.at("drift").dump();
+  EXPECT_FALSE(details.contains("drift_unknown")) << details.at("drift_unknown");
+  const nlohmann::json& step = details.at("drift").at("steps").at(0);
+  EXPECT_EQ(std::to_string(step.at("step").get<int>()),
+            sandbox.one("SELECT result ->> '$.best_step' FROM run WHERE name = 'tiny'"));
+  for (const nlohmann::json& tensor : step.at("tensors")) {
+    EXPECT_TRUE(tensor.at("name").get<std::string>().starts_with("parameter/"));
+    EXPECT_FALSE(tensor.at("relative").is_null()) << tensor.dump();
+  }
+  const nlohmann::json& scores = details.at("final_scores");
+  ASSERT_FALSE(scores.empty());
+  bool has_loss = false;
+  for (const nlohmann::json& score : scores) {
+    const std::string metric = score.at("metric");
+    EXPECT_DOUBLE_EQ(score.at("run").get<double>(),
+                     std::stod(sandbox.one("SELECT printf('%.17g', result ->> '$.measures.\"" + metric +
+                                           "\"') FROM run WHERE name = 'tiny'")));
+    EXPECT_EQ(score.at("seeds"), 3) << metric;
+    if (metric != "dev/loss") continue;
+    has_loss = true;
+    EXPECT_LT(score.at("low").get<double>(), score.at("verification").get<double>());
+    EXPECT_GT(score.at("high").get<double>(), score.at("verification").get<double>());
+  }
+  EXPECT_TRUE(has_loss) << scores.dump();
+  const std::string text = sandbox.exp({"verify", "tiny.tar.zst", "tiny"}).output;
+  for (const char* part :
+       {"drift of the layers, relative to their norm:", "scores of both sides; LOW to HIGH", "dev/loss"})
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
 TEST_F(TwoInstructionSets, DiffRefusesAToleranceThatCannotBeMeant) {
   for (const auto& [options, message] :
        std::map<std::string, std::string>{{"-1", "--tolerance must be a number from 0 on"},

@@ -312,8 +312,10 @@ int check() {
   return problems.empty() ? 0 : 2;
 }
 
-int predict(const std::string& format) {
-  for (std::string line; std::getline(std::cin, line);) std::cout << format << ": " << line << '\n';
+/// `file`: the name of what comes, where it is in the format of the run's data.
+int predict(const std::string& format, const std::string& file) {
+  const std::string what = format + (file.empty() ? "" : " of " + file);
+  for (std::string line; std::getline(std::cin, line);) std::cout << what << ": " << line << '\n';
   return 0;
 }
 
@@ -345,7 +347,7 @@ int main(int argc, char** argv) try {
   for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   std::signal(SIGPIPE, SIG_IGN);
   if (verb == "check") return check();
-  if (verb == "predict") return predict(options["--format"]);
+  if (verb == "predict") return predict(options["--format"], options["--file"]);
   if (verb == "evaluate") return evaluate(options["--file"]);
   if (verb == "plugins") {
     std::cout << R"({"milliseconds": 1.5, "loaded": [], "refused": []})" << '\n';

@@ -151,6 +151,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     sandbox.write("experiments/corpus/" + set, sandbox.read(set));
   }
   sandbox.write("notes.txt", "Anna lives in Lund .\n");
+  sandbox.write("words.conll", "Anna\nlives\n");
   // For those about more data: sentences that the corpus does not have.
   for (const char* file : {"new.conll", "fresh.conll"}) {
     std::string sentences;

@@ -127,10 +127,15 @@ TEST_F(Inspection, LogsStatusAndStop) {
 
 TEST_F(Inspection, PredictTakesATextAFileOrTheStandardInput) {
   EXPECT_EQ(output_of({"predict", "tiny", "Anna lives", "Bea"}), "text: Anna lives\ntext: Bea\n");
-  EXPECT_EQ(output_of({"predict", "tiny", "--format", "conll"}, "a\nb\n"), "conll: a\nconll: b\n");
+  EXPECT_EQ(trained().exp({"predict", "tiny", "--format", "conll"}, "a\nb\n").output, "conll: a\nconll: b\n");
   trained().write("notes.txt", "one\ntwo\n");
   EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--format=jsonl"}),
             "jsonl: one\njsonl: two\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--format=conll"}),
+            "conll of notes.txt: one\nconll of notes.txt: two\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "--file", "-", "--format=conll"}, "one\n"),
+            "conll of standard input: one\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--json"}), "jsonl: one\njsonl: two\n");
   const ProgramOutput missing = trained().exp({"predict", "tiny", "--file", "absent.txt"});
   EXPECT_EQ(missing.end.exit_code, 2);
   EXPECT_TRUE(contains(missing.errors, "absent.txt")) << missing.errors;

@@ -73,7 +73,7 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
   std::string words;
   for (int i = 0; i < 100; ++i) words += "Anna ";
   const ProgramOutput cut =
-      sandbox.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n" + words + "\n" + words + "\n");
+      sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives .", words, words});
   EXPECT_EQ(cut.end.exit_code, 0);
   EXPECT_EQ(std::count(cut.output.begin(), cut.output.end(), '\n'), 206) << "every word has its line";
   EXPECT_TRUE(

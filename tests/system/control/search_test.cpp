@@ -56,7 +56,7 @@ std::size_t times_in(const std::string& text, const std::string& part) {
   return count;
 }
 
-TEST(Search, a_trial_whose_measure_is_undefined_is_never_the_best) {
+TEST(Search, ATrialWhoseMeasureIsUndefinedIsNeverTheBest) {
   Sandbox sandbox;
   sandbox.set("FAKE_UNDEFINED_BELOW", "0.25");
   write_search(sandbox, "trials = 8\nstartup = 4\nconfirm = 1\nconfirm_seeds = 2\n");
@@ -79,7 +79,7 @@ TEST(Search, a_trial_whose_measure_is_undefined_is_never_the_best) {
   expect_equal(sandbox);
 }
 
-TEST(Search, says_that_the_sweep_of_its_base_is_not_used) {
+TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\n");
   const ProgramOutput alone = sandbox.exp({"plan", "search.toml", "--json"});
@@ -107,7 +107,7 @@ TEST(Search, says_that_the_sweep_of_its_base_is_not_used) {
       contains(sandbox.exp({"plan", "sweep.toml"}).errors, "has a [sweep] of its own: sweep.toml:2:2"));
 }
 
-TEST(Search, ends_and_then_there_is_nothing_to_do) {
+TEST(Search, EndsAndThenThereIsNothingToDo) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   const ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
@@ -135,7 +135,7 @@ TEST(Search, ends_and_then_there_is_nothing_to_do) {
   expect_equal(sandbox);
 }
 
-TEST(Search, a_promoted_run_has_the_bits_of_an_unbroken_one) {
+TEST(Search, APromotedRunHasTheBitsOfAnUnbrokenOne) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -160,7 +160,7 @@ TEST(Search, a_promoted_run_has_the_bits_of_an_unbroken_one) {
   EXPECT_EQ(sandbox.one(digests), unbroken.one(digests));
 }
 
-TEST(Search, the_same_seed_gives_the_same_trials) {
+TEST(Search, TheSameSeedGivesTheSameTrials) {
   Sandbox one, two, other;
   for (Sandbox* sandbox : {&one, &two}) write_search(*sandbox, asha);
   write_search(other, std::string(asha) + "seed = 2\n");
@@ -187,7 +187,7 @@ std::string course(const Sandbox& sandbox) {
              newest);
 }
 
-TEST(Search, runs_that_existed_before_change_no_trial) {
+TEST(Search, RunsThatExistedBeforeChangeNoTrial) {
   for (const char* pruning : {"\"asha\"\neta = 2\n", "\"median\"\ncomparisons = 2\n"})
     for (const bool by_steps : {false, true}) {
       Sandbox fresh, known;
@@ -221,7 +221,7 @@ TEST(Search, runs_that_existed_before_change_no_trial) {
     }
 }
 
-TEST(Search, every_method_and_pruning_ends_and_replays) {
+TEST(Search, EveryMethodAndPruningEndsAndReplays) {
   for (const char* method : {"random", "quasi_random", "tpe"})
     for (const char* pruning : {"none", "median"}) {
       Sandbox sandbox;
@@ -283,7 +283,7 @@ void expect_survival(unsigned seed) {
   expect_equal(sandbox);
 }
 
-TEST(Search, survives_kills_and_replays) {
+TEST(Search, SurvivesKillsAndReplays) {
   for (unsigned seed : {1, 2}) expect_survival(seed);
 }
 
@@ -296,7 +296,7 @@ TEST(Search, DISABLED_FiftySearchesSurviveKills) {
   }
 }
 
-TEST(Search, with_one_worker_a_kill_changes_no_trial) {
+TEST(Search, WithOneWorkerAKillChangesNoTrial) {
   Sandbox calm, killed;
   for (Sandbox* sandbox : {&calm, &killed}) write_search(*sandbox, std::string(asha) + "confirm = 2\n");
   ASSERT_EQ(calm.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -318,7 +318,7 @@ TEST(Search, with_one_worker_a_kill_changes_no_trial) {
   EXPECT_EQ(calm.one(observations), killed.one(observations));
 }
 
-TEST(Search, what_was_changed_by_hand_is_named) {
+TEST(Search, WhatWasChangedByHandIsNamed) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -354,7 +354,7 @@ TEST(Search, what_was_changed_by_hand_is_named) {
       << damaged.errors;
 }
 
-TEST(Search, goes_on_where_it_gets_more_trials) {
+TEST(Search, GoesOnWhereItGetsMoreTrials) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 3\n");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -369,7 +369,7 @@ constexpr const char* kinds_of_runs =
     "= run "
     "WHERE confirms = 1 ORDER BY trial, seed)";
 
-TEST(Search, the_best_trials_are_trained_again_with_fresh_seeds) {
+TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 4\nrepeats = 2\nconfirm = 2\nconfirm_seeds = 3\n");
   const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
@@ -415,7 +415,7 @@ TEST(Search, the_best_trials_are_trained_again_with_fresh_seeds) {
   EXPECT_TRUE(contains(verified.output, "says dev/f1 0.123000, its runs answered ")) << verified.output;
 }
 
-TEST(Search, a_confirmation_with_a_failed_seed_has_no_mean) {
+TEST(Search, AConfirmationWithAFailedSeedHasNoMean) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\nconfirm = 1\nconfirm_seeds = 3\n");
   sandbox.set("FAKE_FAIL_AT", "3");
@@ -429,7 +429,7 @@ TEST(Search, a_confirmation_with_a_failed_seed_has_no_mean) {
   expect_equal(sandbox);
 }
 
-TEST(Search, rungs_by_steps_lead_to_the_same_runs) {
+TEST(Search, RungsByStepsLeadToTheSameRuns) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   std::string file = sandbox.read("search.toml");
@@ -448,7 +448,7 @@ TEST(Search, rungs_by_steps_lead_to_the_same_runs) {
   expect_equal(sandbox);
 }
 
-TEST(Search, failed_trials_are_observed_and_the_search_goes_on) {
+TEST(Search, FailedTrialsAreObservedAndTheSearchGoesOn) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 5\nstartup = 2\n");
   sandbox.set("FAKE_FAIL_AT", "3");
@@ -458,7 +458,7 @@ TEST(Search, failed_trials_are_observed_and_the_search_goes_on) {
   expect_equal(sandbox);
 }
 
-TEST(Search, several_seeds_are_judged_by_their_mean) {
+TEST(Search, SeveralSeedsAreJudgedByTheirMean) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\nrepeats = 3\n");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -468,7 +468,7 @@ TEST(Search, several_seeds_are_judged_by_their_mean) {
   expect_equal(sandbox);
 }
 
-TEST(Search, excluded_points_are_listed_as_such) {
+TEST(Search, ExcludedPointsAreListedAsSuch) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 8\nmethod = \"random\"\nexclude = [\"optimizer.type == 'sgd'\"]\n",
                "\"optimizer.type\" = { choice = [\"adamw\", \"sgd\"] }\n"
@@ -500,7 +500,7 @@ TEST(Search, excluded_points_are_listed_as_such) {
   expect_equal(sandbox);
 }
 
-TEST(Search, a_space_with_fewer_points_than_trials_trains_each_once) {
+TEST(Search, ASpaceWithFewerPointsThanTrialsTrainsEachOnce) {
   Sandbox sandbox;
   sandbox.set("FAKE_SURFACE", "1");
   sandbox.write("search.toml", tiny_experiment("tune") +
@@ -513,7 +513,7 @@ TEST(Search, a_space_with_fewer_points_than_trials_trains_each_once) {
   expect_equal(sandbox);
 }
 
-TEST(Search, outside_of_it_a_pruned_run_goes_on) {
+TEST(Search, OutsideOfItAPrunedRunGoesOn) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -529,7 +529,7 @@ TEST(Search, outside_of_it_a_pruned_run_goes_on) {
   EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
 }
 
-TEST(Search, a_trial_whose_run_was_removed_is_named) {
+TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 3\npruning = \"asha\"\n");
   sandbox.set("FAKE_CRASH_AT", "7");
@@ -542,7 +542,7 @@ TEST(Search, a_trial_whose_run_was_removed_is_named) {
   EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;
 }
 
-TEST(Search, is_shown_and_listed) {
+TEST(Search, IsShownAndListed) {
   Sandbox sandbox;
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
   EXPECT_TRUE(contains(sandbox.exp({"ls", "--search"}).output, "no searches yet"));
@@ -569,7 +569,7 @@ TEST(Search, is_shown_and_listed) {
   EXPECT_TRUE(contains(sandbox.read("report.html"), "Searches that proposed runs of this report"));
 }
 
-TEST(Search, refuses_what_it_cannot_mean) {
+TEST(Search, RefusesWhatItCannotMean) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   const ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
@@ -586,7 +586,7 @@ TEST(Search, refuses_what_it_cannot_mean) {
   EXPECT_TRUE(contains(refused.errors, "too wide")) << refused.errors;
 }
 
-TEST(Search, two_at_once_do_not_decide_past_each_other) {
+TEST(Search, TwoAtOnceDoNotDecidePastEachOther) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   sandbox.set("FAKE_STEP_MS", "20");

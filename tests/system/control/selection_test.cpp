@@ -48,7 +48,7 @@ std::vector<std::string> with(const std::string& verb, std::vector<std::string> 
   return selection;
 }
 
-TEST_F(Selecting, ls_takes_words_options_and_sorts) {
+TEST_F(Selecting, LsTakesWordsOptionsAndSorts) {
   EXPECT_EQ(names({}).size(), 4u);
   EXPECT_EQ(names(wide), (std::vector<std::string>{"pair-dropout=0.2-s2", "pair-dropout=0.2-s1"}));
   EXPECT_EQ(names({"*-s1", "--sweep", "pair"}).size(), 2u);
@@ -71,7 +71,7 @@ TEST_F(Selecting, ls_takes_words_options_and_sorts) {
                  "there is no run \"pari\", and no sweep of that name, in encore.db; did you mean \"pair\"?");
 }
 
-TEST_F(Selecting, ls_of_a_sweep_has_a_column_for_each_varied_option) {
+TEST_F(Selecting, LsOfASweepHasAColumnForEachVariedOption) {
   const std::string table = output_of({"ls", "pair"});
   EXPECT_TRUE(std::regex_search(table, std::regex("STATE +DROPOUT +SEED +DEV F1 +TEST F1"))) << table;
   EXPECT_TRUE(std::regex_search(table, std::regex("pair-dropout=0.2-s1 .*completed +0.2 +1 "))) << table;
@@ -88,7 +88,7 @@ TEST_F(Selecting, ls_of_a_sweep_has_a_column_for_each_varied_option) {
   EXPECT_TRUE(contains(output_of({"ls", "pair", "--csv"}), ",created,select,best,latest,model.dropout\r\n"));
 }
 
-TEST_F(Selecting, show_explain_dump_and_report_take_several) {
+TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
   const nlohmann::json one = nlohmann::json::parse(output_of({"show", best(), "--json"}));
   EXPECT_EQ(nlohmann::json::parse(output_of({"show", "--best", "dev/f1", "--json"})), one);
   const nlohmann::json list = nlohmann::json::parse(output_of(with("show", wide, {"--json"})));
@@ -108,7 +108,7 @@ TEST_F(Selecting, show_explain_dump_and_report_take_several) {
                  "\"pair.toml\" is an experiment file; it stands alone");
 }
 
-TEST_F(Selecting, diff_takes_two_words_or_two_runs_in_all) {
+TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
   EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same but for the seed"));
   EXPECT_TRUE(
       contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "these are one and the same run"));
@@ -116,7 +116,7 @@ TEST_F(Selecting, diff_takes_two_words_or_two_runs_in_all) {
   expect_refused({"diff", best(), "pair"}, "these are 4 runs, and exp diff takes one");
 }
 
-TEST_F(Selecting, predict_takes_the_best_of_a_sweep) {
+TEST_F(Selecting, PredictTakesTheBestOfASweep) {
   const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
   EXPECT_EQ(output.output, "text: Anna lives\n");
   EXPECT_EQ(output.errors, "exp: the best of these by dev/f1 is " + best() + "\n");
@@ -127,7 +127,7 @@ TEST_F(Selecting, predict_takes_the_best_of_a_sweep) {
                  "--best \"dev/f2\": no run has a measure \"dev/f2\"; did you mean \"dev/f1\"?");
 }
 
-TEST_F(Selecting, evaluate_scores_each_of_them) {
+TEST_F(Selecting, EvaluateScoresEachOfThem) {
   const std::string text = output_of(with("evaluate", wide, {"test.conll"}));
   EXPECT_EQ(count(text, "(step 20) on test.conll"), 2u) << text;
   EXPECT_TRUE(std::regex_search(
@@ -144,7 +144,7 @@ TEST_F(Selecting, evaluate_scores_each_of_them) {
                  "exp evaluate needs a run and a file to score, and there is only \"test.conll\"");
 }
 
-TEST_F(Selecting, logs_and_status_of_several) {
+TEST_F(Selecting, LogsAndStatusOfSeveral) {
   const std::string logs = output_of(with("logs", wide, {"-f"}));
   EXPECT_TRUE(logs.starts_with("== pair-dropout=0.2-s1 ==\n-- attempt 1 --\n")) << logs;
   EXPECT_TRUE(contains(logs, "\n\n== pair-dropout=0.2-s2 ==\n-- attempt 1 --\n")) << logs;
@@ -155,7 +155,7 @@ TEST_F(Selecting, logs_and_status_of_several) {
   EXPECT_TRUE(contains(output_of({"status"}), "nothing is running"));
 }
 
-TEST_F(Selecting, tags_and_notes_in_bulk) {
+TEST_F(Selecting, TagsAndNotesInBulk) {
   EXPECT_EQ(output_of(with("tag", wide, {"+wide"})),
             "pair-dropout=0.2-s1: wide\npair-dropout=0.2-s2: wide\n");
   EXPECT_EQ(names({"--tag", "wide"}).size(), 2u);
@@ -176,7 +176,7 @@ TEST_F(Selecting, tags_and_notes_in_bulk) {
   expect_refused({"tag", "pair", "papper", "+x"}, "; to put it on as a tag, write +papper");
 }
 
-TEST_F(Selecting, rm_lists_what_was_found_and_asks) {
+TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
   expect_refused(
       with("rm", wide),
       "this would take 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, out of sight, and there is "
@@ -197,7 +197,7 @@ TEST_F(Selecting, rm_lists_what_was_found_and_asks) {
   output_of({"undelete", best()});
 }
 
-TEST_F(Selecting, rm_at_a_terminal_takes_a_no) {
+TEST_F(Selecting, RmAtATerminalTakesANo) {
   const std::string command = ENCORE_BUILD_DIR "/bin/exp rm pair";
   if (sandbox_->shell("command -v script").end.exit_code != 0) GTEST_SKIP() << "there is no script(1) here";
   const ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
@@ -207,7 +207,7 @@ TEST_F(Selecting, rm_at_a_terminal_takes_a_no) {
   EXPECT_EQ(names({}).size(), 4u);
 }
 
-TEST_F(Selecting, verify_trains_each_of_them) {
+TEST_F(Selecting, VerifyTrainsEachOfThem) {
   const nlohmann::json list = nlohmann::json::parse(output_of(with("verify", wide, {"--json"})));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list.at(0).at("outcome"), "equal");
@@ -215,7 +215,7 @@ TEST_F(Selecting, verify_trains_each_of_them) {
   EXPECT_EQ(nlohmann::json::parse(output_of({"verify", best(), "--json"})).at("outcome"), "equal");
 }
 
-TEST_F(Selecting, gc_looks_at_the_folders_that_were_chosen) {
+TEST_F(Selecting, GcLooksAtTheFoldersThatWereChosen) {
   std::vector<std::string> leftovers;
   for (const std::string& id : sandbox_->query("SELECT id FROM run WHERE seed = 1 ORDER BY number"))
     leftovers.push_back("encore.db.runs/" + id + "/checkpoints/step-00000001.safetensors.part");
@@ -227,7 +227,7 @@ TEST_F(Selecting, gc_looks_at_the_folders_that_were_chosen) {
   output_of({"gc"});
 }
 
-TEST_F(Selecting, a_condition_that_cannot_be_meant_is_pointed_at) {
+TEST_F(Selecting, AConditionThatCannotBeMeantIsPointedAt) {
   const ProgramOutput output = sandbox_->exp({"ls", "--where", "seed = 1 AND model.dropuot > 0.1"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_EQ(output.errors,

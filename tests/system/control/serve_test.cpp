@@ -562,6 +562,9 @@ TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {
   EXPECT_EQ(models.at("data")[1].at("id"), "other");
   EXPECT_NE(models.at("data")[0].at("digest"), models.at("data")[1].at("digest"));
   EXPECT_EQ(models.at("data")[0].at("routes"), (json{"/v1/predict", "/v1/embeddings"}));
+  EXPECT_EQ(models.at("data")[0].at("task"), "ner");
+  EXPECT_EQ(models.at("data")[0].at("fields"), json{"text"});
+  EXPECT_NE(models.at("data")[0].at("labels"), json::array());
   expect_refused(predict("Anna"), 400, "several are served, \\\"tiny\\\", \\\"other\\\"");
   const HttpResponse response = ask(http_post("/v1/predict", R"({"inputs": "Anna", "model": "other"})"));
   EXPECT_EQ(json::parse(response.body).at("model"), "other");
@@ -588,8 +591,8 @@ TEST_F(Serve, ABrowserShowsThePageAndTheTextOfALinkAndAsksNothingByItself) {
                                 .output;
   EXPECT_NE(drawn.find(R"(<option value="tiny">tiny</option>)"), std::string::npos) << drawn;
   EXPECT_NE(drawn.find(R"(<option value="/v1/embeddings">)"), std::string::npos) << drawn;
-  EXPECT_NE(drawn.find("this text came with the link"), std::string::npos) << drawn;
-  EXPECT_EQ(drawn.find("200 in "), std::string::npos) << "nothing is asked without a click";
+  EXPECT_NE(drawn.find("This text came with the link"), std::string::npos) << drawn;
+  EXPECT_EQ(drawn.find(">Answered in "), std::string::npos) << "nothing is asked without a click";
   EXPECT_EQ(metric("encore_requests_total{route=\"/v1/predict\",status=\"200\"}"), 0U);
 }
 

@@ -175,7 +175,8 @@ TEST_F(Verify, AnotherBitIsFoundWithStepTensorAndDistance) {
   sandbox.set("FAKE_CHANGE_AT", "9");
   const std::string block = verify({"--steps", "10"}, 3).output;
   EXPECT_TRUE(contains(block, "different: from step 10 on, first in parameters")) << block;
-  EXPECT_TRUE(contains(block, "distance: not known; the run keeps no checkpoint of a step from 10 to 10"))
+  EXPECT_TRUE(contains(
+      block, "distance: not known; the run keeps neither a checkpoint nor weights of a step from 10 to 10"))
       << block;
   EXPECT_EQ(sandbox.query("SELECT first_step || ' ' || scope FROM verification"),
             (std::vector<std::string>{"5 x", "20 x", "10 parameters"}));
@@ -234,9 +235,10 @@ TEST_F(Verify, DriftIsNotKnownWithoutACheckpoint) {
   sandbox.set("FAKE_DEVICE", "another");
   sandbox.set("FAKE_CHANGE_AT", "6");
   const std::string text = verify({"--steps", "10"}, 3).output;
-  EXPECT_TRUE(contains(text,
-                       "the run keeps no checkpoint of a step from 10 to 10, so only digests could be "
-                       "compared\n"))
+  EXPECT_TRUE(contains(
+      text,
+      "the run keeps neither a checkpoint nor weights of a step from 10 to 10, so only digests could be "
+      "compared\n"))
       << text;
   EXPECT_TRUE(contains(text, "drift of the layers: not known, there is no step of which both have")) << text;
 }

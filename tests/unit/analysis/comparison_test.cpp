@@ -16,7 +16,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 class ComparisonTest : public ReplicatesTest {
  protected:
-  /// Without a metric: what chooses checkpoints, on test.
+  /// Without a metric it compares what chooses checkpoints, on test.
   Comparison compare(CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
     const std::vector<RunRow> runs = select_runs(store(), {.words = words}).runs;
     const std::string name = options.metric.name;

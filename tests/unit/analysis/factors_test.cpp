@@ -35,7 +35,7 @@ std::vector<std::string> names(const std::vector<Factor>& factors) {
   return list;
 }
 
-TEST(Factors, drawn_numbers_are_variables_of_their_own) {
+TEST(Factors, DrawnNumbersAreVariablesOfTheirOwn) {
   std::vector<Settings> runs;
   for (const double draw : {0.1, 0.2, 0.3})
     runs.push_back(
@@ -43,7 +43,7 @@ TEST(Factors, drawn_numbers_are_variables_of_their_own) {
   EXPECT_EQ(names(factors(runs)), (std::vector<std::string>{"model.dropout", "optimizer.learning_rate"}));
 }
 
-TEST(Factors, what_a_zip_or_the_command_line_varies_is_not_merged) {
+TEST(Factors, WhatAZipOrTheCommandLineVariesIsNotMerged) {
   for (const char* source : {"sweep", "command line"}) {
     const auto found = factors(
         {{setting("optimizer.clip_norm", 1.0, source), setting("task.label_smoothing", 0.0, source)},
@@ -53,7 +53,7 @@ TEST(Factors, what_a_zip_or_the_command_line_varies_is_not_merged) {
   }
 }
 
-TEST(Factors, options_that_follow_from_a_type_are_one_with_it) {
+TEST(Factors, OptionsThatFollowFromATypeAreOneWithIt) {
   const auto found = factors({{setting("optimizer.type", "adamw", "sweep"), setting("optimizer.beta1", 0.9),
                                setting("model.dropout", 0.1, "sweep"), setting("model.norm.epsilon", 1e-5)},
                               {setting("optimizer.type", "sgd", "sweep"), setting("optimizer.momentum", 0.9),
@@ -64,7 +64,7 @@ TEST(Factors, options_that_follow_from_a_type_are_one_with_it) {
             (std::vector<std::string>{"optimizer.beta1", "optimizer.momentum", "optimizer.type"}));
 }
 
-TEST(Factors, without_a_sweep_settings_that_change_together_are_one) {
+TEST(Factors, WithoutASweepSettingsThatChangeTogetherAreOne) {
   const auto found = factors({{setting("model.width", 32, "file"), setting("model.layers", 1, "file")},
                               {setting("model.width", 64, "file"), setting("model.layers", 2, "file")}});
   EXPECT_EQ(names(found), std::vector<std::string>{"model.width"});

@@ -59,7 +59,7 @@ Retraining retraining(double old_gain, double new_gain) {
   return made;
 }
 
-TEST(PromotionRule, asks_for_gains_and_the_ends_of_their_intervals) {
+TEST(PromotionRule, AsksForGainsAndTheEndsOfTheirIntervals) {
   EXPECT_TRUE(PromotionRule(default_promotion_rule).holds(retraining(-0.5, 0.1)));
   EXPECT_FALSE(PromotionRule(default_promotion_rule).holds(retraining(-0.6, 5)));
   EXPECT_FALSE(PromotionRule(default_promotion_rule).holds(retraining(3, 0)));
@@ -69,7 +69,7 @@ TEST(PromotionRule, asks_for_gains_and_the_ends_of_their_intervals) {
   EXPECT_TRUE(PromotionRule("!(old_high < 0) && (new > 0 || new_high >= 2)").holds(retraining(-1, 1)));
 }
 
-TEST(PromotionRule, refuses_what_cannot_be_meant) {
+TEST(PromotionRule, RefusesWhatCannotBeMeant) {
   const auto refusal = [](const std::string& text) {
     return message_of<Error>([&] { PromotionRule rule(text); });
   };
@@ -86,7 +86,7 @@ TEST(PromotionRule, refuses_what_cannot_be_meant) {
   EXPECT_NO_THROW(PromotionRule("old_low > 0").require_answered_by(accuracy()));
 }
 
-TEST(Retraining, a_gain_is_in_points_and_positive_where_the_run_is_better) {
+TEST(Retraining, AGainIsInPointsAndPositiveWhereTheRunIsBetter) {
   const ComparedSet better = compared(accuracy(), "set", answers("1100000000"), answers("1111110000"));
   EXPECT_EQ(better.examples, 10u);
   EXPECT_NEAR(better.gain, 40.0, 1e-9);
@@ -101,7 +101,7 @@ TEST(Retraining, a_gain_is_in_points_and_positive_where_the_run_is_better) {
             "compared");
 }
 
-TEST(Retraining, what_is_recorded_reads_back) {
+TEST(Retraining, WhatIsRecordedReadsBack) {
   Retraining before = retraining(-0.25, 3);
   before.new_files = {{"/data/new.tsv", "ab"}};
   before.held_out = 0.2;

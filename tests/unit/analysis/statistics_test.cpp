@@ -77,6 +77,19 @@ TEST(Statistics, SamplesAsScipyHasThem) {
   }
 }
 
+TEST(Statistics, AnIntervalOfPredictionHoldsOneMoreValue) {
+  // Of 1 to 5: mean 3, deviation 1.58113883, and 2.77644511 is the t of 4 degrees of freedom at 97.5 %.
+  const Metric number{.name = "test/loss", .meaning = {.name = "loss"}};
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  const auto interval = prediction_interval(number, values);
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->high - 3, 2.77644511 * 1.58113883 * std::sqrt(1.2), 1e-7);
+  EXPECT_NEAR(3 - interval->low, interval->high - 3, 1e-12);
+  EXPECT_FALSE(prediction_interval(number, std::vector<double>{1}));
+  const Metric fraction{.name = "test/f1", .meaning = {.name = "f1", .fraction = true}};
+  EXPECT_EQ(prediction_interval(fraction, std::vector<double>{0.9, 0.95, 0.99})->high, 1.0);
+}
+
 TEST(Statistics, TestsAsScipyHasThem) {
   for (const nlohmann::json& pair : scipy()["paired"])
     expect_test(paired_t_test(Values(pair["a"]), Values(pair["b"])), pair);

@@ -13,7 +13,7 @@ import numpy
 import scipy
 import sklearn
 from scipy.stats import pearsonr, spearmanr
-from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
+from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, matthews_corrcoef, roc_auc_score
 
 random = numpy.random.default_rng(7)
 
@@ -57,6 +57,13 @@ def classified(count, classes):
             "macro_f1": f1_score(truth, predicted, average="macro", zero_division=0)}
 
 
+def levels(count, most):
+    truth = random.integers(1, most + 1, size=count)
+    predicted = numpy.clip(truth + random.integers(-2, 3, size=count), 1, most)
+    return {"truth": truth.tolist(), "prediction": predicted.tolist(),
+            "kappa": cohen_kappa_score(truth, predicted, weights="quadratic")}
+
+
 json.dump({
     "scikit-learn": sklearn.__version__,
     "scipy": scipy.__version__,
@@ -64,5 +71,6 @@ json.dump({
     "labelled": [labelled(n, k, d) for n, k, d in [(8, 3, 1), (40, 6, 1), (60, 9, 2)]],
     "correlated": [correlated(n, d) for n, d in [(4, 1), (25, 0), (80, 1), (120, 3)]],
     "classified": [classified(n, k) for n, k in [(6, 2), (40, 3), (150, 7)]],
+    "levels": [levels(n, k) for n, k in [(6, 3), (40, 5), (150, 9)]],
 }, sys.stdout, separators=(",", ":"))
 print()

@@ -32,6 +32,7 @@ const Measure area = {.name = "auc", .reducer = Reducer::area_under_ranks, .colu
               micro_f1 = {.name = "micro_f1", .reducer = Reducer::harmonic_mean, .columns = counted},
               macro_f1 = {.name = "macro_f1", .reducer = Reducer::macro_harmonic_mean, .columns = counted},
               spearman = {.name = "spearman", .reducer = Reducer::rank_correlation, .columns = paired},
+              kappa = {.name = "kappa", .reducer = Reducer::quadratic_kappa, .columns = paired},
               pearson = {.name = "pearson", .reducer = Reducer::correlation, .columns = paired},
               mcc = {.name = "mcc", .reducer = Reducer::matthews, .columns = {"taken"}};
 
@@ -113,6 +114,15 @@ TEST(PairMeasures, CorrelationsAreThoseOfScipy) {
     EXPECT_NEAR(measure_value(spearman, statistics), one.at("spearman").get<double>(), 1e-12);
     EXPECT_NEAR(measure_value(pearson, statistics), one.at("pearson").get<double>(), 1e-12);
   }
+}
+
+TEST(PairMeasures, QuadraticKappaIsThatOfScikitLearn) {
+  for (const Json& one : cases().at("levels"))
+    EXPECT_NEAR(measure_value(kappa, correlated(one.at("prediction"), one.at("truth"))),
+                one.at("kappa").get<double>(), 1e-12);
+  EXPECT_EQ(measure_value(kappa, correlated({2, 2}, {2, 2})), 0.0) << "of one level nothing follows";
+  EXPECT_EQ(measure_value(kappa, correlated({1, 2, 3}, {1, 2, 3})), 1.0);
+  EXPECT_TRUE(std::isnan(measure_value(kappa, correlated({NAN, 1}, {1, 2}))));
 }
 
 TEST(PairMeasures, MatthewsCoefficientIsThatOfScikitLearn) {

@@ -15,7 +15,7 @@ std::string line_of(const std::string& text, int line) {
   return found;
 }
 
-TEST(RunList, a_column_of_csv_stands_there_once) {
+TEST(RunList, AColumnOfCsvStandsThereOnce) {
   RunRow run;
   run.number = 1;
   run.name = "a";

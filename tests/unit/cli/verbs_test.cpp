@@ -59,7 +59,8 @@ TEST(Verbs, EachThatAnswersHasJson) {
 }
 
 TEST(Verbs, EachWithATableHasCsv) {
-  for (const std::string name : {"ls", "plan", "status", "diff", "compare", "query", "dump", "doctor", "gc"})
+  for (const std::string name : {"ls", "plan", "status", "diff", "compare", "query", "dump", "doctor", "gc",
+                                 "evaluate", "quantize", "monitor"})
     EXPECT_TRUE(has(find_verb(name), "csv")) << name;
 }
 

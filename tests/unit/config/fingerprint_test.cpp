@@ -1,3 +1,5 @@
+// These tests compare fingerprints of builds: each difference is named with both values and the rebuild
+// command.
 #include "config/fingerprint.hpp"
 
 #include <gtest/gtest.h>

@@ -155,7 +155,7 @@ TEST_F(ManifestTest, APluginOfAnotherBuildHarmsOnlyWhoNeedsIt) {
             "the plugin that offers layer \"highway\" is refused: " + (folder_ / "sample.so").string() +
                 ": plugin \"sample\" was built for another Encore: backend is cuda in the plugin and openmp "
                 "here; rebuild it: exp plugin build DIR, where DIR is the folder of its source");
-  // The builds for two backends in one folder are no two owners: each run sees its own.
+  // The builds for two backends in one folder do not count as two owners: each run sees its own.
   write("b.json", manifest_to_json(fitting).dump());
   EXPECT_EQ(Catalogue::load({folder_}, fitting.fingerprint).owner(Kind::layer, "highway")->file,
             folder_ / "b.json");
@@ -192,7 +192,8 @@ TEST_F(ManifestTest, AFolderThatIsNotThereIsNamed) {
           "out of the plugin path");
 }
 
-/// Exits 0 when the folder is refused for want of permission. Root may read everything, so it becomes nobody.
+/// Exits 0 if the folder is refused for lack of permission. Root may read everything, so it becomes user
+/// "nobody".
 [[noreturn]] void read_as_nobody(const fs::path& folder) {
   if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
   const Catalogue catalogue = Catalogue::load({folder});

@@ -1,4 +1,4 @@
-// From a dotted key back to file, line and column.
+// Tests the way from a dotted key back to file, line and column.
 #include "config/origin.hpp"
 
 #include <gtest/gtest.h>

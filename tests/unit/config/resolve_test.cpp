@@ -158,7 +158,7 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
   EXPECT_EQ(in_train("epsilon = 1e-6"), unknown("epsilon", "it is an option of [model.layer.layer_norm]"));
   // No table of the experiment takes it, but those of other types would.
   EXPECT_EQ(in_train("momentum = 0.9"), unknown("momentum", "it is an option of optimizer \"sgd\""));
-  // One that so many tables have says nothing.
+  // An option that many tables have gives no hint.
   EXPECT_EQ(in_train("type = 3").substr(0, 60), unknown("type", "it takes \"batch_size\"").substr(0, 60));
 }
 
@@ -496,7 +496,7 @@ TEST(Resolve, RefusesTasksAndReadersThatNoPluginOffers) {
       "dir/a.toml:1:1: table [task] is missing; it must name a task as its type: \"classify\", \"ner\"");
 }
 
-/// The sample with the task and the reader that read texts with a label.
+/// The sample with the task and the reader that read examples with a label.
 const std::string classification =
     changed(changed(sample::experiment, "\"ner\"", "\"classify\""), "\"conll\"", "\"tsv\"");
 

@@ -1,4 +1,4 @@
-// What is said of files that are no whole shared objects.
+// Tests the messages for files that are missing, incomplete or not shared objects.
 #include "config/shared_object.hpp"
 
 #include <gtest/gtest.h>

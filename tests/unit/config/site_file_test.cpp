@@ -17,7 +17,7 @@ std::string problems_of(const std::string& text) {
   return "";
 }
 
-TEST(SiteFile, an_empty_one_has_the_defaults) {
+TEST(SiteFile, AnEmptyOneHasTheDefaults) {
   const SlurmSite site = parse_site("", "site.toml");
   EXPECT_EQ(site.max_submits_per_minute, 10);
   EXPECT_EQ(site.runs_per_job, 1);
@@ -26,7 +26,7 @@ TEST(SiteFile, an_empty_one_has_the_defaults) {
   EXPECT_TRUE(site.partition.empty());
 }
 
-TEST(SiteFile, every_option_is_read) {
+TEST(SiteFile, EveryOptionIsRead) {
   const SlurmSite site = parse_site(R"([slurm]
 partition = "gpu"
 account = "p123"
@@ -66,7 +66,7 @@ queue_seconds = 30
   EXPECT_EQ(site.queue_seconds, 30);
 }
 
-TEST(SiteFile, mistakes_are_named_with_their_place) {
+TEST(SiteFile, MistakesAreNamedWithTheirPlace) {
   const auto expect = [](const std::string& text, const std::string& message) {
     const std::string found = problems_of(text);
     EXPECT_NE(found.find(message), std::string::npos) << "for " << text << "\nfound " << found;
@@ -93,7 +93,7 @@ TEST(SiteFile, mistakes_are_named_with_their_place) {
   expect("[slurm]\nmax_submits_per_minute = -1\n", "site.toml:2:26");
 }
 
-TEST(SiteFile, texts_may_be_long) {
+TEST(SiteFile, TextsMayBeLong) {
   const std::size_t many = 300'000;
   const std::string digits(many, '1'), letters(many, 'x'), braces(many, '{');
   const SlurmSite site = parse_site("[slurm]\ntime = \"" + digits + "\"\nmemory = \"" + digits + "G\"\n" +
@@ -105,7 +105,7 @@ TEST(SiteFile, texts_may_be_long) {
     EXPECT_NE(problems_of("[slurm]\n" + line + "\n").find("of [slurm] must be"), std::string::npos);
 }
 
-TEST(SiteFile, times_and_memory_have_the_forms_of_slurm) {
+TEST(SiteFile, TimesAndMemoryHaveTheFormsOfSlurm) {
   for (const char* time : {"30", "4:00", "4:00:00", "1-12", "1-12:30", "1-12:30:00"})
     EXPECT_EQ(problems_of("[slurm]\ntime = \"" + std::string(time) + "\"\n"), "") << time;
   for (const char* time : {"-", "1-", "-1", ":", "1:", "1:2:3:4", "1-2-3", "1-2:3:4:5", "a", " 1"})
@@ -116,7 +116,7 @@ TEST(SiteFile, times_and_memory_have_the_forms_of_slurm) {
     EXPECT_NE(problems_of("[slurm]\nmemory = \"" + std::string(memory) + "\"\n"), "") << memory;
 }
 
-TEST(SiteFile, one_that_cannot_be_read_is_named) {
+TEST(SiteFile, OneThatCannotBeReadIsNamed) {
   try {
     load_site("/nowhere/site.toml");
     FAIL() << "nothing was thrown";

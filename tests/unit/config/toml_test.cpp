@@ -1,4 +1,4 @@
-// TOML to values: places, the order of the file, and where a file that is no TOML is pointed at.
+// Tests TOML to values: places, the order of the file, and the place named in a file that is not TOML.
 #include "config/toml.hpp"
 
 #include <gtest/gtest.h>

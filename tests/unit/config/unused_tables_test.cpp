@@ -1,4 +1,5 @@
-// What bases say in vain: each rule by which a nearer file replaces a table, and what is no replacement.
+// Tests which tables of bases have no effect: each rule by which a nearer file replaces one, and the
+// exceptions.
 #include "config/unused_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -16,14 +17,14 @@ Notes notes_of(const std::vector<std::string>& texts) {
   return unused_tables(sources);
 }
 
-TEST(UnusedTables, a_search_replaces_the_sweep_of_a_base) {
+TEST(UnusedTables, ASearchReplacesTheSweepOfABase) {
   EXPECT_EQ(notes_of({"base = \"base.toml\"\n[search]\ntrials = 4\n",
                       "[sweep.grid]\n\"model.layers\" = [1, 2]\n[sweep.when]\n\"a.b\" = \"c.d == 1\"\n"}),
             (Notes{"base.toml:1:2: [sweep.grid] and [sweep.when] of a base: not used, because the file that "
                    "builds on it has a [search] of its own: near.toml:2:2"}));
 }
 
-TEST(UnusedTables, so_do_a_sweep_and_a_second_search) {
+TEST(UnusedTables, SoDoASweepAndASecondSearch) {
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[search]\ntrials = 4\n[search.space]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[[sweep.zip]]\na.b = [1]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[search]\n", "[search]\n"}).size(), 1U);
@@ -35,7 +36,7 @@ TEST(UnusedTables, so_do_a_sweep_and_a_second_search) {
   EXPECT_TRUE(far.front().ends_with(" base.toml:1:2")) << far.front();
 }
 
-TEST(UnusedTables, another_type_of_data_takes_options_of_encore_along) {
+TEST(UnusedTables, AnotherTypeOfDataTakesOptionsOfEncoreAlong) {
   const std::string base =
       "[data]\ntype = \"conll\"\ntrain = \"a\"\ncomment = \"#\"\nmax_length = 64\nprivate = true\n";
   EXPECT_EQ(notes_of({"[data]\ntype = \"tsv\"\ntrain = \"b\"\nmax_length = 32\n", base}),
@@ -48,7 +49,7 @@ TEST(UnusedTables, another_type_of_data_takes_options_of_encore_along) {
             1U);
 }
 
-TEST(UnusedTables, files_that_are_no_toml_have_no_notes) {
+TEST(UnusedTables, FilesThatAreNoTomlHaveNoNotes) {
   EXPECT_EQ(notes_of({"[search]\n", "[sweep\n"}), Notes());
   EXPECT_EQ(notes_of({}), Notes());
 }

@@ -21,7 +21,7 @@ using samples::says;
 using samples::shapes_of;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// Names of a grid: what tells them apart stands at the front, in the middle or at the end.
+/// Returns names of a grid: the part that differs stands at the front, in the middle or at the end.
 std::vector<std::string> grid_names(int kind) {
   std::vector<std::string> names;
   for (const char* warmup : {"50", "100", "200", "400"})
@@ -201,7 +201,7 @@ TEST(Text, NamesAreCutSoThatTheyStayApart) {
   // At the end where that is enough.
   EXPECT_EQ(cut({"first of some length", "second of some length"}),
             Names({"first of some l\u2026", "second of so\u2026"}));
-  // Without what all begin with, up to a word.
+  // The names lose their common beginning, up to a word.
   EXPECT_EQ(cut({"rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
             Names({"\u2026warmup=50", "\u2026warmup=60"}));
   // What fits stays whole, and takes no part.

@@ -29,7 +29,7 @@ void collect(const Section& section, std::vector<std::pair<std::string, Chart>>&
   for (const Section& inner : section.sections) collect(inner, charts);
 }
 
-/// What a program may hand over though nobody would draw it.
+/// Returns charts that a program may pass although they make little sense.
 std::vector<std::pair<std::string, Chart>> odd_charts() {
   const std::vector<double> wild = {nan, infinity, -infinity, 0.0, -1.0, 1e-308, 1.7e308, 5.0};
   std::vector<std::pair<std::string, Chart>> charts = {

@@ -21,7 +21,7 @@ std::vector<std::vector<NextPiece>> best_of(std::int64_t pieces, std::int64_t co
   return BestPieces(device, count).of(logits);
 }
 
-TEST(BestPieces, come_best_first_with_their_probability) {
+TEST(BestPieces, ComeBestFirstWithTheirProbability) {
   for (const std::vector<NextPiece>& row : best_of(3, 2)) {
     ASSERT_EQ(row.size(), 2U);
     EXPECT_EQ(row[0].piece, 2);
@@ -30,11 +30,11 @@ TEST(BestPieces, come_best_first_with_their_probability) {
   }
 }
 
-TEST(BestPieces, are_no_more_than_the_vocabulary_has) {
+TEST(BestPieces, AreNoMoreThanTheVocabularyHas) {
   EXPECT_EQ(best_of(5, 65).front().size(), 5U);
 }
 
-TEST(BestPieces, are_enough_for_the_widest_beam) {
+TEST(BestPieces, AreEnoughForTheWidestBeam) {
   const std::int64_t widest = 32;
   const std::vector<std::vector<NextPiece>> rows = best_of(100, BeamSearch::candidates(widest) + 1);
   ASSERT_EQ(rows.size(), 2U);

@@ -250,7 +250,7 @@ Digests digests_with_threads(int threads) {
   return result;
 }
 
-TEST(KernelBits, equal_for_1_2_and_3_threads) {
+TEST(KernelBits, EqualFor12And3Threads) {
   Digests one = digests_with_threads(1);
   EXPECT_GE(one.size(), 60U);
   for (const int threads : {2, 3}) {
@@ -265,7 +265,7 @@ TEST(KernelBits, equal_for_1_2_and_3_threads) {
   }
 }
 
-TEST(KernelBits, equal_when_run_again) {
+TEST(KernelBits, EqualWhenRunAgain) {
   EXPECT_EQ(digests_of_kernels(DType::float32), digests_of_kernels(DType::float32));
 }
 
@@ -277,7 +277,7 @@ void remember_label(const char* name, std::uint32_t, std::uint64_t*) {
   seen_labels().insert(name);
 }
 
-TEST(KernelLabels, are_named_like_the_functions) {
+TEST(KernelLabels, AreNamedLikeTheFunctions) {
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   digests_of_kernels(DType::float32);

@@ -33,7 +33,7 @@ double reference(const Values& z, const Values& t, std::size_t target, const Cas
 
 class DistillationLoss : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(DistillationLoss, loss_and_gradient_of_rows_with_a_target) {
+TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
   const auto [type, tolerance] = GetParam();
   const bool coarse = size_of(type) == 2;
   for (const std::int64_t classes : {1, 2, 9, 33, 150})
@@ -78,7 +78,7 @@ TEST_P(DistillationLoss, loss_and_gradient_of_rows_with_a_target) {
     }
 }
 
-TEST_P(DistillationLoss, is_nothing_beside_a_teacher_of_the_same_scores) {
+TEST_P(DistillationLoss, IsNothingBesideATeacherOfTheSameScores) {
   const auto [type, tolerance] = GetParam();
   const OwnedTensor logits = random_tensor(type, {4, 9}, 3, 3.0), targets = integers({0, 3, 8, -1});
   OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}), dlogits(type, {4, 9});
@@ -90,7 +90,7 @@ TEST_P(DistillationLoss, is_nothing_beside_a_teacher_of_the_same_scores) {
   expect_close(dlogits, Values(36, 0.0), 1e-6, "dlogits");
 }
 
-TEST_P(DistillationLoss, takes_a_teacher_of_any_type) {
+TEST_P(DistillationLoss, TakesATeacherOfAnyType) {
   const auto [type, tolerance] = GetParam();
   const OwnedTensor logits = random_tensor(type, {3, 9}, 1, 2.0), targets = integers({0, 3, 8});
   for (const DType other : {DType::float64, DType::float32, DType::bfloat16}) {
@@ -110,7 +110,7 @@ TEST_P(DistillationLoss, takes_a_teacher_of_any_type) {
   }
 }
 
-TEST_P(DistillationLoss, huge_scores_do_not_overflow) {
+TEST_P(DistillationLoss, HugeScoresDoNotOverflow) {
   const auto type = GetParam().type;
   OwnedTensor logits(type, {1, 2}), teacher(type, {1, 2}), losses(sum_type(type), {1}),
       normalizers(sum_type(type), {1, 5}), dlogits(type, {1, 2});
@@ -127,7 +127,7 @@ TEST_P(DistillationLoss, huge_scores_do_not_overflow) {
 INSTANTIATE_TEST_SUITE_P(Precisions, DistillationLoss, ::testing::ValuesIn(precisions(3e-6, 1e-12, 1e-2)),
                          precision_name);
 
-TEST(DistillationLossRefuses, wrong_shapes_types_and_numbers) {
+TEST(DistillationLossRefuses, WrongShapesTypesAndNumbers) {
   const OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}),
       normalizers(DType::float32, {2, 5}), two = integers({0, 1});
   const auto loss = [&](Tensor teacher, Tensor kept, const Distillation& of) {

@@ -24,7 +24,7 @@ Values expected_dropout(const std::vector<std::int64_t>& lengths, std::int64_t w
   return y;
 }
 
-TEST_P(DropoutKernel, scales_what_it_keeps_and_adds_the_residual) {
+TEST_P(DropoutKernel, ScalesWhatItKeepsAndAddsTheResidual) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5};
   const OwnedBatch batch(lengths);
@@ -47,7 +47,7 @@ TEST_P(DropoutKernel, scales_what_it_keeps_and_adds_the_residual) {
     }
 }
 
-TEST_P(DropoutKernel, rows_that_are_picked_have_the_mask_of_their_place) {
+TEST_P(DropoutKernel, RowsThatArePickedHaveTheMaskOfTheirPlace) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5, 0};
   const OwnedBatch batch(lengths);
@@ -75,7 +75,7 @@ TEST_P(DropoutKernel, rows_that_are_picked_have_the_mask_of_their_place) {
 INSTANTIATE_TEST_SUITE_P(Precisions, DropoutKernel, ::testing::ValuesIn(precisions(1e-6, 1e-15, 1e-2)),
                          precision_name);
 
-TEST(DropoutMask, drops_the_wanted_share) {
+TEST(DropoutMask, DropsTheWantedShare) {
   const std::int64_t width = 1024;
   const OwnedBatch batch(std::vector<std::int64_t>(20, 16));
   OwnedTensor x(DType::float32, {320, width}), y(DType::float32, {320, width});
@@ -87,7 +87,7 @@ TEST(DropoutMask, drops_the_wanted_share) {
   EXPECT_NEAR(zeros / (320.0 * 1024.0), 0.1, 0.003);  // more than five standard deviations
 }
 
-TEST(DropoutMask, differs_between_steps_streams_and_seeds) {
+TEST(DropoutMask, DiffersBetweenStepsStreamsAndSeeds) {
   const OwnedBatch batch({8});
   OwnedTensor x(DType::float32, {8, 64}), y(DType::float32, {8, 64});
   x.fill(1.0);
@@ -100,7 +100,7 @@ TEST(DropoutMask, differs_between_steps_streams_and_seeds) {
   }
 }
 
-TEST(DropoutRefuses, probabilities_outside_their_range_and_wrong_shapes) {
+TEST(DropoutRefuses, ProbabilitiesOutsideTheirRangeAndWrongShapes) {
   const OwnedBatch batch({2});
   const OwnedTensor x(DType::float32, {2, 4}), other(DType::float32, {3, 4});
   EXPECT_REFUSED(kernels::dropout(device(), batch, key, 1.0, x, x), "a dropout probability lies in [0, 1)");

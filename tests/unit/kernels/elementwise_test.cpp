@@ -12,7 +12,7 @@ double normal_distribution(double x) {
   return 0.5 * (1.0 + std::erf(x / std::sqrt(2.0)));
 }
 
-TEST_P(Elementwise, activations_and_their_derivatives) {
+TEST_P(Elementwise, ActivationsAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t count : {0, 1, 33, 5000}) {
     const OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
@@ -75,7 +75,7 @@ std::pair<double, double> opening(kernels::Gate function, double x) {
   return {curve, 1.0 - curve * curve};
 }
 
-TEST_P(Elementwise, silu_and_sigmoid_and_their_derivatives) {
+TEST_P(Elementwise, SiluAndSigmoidAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t count : {0, 1, 33, 5000}) {
     OwnedTensor x = random_tensor(type, {count}, 1, 3.0), y(type, {count}), dx(type, {count});
@@ -107,7 +107,7 @@ TEST_P(Elementwise, silu_and_sigmoid_and_their_derivatives) {
   }
 }
 
-TEST_P(Elementwise, gates_and_their_derivatives) {
+TEST_P(Elementwise, GatesAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t rows : {0, 1, 7})
     for (const std::int64_t hidden : {1, 3, 33, 500}) {
@@ -146,7 +146,7 @@ TEST_P(Elementwise, gates_and_their_derivatives) {
     }
 }
 
-TEST_P(Elementwise, relu_lets_a_nan_through) {
+TEST_P(Elementwise, ReluLetsANanThrough) {
   OwnedTensor x(GetParam().type, {1});
   x.fill(NAN);
   kernels::activation(device(), Activation::relu, x, x);
@@ -154,7 +154,7 @@ TEST_P(Elementwise, relu_lets_a_nan_through) {
   EXPECT_TRUE(std::isnan(x.values()[0]));
 }
 
-TEST_P(Elementwise, add_and_fill) {
+TEST_P(Elementwise, AddAndFill) {
   const auto [type, tolerance] = GetParam();
   const OwnedTensor x = random_tensor(type, {7, 5000}, 1);
   OwnedTensor y = random_tensor(type, {7, 5000}, 2);
@@ -165,7 +165,7 @@ TEST_P(Elementwise, add_and_fill) {
   expect_close(y, Values(35000, 2.5), 0.0, "fill");
 }
 
-TEST_P(Elementwise, rows_are_scaled_by_a_factor_each) {
+TEST_P(Elementwise, RowsAreScaledByAFactorEach) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t rows : {0, 1, 7})
     for (const std::int64_t width : {1, 3, 33, 500}) {
@@ -189,7 +189,7 @@ TEST_P(Elementwise, rows_are_scaled_by_a_factor_each) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Elementwise, ::testing::ValuesIn(precisions(1e-6, 1e-14, 1e-2)),
                          precision_name);
 
-TEST(Copy, converts_between_all_floating_point_types) {
+TEST(Copy, ConvertsBetweenAllFloatingPointTypes) {
   std::vector<DType> types{DType::float32, DType::float64, DType::bfloat16};
   if (is_activation(DType::float16)) types.push_back(DType::float16);
   for (const DType from : types)
@@ -201,13 +201,13 @@ TEST(Copy, converts_between_all_floating_point_types) {
     }
 }
 
-TEST(Copy, fills_integers) {
+TEST(Copy, FillsIntegers) {
   OwnedTensor y(DType::int32, {4});
   kernels::fill(device(), -1.0, y);
   expect_close(y, Values(4, -1.0), 0.0, "fill");
 }
 
-TEST(AppendRows, puts_rows_at_their_positions_and_leaves_the_others) {
+TEST(AppendRows, PutsRowsAtTheirPositionsAndLeavesTheOthers) {
   const OwnedBatch rows({1, 0, 2}, OwnedBatch::default_vocabulary, {}, {3, 2, 0}), cache({5, 5, 5});
   const OwnedTensor x = random_tensor(DType::float32, {3, 5}, 1);
   OwnedTensor y(DType::float32, {15, 2});
@@ -221,7 +221,7 @@ TEST(AppendRows, puts_rows_at_their_positions_and_leaves_the_others) {
     for (std::size_t c = 0; c < 2; ++c) expected[2 * to + c] = from[5 * n + 2 + c];
   EXPECT_EQ(y.values(), expected);
 }
-TEST(AppendRows, refuses_what_has_no_room) {
+TEST(AppendRows, RefusesWhatHasNoRoom) {
   const OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}), narrow(DType::float32, {4, 1});
   const OwnedBatch two({2}, OwnedBatch::default_vocabulary, {}, {3}), cache({4});
   EXPECT_REFUSED(kernels::append_rows(device(), two, x, cache, y),
@@ -231,7 +231,7 @@ TEST(AppendRows, refuses_what_has_no_room) {
   EXPECT_REFUSED(kernels::append_rows(device(), OwnedBatch({2}), x, cache, narrow), "y is float32 (4, 1)");
 }
 
-TEST(ElementwiseRefuses, other_sizes_and_types) {
+TEST(ElementwiseRefuses, OtherSizesAndTypes) {
   const OwnedTensor x(DType::float32, {3}), longer(DType::float32, {4}), wide(DType::float64, {3}),
       whole(DType::int32, {3});
   EXPECT_REFUSED(kernels::add(device(), x, longer), "x is float32 (3), y is float32 (4)");

@@ -20,7 +20,7 @@ Values ids_of(const RowSet& rows) {
 
 class Embedding : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(Embedding, forward_and_backward) {
+TEST_P(Embedding, ForwardAndBackward) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   const std::vector<std::int64_t> lengths{4, 0, 1, 9};
@@ -55,7 +55,7 @@ TEST_P(Embedding, forward_and_backward) {
 }
 
 /// As GPUs add up the rows of a token: runs within a block of places, over the end of one, and over many.
-TEST_P(Embedding, tokens_with_rows_in_many_blocks) {
+TEST_P(Embedding, TokensWithRowsInManyBlocks) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t vocabulary : {1, 2, 3, 40, 1000})
     for (const std::int64_t count : {1, 63, 64, 65, 128, 700}) {
@@ -80,7 +80,7 @@ TEST_P(Embedding, tokens_with_rows_in_many_blocks) {
     }
 }
 
-TEST_P(Embedding, segments_forward_and_backward) {
+TEST_P(Embedding, SegmentsForwardAndBackward) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   const std::vector<std::int64_t> lengths{60, 0, 1, 90};  // more than two blocks of rows
@@ -120,7 +120,7 @@ TEST_P(Embedding, segments_forward_and_backward) {
   }
 }
 
-TEST_P(Embedding, sinusoidal_table) {
+TEST_P(Embedding, SinusoidalTable) {
   const auto [type, tolerance] = GetParam();
   OwnedTensor table(type, {300, 6});
   kernels::sinusoidal_positions(device(), table);
@@ -137,7 +137,7 @@ TEST_P(Embedding, sinusoidal_table) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Embedding, ::testing::ValuesIn(precisions(2e-6, 2e-13, 1e-2)),
                          precision_name);
 
-TEST(EmbeddingRefuses, sequences_beyond_the_table_and_odd_widths) {
+TEST(EmbeddingRefuses, SequencesBeyondTheTableAndOddWidths) {
   const OwnedBatch batch({4});
   const OwnedTensor table(DType::float32, {17, 2}), short_table(DType::float32, {3, 2}),
       y(DType::float32, {4, 2});

@@ -27,19 +27,19 @@ Moments moments(const Values& values) {
   return result;
 }
 
-TEST(Initialize, zeros_and_ones) {
+TEST(Initialize, ZerosAndOnes) {
   EXPECT_EQ(initialized({"bias", {5}, Initializer::zeros}), Values(5, 0.0));
   EXPECT_EQ(initialized({"gain", {5}, Initializer::ones}), Values(5, 1.0));
 }
 
-TEST(Initialize, constant_is_its_value) {
+TEST(Initialize, ConstantIsItsValue) {
   EXPECT_EQ(initialized({.name = "bias", .shape = {5}, .initializer = Initializer::constant, .value = -2.5}),
             Values(5, -2.5));
   EXPECT_EQ(initialized({.name = "bias", .shape = {5}, .initializer = Initializer::constant}),
             Values(5, 0.0));
 }
 
-TEST(Initialize, xavier_uniform_has_its_bound_and_variance) {
+TEST(Initialize, XavierUniformHasItsBoundAndVariance) {
   const Moments m = moments(initialized({"weight", {130, 170}, Initializer::xavier_uniform}));
   const double bound = std::sqrt(6.0 / 300.0);
   EXPECT_NEAR(m.mean, 0.0, 0.003);
@@ -48,7 +48,7 @@ TEST(Initialize, xavier_uniform_has_its_bound_and_variance) {
   EXPECT_NEAR(m.deviation, bound / std::sqrt(3.0), 0.002);
 }
 
-TEST(Initialize, normal_has_its_deviation) {
+TEST(Initialize, NormalHasItsDeviation) {
   const Values values = initialized({"table", {301, 97}, Initializer::normal, 0.5});
   const Moments m = moments(values);
   EXPECT_NEAR(m.mean, 0.0, 0.01);
@@ -58,20 +58,20 @@ TEST(Initialize, normal_has_its_deviation) {
   EXPECT_NEAR(beyond_two / static_cast<double>(values.size()), 0.0455, 0.005);
 }
 
-TEST(Initialize, float32_is_float64_rounded) {
+TEST(Initialize, Float32IsFloat64Rounded) {
   const ParameterSpec spec{"weight", {7, 33}, Initializer::xavier_uniform};
   const Values exact = initialized(spec), rounded = initialized(spec, 1, DType::float32);
   for (std::size_t i = 0; i < exact.size(); ++i)
     EXPECT_EQ(rounded[i], static_cast<double>(static_cast<float>(exact[i])));
 }
 
-TEST(Initialize, seeds_differ_and_repeat) {
+TEST(Initialize, SeedsDifferAndRepeat) {
   const ParameterSpec spec{"weight", {3, 5}, Initializer::normal, 1.0};
   EXPECT_EQ(initialized(spec, 1), initialized(spec, 1));
   EXPECT_NE(initialized(spec, 1), initialized(spec, 2));
 }
 
-TEST(InitializeRefuses, vectors_for_xavier_and_other_shapes) {
+TEST(InitializeRefuses, VectorsForXavierAndOtherShapes) {
   EXPECT_REFUSED(initialized({"bias", {5}, Initializer::xavier_uniform}),
                  "Xavier initialisation is for matrices");
   OwnedTensor tensor(DType::float32, {4});

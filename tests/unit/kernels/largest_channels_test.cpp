@@ -1,5 +1,5 @@
-// The largest channels of rows against a sort: rows of odd lengths, of equal values, and of values that are
-// no numbers.
+// Compares the largest channels of rows with a sort: rows of odd lengths, of equal values, and of values that
+// are not numbers.
 #include <algorithm>
 #include <numeric>
 
@@ -50,7 +50,7 @@ struct LargestChannels : ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(LargestChannels, come_in_their_order_whatever_the_width) {
+TEST_P(LargestChannels, ComeInTheirOrderWhateverTheWidth) {
   for (const std::int64_t width : {1, 2, 33, 64, 65, 127, 1009, 10000})
     for (const std::int64_t count : {1, 2, 10, 64})
       if (count <= width)
@@ -58,7 +58,7 @@ TEST_P(LargestChannels, come_in_their_order_whatever_the_width) {
                       count);
 }
 
-TEST_P(LargestChannels, of_equal_values_the_smaller_number_comes_first) {
+TEST_P(LargestChannels, OfEqualValuesTheSmallerNumberComesFirst) {
   OwnedTensor x(GetParam().type, {2, 200});
   Values in(400, -1.0);
   for (const std::size_t c : {7, 63, 64, 130, 199}) in[c] = 2.0;
@@ -67,7 +67,7 @@ TEST_P(LargestChannels, of_equal_values_the_smaller_number_comes_first) {
   for (const std::int64_t count : {1, 4, 7}) expect_sorted(x, count);
 }
 
-TEST_P(LargestChannels, rising_and_falling_rows_and_no_rows) {
+TEST_P(LargestChannels, RisingAndFallingRowsAndNoRows) {
   OwnedTensor x(GetParam().type, {2, 130});
   Values in(260);
   for (std::size_t c = 0; c < 130; ++c) {
@@ -79,7 +79,7 @@ TEST_P(LargestChannels, rising_and_falling_rows_and_no_rows) {
   expect_sorted(OwnedTensor(GetParam().type, {0, 12}), 3);
 }
 
-TEST_P(LargestChannels, what_is_no_number_leaves_channels_that_exist) {
+TEST_P(LargestChannels, WhatIsNoNumberLeavesChannelsThatExist) {
   OwnedTensor x(GetParam().type, {2, 70});
   Values in(140, NAN);
   for (std::size_t c = 70; c < 140; ++c) in[c] = -INFINITY;
@@ -90,7 +90,7 @@ TEST_P(LargestChannels, what_is_no_number_leaves_channels_that_exist) {
   }
 }
 
-TEST_P(LargestChannels, refuses_more_than_there_are) {
+TEST_P(LargestChannels, RefusesMoreThanThereAre) {
   const OwnedTensor x = random_tensor(GetParam().type, {2, 70}, 1);
   EXPECT_REFUSED(find(x, 65), "from 1 to 64 channels");
   EXPECT_REFUSED(find(random_tensor(GetParam().type, {2, 3}, 1), 4), "no more than the row has");

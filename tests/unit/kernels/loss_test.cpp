@@ -6,7 +6,7 @@ namespace {
 
 class CrossEntropy : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(CrossEntropy, loss_and_gradient_with_and_without_smoothing) {
+TEST_P(CrossEntropy, LossAndGradientWithAndWithoutSmoothing) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t classes : {1, 2, 9, 33, 150})
     for (const double smoothing : {0.0, 0.1}) {
@@ -45,7 +45,7 @@ TEST_P(CrossEntropy, loss_and_gradient_with_and_without_smoothing) {
     }
 }
 
-TEST_P(CrossEntropy, huge_logits_do_not_overflow) {
+TEST_P(CrossEntropy, HugeLogitsDoNotOverflow) {
   const auto [type, tolerance] = GetParam();
   OwnedTensor logits(type, {1, 2}), losses(sum_type(type), {1});
   logits.set({1000.0, -1000.0});
@@ -53,7 +53,7 @@ TEST_P(CrossEntropy, huge_logits_do_not_overflow) {
   expect_close(losses, {2000.0}, 1e-2, "loss");
 }
 
-TEST_P(CrossEntropy, argmax_takes_the_first_of_equals) {
+TEST_P(CrossEntropy, ArgmaxTakesTheFirstOfEquals) {
   OwnedTensor logits(GetParam().type, {3, 4}), predictions(DType::int32, {3});
   logits.set({0, 3, 3, 1, -5, -6, -7, -5, 1, 2, 3, 4});
   kernels::argmax(device(), logits, predictions);
@@ -99,7 +99,7 @@ void expect_elementwise(const Precision& precision, const Forward& forward, cons
   }
 }
 
-TEST_P(ElementwiseLoss, binary_cross_entropy_and_its_gradient) {
+TEST_P(ElementwiseLoss, BinaryCrossEntropyAndItsGradient) {
   expect_elementwise(
       GetParam(),
       [](Tensor z, Tensor t, Tensor known, Tensor losses) {
@@ -115,7 +115,7 @@ TEST_P(ElementwiseLoss, binary_cross_entropy_and_its_gradient) {
       [](double z, double t) { return 1.0 / (1.0 + std::exp(-z)) - t; });
 }
 
-TEST_P(ElementwiseLoss, squared_error_and_its_gradient) {
+TEST_P(ElementwiseLoss, SquaredErrorAndItsGradient) {
   expect_elementwise(
       GetParam(),
       [](Tensor x, Tensor t, Tensor known, Tensor losses) {
@@ -127,7 +127,7 @@ TEST_P(ElementwiseLoss, squared_error_and_its_gradient) {
       [](double x, double t) { return (x - t) * (x - t); }, [](double x, double t) { return 2.0 * (x - t); });
 }
 
-TEST_P(ElementwiseLoss, huge_logits_do_not_overflow) {
+TEST_P(ElementwiseLoss, HugeLogitsDoNotOverflow) {
   const auto type = GetParam().type;
   OwnedTensor logits(type, {1, 4}), targets(DType::float32, {1, 4}), losses(sum_type(type), {1}),
       scores(DType::float32, {1, 4});
@@ -139,7 +139,7 @@ TEST_P(ElementwiseLoss, huge_logits_do_not_overflow) {
   expect_close(scores, {1.0, 0.0, 1.0, 0.0}, 1e-30, "scores");
 }
 
-TEST_P(ElementwiseLoss, sigmoid_of_odd_shapes) {
+TEST_P(ElementwiseLoss, SigmoidOfOddShapes) {
   for (const std::int64_t classes : {1, 33}) {
     const OwnedTensor x = random_tensor(GetParam().type, {7, classes}, 2, 3.0);
     OwnedTensor y(DType::float32, {7, classes});
@@ -155,7 +155,7 @@ TEST_P(ElementwiseLoss, sigmoid_of_odd_shapes) {
 INSTANTIATE_TEST_SUITE_P(Precisions, ElementwiseLoss, ::testing::ValuesIn(precisions(3e-6, 1e-13, 1e-2)),
                          precision_name);
 
-TEST(ElementwiseLossRefuses, wrong_shapes_and_types) {
+TEST(ElementwiseLossRefuses, WrongShapesAndTypes) {
   const OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}), losses(DType::float32, {2}),
       known = integers({0, 0});
   EXPECT_REFUSED(kernels::binary_cross_entropy(device(), x, x, integers({0, 0, 0}), losses),
@@ -172,7 +172,7 @@ TEST(ElementwiseLossRefuses, wrong_shapes_and_types) {
                  "y is float64 (2, 3), expected float32 (2, 3)");
 }
 
-TEST(CrossEntropyRefuses, wrong_targets_and_smoothing) {
+TEST(CrossEntropyRefuses, WrongTargetsAndSmoothing) {
   const OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}), three = integers({0, 1, 2}),
                                                                                  two = integers({0, 1});
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, three, 0.0, losses),

@@ -129,7 +129,7 @@ TEST(SineCosine, accuracy) {
   }
 }
 
-TEST(BFloat16, rounds_to_nearest_even_and_keeps_special_values) {
+TEST(BFloat16, RoundsToNearestEvenAndKeepsSpecialValues) {
   EXPECT_EQ(static_cast<float>(bfloat16(1.0F)), 1.0F);
   EXPECT_EQ(static_cast<float>(bfloat16(1.00390625F)), 1.0F);       // a tie goes to the even neighbour, down
   EXPECT_EQ(static_cast<float>(bfloat16(1.01171875F)), 1.015625F);  // and up

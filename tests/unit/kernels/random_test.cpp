@@ -12,7 +12,7 @@ void expect_words(const RandomWords& words, const std::vector<std::uint32_t>& ex
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(words.word[i], expected[i]) << "word " << i;
 }
 
-TEST(Philox, known_answers) {  // Random123's kat_vectors: philox4x32, 10 rounds
+TEST(Philox, KnownAnswers) {  // Random123's kat_vectors: philox4x32, 10 rounds
   expect_words(philox4x32(0, 0, 0, 0, 0, 0), {0x6627E8D5U, 0xE169C58DU, 0xBC57AC4CU, 0x9B00DBD8U});
   expect_words(philox4x32(0xFFFFFFFFU, 0xFFFFFFFFU, 0xFFFFFFFFU, 0xFFFFFFFFU, 0xFFFFFFFFU, 0xFFFFFFFFU),
                {0x408F276DU, 0x41C83B0EU, 0xA20BC7C6U, 0x6D5451FDU});
@@ -21,7 +21,7 @@ TEST(Philox, known_answers) {  // Random123's kat_vectors: philox4x32, 10 rounds
 }
 
 /// What GPUs compute in 32 bits and hosts in 64.
-TEST(Philox, has_the_same_words_in_variables_of_either_size) {
+TEST(Philox, HasTheSameWordsInVariablesOfEitherSize) {
   for (std::uint32_t n = 0; n < 1000; ++n) {
     const std::uint32_t a = n * 0x9E3779B9U, b = ~a, c = a ^ (n << 20), d = n;
     const RandomWords narrow = philox4x32_rounds<std::uint32_t>(a, b, c, d, b, a);
@@ -30,7 +30,7 @@ TEST(Philox, has_the_same_words_in_variables_of_either_size) {
   }
 }
 
-TEST(RandomStream, every_channel_of_a_row_has_a_word_of_its_own) {
+TEST(RandomStream, EveryChannelOfARowHasAWordOfItsOwn) {
   for (const std::uint32_t width : {1U, 2U, 3U, 4U, 5U, 33U, 130U}) {
     std::set<std::uint32_t> seen;
     for (std::uint32_t channel = 0; channel < width; ++channel)
@@ -39,7 +39,7 @@ TEST(RandomStream, every_channel_of_a_row_has_a_word_of_its_own) {
   }
 }
 
-TEST(RandomStream, uniform_numbers_lie_inside_the_interval) {
+TEST(RandomStream, UniformNumbersLieInsideTheInterval) {
   EXPECT_GT(uniform(0), 0.0);
   EXPECT_LT(uniform(0xFFFFFFFFU), 1.0);
   double sum = 0.0;
@@ -47,7 +47,7 @@ TEST(RandomStream, uniform_numbers_lie_inside_the_interval) {
   EXPECT_NEAR(sum / 10000.0, 0.5, 0.02);
 }
 
-TEST(RandomStream, examples_beyond_32_bits_differ) {
+TEST(RandomStream, ExamplesBeyond32BitsDiffer) {
   const Random random(RandomKey{1, 2, 3});
   EXPECT_NE(random.words(1, 0, 0).word[0], random.words((std::int64_t{1} << 32) + 1, 0, 0).word[0]);
 }

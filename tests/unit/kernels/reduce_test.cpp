@@ -14,7 +14,7 @@ double* data(const OwnedTensor& tensor) {
   return static_cast<double*>(tensor.tensor().data);
 }
 
-TEST_P(Reduce, sum_and_sum_of_squares) {
+TEST_P(Reduce, SumAndSumOfSquares) {
   const DType type = GetParam().type;
   for (const std::int64_t count : {0, 1, 33, 8192, 8193, 100003}) {
     const OwnedTensor x = random_tensor(type, {count}, 1), result(DType::float64, {1});
@@ -31,7 +31,7 @@ TEST_P(Reduce, sum_and_sum_of_squares) {
   }
 }
 
-TEST_P(Reduce, counts_what_is_not_finite) {
+TEST_P(Reduce, CountsWhatIsNotFinite) {
   OwnedTensor x = random_tensor(GetParam().type, {20000}, 1);
   EXPECT_EQ(kernels::count_not_finite(device(), x), 0);
   Values values = x.values();
@@ -44,7 +44,7 @@ TEST_P(Reduce, counts_what_is_not_finite) {
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Reduce, ::testing::ValuesIn(precisions(0.0, 0.0, 0.0)), precision_name);
 
-TEST(ClipScale, shrinks_only_what_is_too_long) {
+TEST(ClipScale, ShrinksOnlyWhatIsTooLong) {
   OwnedTensor squares(DType::float64, {1}), scale(DType::float64, {1});
   const auto clip = [&](double norm, double limit, double factor = 1.0) {
     squares.fill(norm * norm);

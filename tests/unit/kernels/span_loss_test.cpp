@@ -35,7 +35,7 @@ Reference reference(const std::vector<std::int64_t>& lengths, const Values& logi
 
 class SpanCrossEntropy : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(SpanCrossEntropy, loss_and_gradient_over_sequences_of_odd_lengths) {
+TEST_P(SpanCrossEntropy, LossAndGradientOverSequencesOfOddLengths) {
   const auto [type, tolerance] = GetParam();
   // No row, one, and more than the lanes of a warp; targets at both ends, none, and outside of the sequence.
   const std::vector<std::int64_t> lengths = {5, 1, 0, 33, 257, 2, 7, 3},
@@ -58,7 +58,7 @@ TEST_P(SpanCrossEntropy, loss_and_gradient_over_sequences_of_odd_lengths) {
   expect_close(logits, expected.gradients, tolerance, "dlogits in place");
 }
 
-TEST_P(SpanCrossEntropy, huge_logits_do_not_overflow) {
+TEST_P(SpanCrossEntropy, HugeLogitsDoNotOverflow) {
   const OwnedBatch batch({2});
   OwnedTensor logits(GetParam().type, {2, 2}), losses(sum_type(GetParam().type), {1});
   logits.set({1000.0, 0.0, -1000.0, 0.0});
@@ -66,7 +66,7 @@ TEST_P(SpanCrossEntropy, huge_logits_do_not_overflow) {
   expect_close(losses, {1000.0}, 1e-2, "loss");
 }
 
-TEST_P(SpanCrossEntropy, no_sequence_is_no_work) {
+TEST_P(SpanCrossEntropy, NoSequenceIsNoWork) {
   const OwnedBatch batch({});
   const OwnedTensor logits(GetParam().type, {0, 2}), losses(sum_type(GetParam().type), {0});
   kernels::span_cross_entropy(device(), batch, logits, integers({}), integers({}), losses);
@@ -76,7 +76,7 @@ TEST_P(SpanCrossEntropy, no_sequence_is_no_work) {
 INSTANTIATE_TEST_SUITE_P(Precisions, SpanCrossEntropy, ::testing::ValuesIn(precisions(3e-6, 1e-13, 1e-2)),
                          precision_name);
 
-TEST(SpanCrossEntropyRefuses, wrong_shapes) {
+TEST(SpanCrossEntropyRefuses, WrongShapes) {
   const OwnedBatch batch({2, 1});
   const OwnedTensor logits(DType::float32, {3, 2}), three(DType::float32, {3, 3}),
       losses(DType::float32, {2});

@@ -1,3 +1,5 @@
+// These tests copy batches to the device: whole or in shards, used again for smaller ones, and what is
+// refused.
 #include "model/device_batch.hpp"
 
 #include <gtest/gtest.h>

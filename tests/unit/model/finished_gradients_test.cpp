@@ -12,7 +12,8 @@ namespace {
 using namespace encore::testing;
 
 struct FinishedGradientsTest : ::testing::Test {
-  /// shared_parameters: so many get their first part from a later node than the one that makes them final.
+  /// shared_parameters: the number whose first part comes from a later node than the one that makes them
+  /// final.
   void expect_final(const Experiment& experiment, std::size_t shared_parameters) {
     TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
     tiny.model.initialize(1);

@@ -1,5 +1,5 @@
-// Texts that grow pass by pass, in models of one causal stack: the bits of the whole text for every shipped
-// layer, what is kept from pass to pass, and what is refused.
+// Tests sequences that grow pass by pass, in models of one causal stack: the bits equal those of the whole
+// sequence for every shipped layer; also what is kept from pass to pass, and what is refused.
 #include "model/generation.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class OrderedByRowCount final : public Layer {
   void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
 };
 
-/// A layer that says nothing about texts that grow.
+/// A layer that declares nothing about growing sequences.
 class WholeTexts final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -46,7 +46,7 @@ using Pieces = std::vector<std::int32_t>;
 
 const Lengths prompts = {7, 1, 2, 40};
 
-/// Texts of 19, 1, 45 and 40 rows; the last is given at once.
+/// Sequences of 19, 1, 45 and 40 rows; the last is given at once.
 PackedBatch texts() {
   return make_batch({19, 1, 45, 40}, 11, 5, 1);
 }

@@ -22,7 +22,7 @@ namespace {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-/// Width 16: the packed matrix of attention (48, 16), and a gain of 9, which is no whole cache line.
+/// Width 16: the packed matrix of attention (48, 16), and a gain of 9, which does not fill a cache line.
 std::vector<NamedParameter> parameters() {
   return {{"encoder.0.attention.qkv.weight", {"qkv.weight", {48, 16}}}, {"head.gain", {"gain", {9}}}};
 }
@@ -178,7 +178,7 @@ unsigned nearest_in_file(double value) {
 }
 
 TEST(Float16, HasItsValue) {
-  // The smallest and largest of both kinds, and what is no number.
+  // The cases are the smallest and largest of both kinds, and values that are not numbers.
   const std::vector<std::pair<std::uint16_t, double>> cases = {
       {0x0000, 0.0},      {0x0001, 0x1p-24},  {0x03FF, 0x3FFp-24}, {0x0400, 0x1p-14},
       {0x3C00, 1.0},      {0xC000, -2.0},     {0x7BFF, 65504.0},   {0xFBFF, -65504.0},

@@ -11,7 +11,7 @@ namespace {
 
 using namespace encore::testing;
 
-/// Of tiny_experiment: C, F, T, B, V, K.
+/// These are the sizes of tiny_experiment: C, F, T, B, V, K.
 constexpr double width = 8, hidden = 12, length = 7, sequences = 3, vocabulary = 11, classes = 5;
 constexpr double rows = length * sequences;
 constexpr double matrices = 4 * width * width + 2 * width * hidden;  // of a block

@@ -28,7 +28,7 @@ std::vector<ServedText> texts(int count, std::int64_t pieces) {
   return list;
 }
 
-TEST(Monitoring, describes_the_window_and_tests_all) {
+TEST(Monitoring, DescribesTheWindowAndTestsAll) {
   const Monitoring said = monitor(some_reference(), texts(100, 40), {3, 4}, {.window = 20, .alpha = 0.001});
   EXPECT_EQ(said.texts, 100);
   EXPECT_EQ(said.window, 20);
@@ -53,7 +53,7 @@ TEST(Monitoring, describes_the_window_and_tests_all) {
   EXPECT_EQ(json.at("feedback").at("texts"), 4);
 }
 
-TEST(Monitoring, nothing_that_came_gives_no_alert) {
+TEST(Monitoring, NothingThatCameGivesNoAlert) {
   const Monitoring said = monitor(some_reference(), {}, {}, {});
   EXPECT_FALSE(said.alert());
   EXPECT_EQ(said.texts, 0);
@@ -61,7 +61,7 @@ TEST(Monitoring, nothing_that_came_gives_no_alert) {
   EXPECT_FALSE(json_of(said).at("feedback").contains("low"));
 }
 
-TEST(Monitoring, a_small_number_of_answers_gives_a_wide_interval) {
+TEST(Monitoring, ASmallNumberOfAnswersGivesAWideInterval) {
   const ShareInterval few = interval_of({3, 4}), many = interval_of({750, 1000}), none = interval_of({});
   EXPECT_NEAR(few.low, 0.3006, 1e-3);
   EXPECT_NEAR(few.high, 0.9544, 1e-3);

@@ -10,33 +10,33 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-TEST(ShiftMeasures, equal_histograms_have_none) {
+TEST(ShiftMeasures, EqualHistogramsHaveNone) {
   const ShiftMeasures same = shift_between({10, 20, 30}, {10, 20, 30});
   EXPECT_NEAR(same.psi, 0.0, 1e-12);
   EXPECT_NEAR(same.js, 0.0, 1e-12);
 }
 
-TEST(ShiftMeasures, are_those_of_their_definitions) {
+TEST(ShiftMeasures, AreThoseOfTheirDefinitions) {
   // With half a count more in both groups: shares 3/4 and 1/4 against 1/4 and 3/4.
   const ShiftMeasures shift = shift_between({1, 0}, {0, 1});
   EXPECT_NEAR(shift.psi, std::log(3.0), 1e-12);
   EXPECT_NEAR(shift.js, 0.75 * std::log2(1.5) + 0.25 * std::log2(0.5), 1e-12);
 }
 
-TEST(ShiftMeasures, stay_finite_where_nothing_is_common) {
+TEST(ShiftMeasures, StayFiniteWhereNothingIsCommon) {
   const ShiftMeasures shift = shift_between({100000, 0}, {0, 100000});
   EXPECT_TRUE(std::isfinite(shift.psi));
   EXPECT_GT(shift.js, 0.99);
   EXPECT_LE(shift.js, 1.0);
 }
 
-TEST(ShiftMeasures, one_side_alone_says_nothing) {
+TEST(ShiftMeasures, OneSideAloneSaysNothing) {
   EXPECT_EQ(shift_between({}, {1, 2}).psi, 0.0);
   EXPECT_EQ(shift_between({1, 2}, {0, 0}).js, 0.0);
   EXPECT_GT(shift_between({1}, {1, 9}).psi, 0.0) << "a category that the reference does not have";
 }
 
-TEST(GroupedBins, each_group_has_a_tenth) {
+TEST(GroupedBins, EachGroupHasATenth) {
   const Counts reference = {0, 5, 5, 10, 1, 1, 1, 1, 50, 20, 5, 1};
   const std::vector<std::size_t> groups = grouped_bins(reference);
   EXPECT_EQ(groups, (std::vector<std::size_t>{0, 3, 4, 9}));

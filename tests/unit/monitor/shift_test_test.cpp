@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-TEST(JumpingBets, a_bet_is_fair) {
+TEST(JumpingBets, ABetIsFair) {
   // The mean capital over a grid of p-values is what it was, whatever came before.
   for (const std::vector<double>& before : {std::vector<double>{}, {0.1, 0.2, 0.05}, {0.99, 0.7}}) {
     double mean = 0.0, start = 0.0;
@@ -26,7 +26,7 @@ TEST(JumpingBets, a_bet_is_fair) {
   }
 }
 
-TEST(JumpingBets, a_long_run_neither_overflows_nor_dies) {
+TEST(JumpingBets, ALongRunNeitherOverflowsNorDies) {
   JumpingBets bets(0.01);
   for (int i = 0; i < 20000; ++i) bets.bet(0.01);
   EXPECT_GT(bets.log_capital(), 10000.0);
@@ -39,7 +39,7 @@ TEST(JumpingBets, a_long_run_neither_overflows_nor_dies) {
   EXPECT_GT(fair.log_capital(), before + 20.0) << "it finds its way back after a long time";
 }
 
-TEST(LogMeanExp, is_the_mean_of_large_numbers) {
+TEST(LogMeanExp, IsTheMeanOfLargeNumbers) {
   EXPECT_NEAR(log_mean_exp({1000.0, 1000.0}), 1000.0, 1e-12);
   EXPECT_NEAR(log_mean_exp({0.0, std::log(3.0)}), std::log(2.0), 1e-12);
   EXPECT_EQ(log_mean_exp({}), -std::numeric_limits<double>::infinity());
@@ -68,7 +68,7 @@ class Texts {
   std::mt19937 random_;
 };
 
-TEST(ShiftTest, false_alarms_are_not_more_frequent_than_alpha) {
+TEST(ShiftTest, FalseAlarmsAreNotMoreFrequentThanAlpha) {
   constexpr int replays = 400;
   constexpr double alpha = 0.05;
   int alarms = 0;
@@ -83,7 +83,7 @@ TEST(ShiftTest, false_alarms_are_not_more_frequent_than_alpha) {
   EXPECT_LE(alarms, 30) << "of 400, where 20 are expected at most";
 }
 
-TEST(ShiftTest, finds_each_kind_of_change_at_once_and_later) {
+TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {
   struct Change {
     const char* measure;
     double length, names;
@@ -103,7 +103,7 @@ TEST(ShiftTest, finds_each_kind_of_change_at_once_and_later) {
     }
 }
 
-TEST(ShiftTest, a_replay_says_the_same) {
+TEST(ShiftTest, AReplaySaysTheSame) {
   Texts texts(3);
   const TextHistograms reference = texts.reference(100);
   ShiftTest one(reference, 0.01), other(reference, 0.01);
@@ -116,7 +116,7 @@ TEST(ShiftTest, a_replay_says_the_same) {
   EXPECT_EQ(one.log_capitals(), other.log_capitals());
 }
 
-TEST(ShiftTest, a_measure_without_numbers_bets_nothing) {
+TEST(ShiftTest, AMeasureWithoutNumbersBetsNothing) {
   TextHistograms reference;
   for (int i = 0; i < 20; ++i) reference.add({.pieces = 5});
   ShiftTest test(reference, 0.01);

@@ -13,7 +13,7 @@
 namespace encore::search {
 namespace {
 
-TEST(SearchMath, agrees_with_the_c_library) {
+TEST(SearchMath, AgreesWithTheCLibrary) {
   for (double x = -700.0; x < 700.0; x += 0.37) EXPECT_NEAR(exponential(x) / std::exp(x), 1.0, 2e-15) << x;
   EXPECT_EQ(exponential(-800.0), 0.0);
   for (double x = 1e-300; x < 1e300; x *= 1.7)
@@ -24,7 +24,7 @@ TEST(SearchMath, agrees_with_the_c_library) {
     EXPECT_NEAR(normal_below(normal_quantile(share, -8.0, 8.0)), share, 1e-12);
 }
 
-TEST(Halton, is_even_in_every_dimension_and_differs_by_seed) {
+TEST(Halton, IsEvenInEveryDimensionAndDiffersBySeed) {
   for (std::size_t dimension : {0, 1, 5, 11}) {
     std::vector<int> cells(8, 0);
     for (int number = 0; number < 256; ++number) {
@@ -47,7 +47,7 @@ TrialDensity density_of_numbers(const std::vector<double>& positions) {
   return TrialDensity({{Kind::number}}, trials);
 }
 
-TEST(Parzen, a_density_has_the_mass_of_one) {
+TEST(Parzen, ADensityHasTheMassOfOne) {
   for (const std::vector<double>& positions : {std::vector<double>{}, {0.5}, {0.1, 0.15, 0.8, 0.8, 0.99}}) {
     const TrialDensity density = density_of_numbers(positions);
     double sum = 0.0;
@@ -66,14 +66,14 @@ TEST(Parzen, a_density_has_the_mass_of_one) {
   EXPECT_NEAR(probability, 1.0, 1e-6) << "over every value of whole numbers and choices";
 }
 
-TEST(Parzen, is_high_where_trials_are_in_all_variables_at_once) {
+TEST(Parzen, IsHighWhereTrialsAreInAllVariablesAtOnce) {
   const TrialDensity density(
       {{Kind::number}, {Kind::number}},
       {{{0.2, 0.2}, {0.8, 0.8}}, {{0.25, 0.25}, {0.75, 0.75}}, {{0.8, 0.8}, {0.2, 0.2}}});
   EXPECT_GT(density.log_density({{0.2, 0.2}, {0.8, 0.8}}), density.log_density({{0.2, 0.2}, {0.2, 0.2}}));
 }
 
-TEST(Parzen, samples_follow_the_density) {
+TEST(Parzen, SamplesFollowTheDensity) {
   const TrialDensity density = density_of_numbers({0.2, 0.25, 0.7});
   std::vector<int> cells(10, 0);
   std::mt19937_64 random(1);
@@ -93,7 +93,7 @@ TEST(Parzen, samples_follow_the_density) {
   }
 }
 
-TEST(Parzen, old_trials_weigh_less_where_there_are_many) {
+TEST(Parzen, OldTrialsWeighLessWhereThereAreMany) {
   EXPECT_EQ(recency_weights(25), std::vector<double>(25, 1.0));
   const std::vector<double> weights = recency_weights(40);
   EXPECT_EQ(weights.front(), 1.0 / 40);

@@ -41,7 +41,7 @@ void expect_problem(const std::string& text, const std::string& part,
   EXPECT_NE(found.find(part), std::string::npos) << "\"" << part << "\" is not in: " << found;
 }
 
-TEST(SearchFile, its_trials_become_runs) {
+TEST(SearchFile, ItsTrialsBecomeRuns) {
   SearchPlan plan(document(sample::experiment + "[search]\nmethod = \"random\"\nrepeats = 2\n" + rate +
                            "\"model.layers\" = { int = [1, 4] }\n"),
                   catalogue(), planning::hash_of_name);
@@ -60,13 +60,13 @@ TEST(SearchFile, its_trials_become_runs) {
   EXPECT_EQ(plan.identity().size(), 64u);
 }
 
-TEST(SearchFile, a_run_of_a_trial_has_the_identity_of_the_same_run_in_a_file) {
+TEST(SearchFile, ARunOfATrialHasTheIdentityOfTheSameRunInAFile) {
   SearchPlan plan(document(sample::experiment + "[search]\n" + rate), catalogue(), planning::hash_of_name);
   const Plan alone = planning::plan(sample::experiment, {"optimizer.learning_rate=0.01"});
   EXPECT_EQ(plan.make({0.01}).runs.front().question, alone.points.front().question);
 }
 
-TEST(SearchFile, limits_and_places_are_no_part_of_which_search_it_is) {
+TEST(SearchFile, LimitsAndPlacesAreNoPartOfWhichSearchItIs) {
   const auto identity = [](const std::string& options) {
     return SearchPlan(document(sample::experiment + "[search]\n" + options + rate), catalogue(),
                       planning::hash_of_name)
@@ -80,7 +80,7 @@ TEST(SearchFile, limits_and_places_are_no_part_of_which_search_it_is) {
   EXPECT_NE(identity("repeats = 2\n"), plain);
 }
 
-TEST(SearchFile, conditions_take_variables_out_of_a_trial) {
+TEST(SearchFile, ConditionsTakeVariablesOutOfATrial) {
   SearchPlan plan(
       document(sample::experiment + "[search]\n[search.space]\n\"model.layers\" = { int = [1, 4] }\n"
                                     "\"model.dropout\" = { uniform = [0.0, 0.5] }\n"
@@ -90,7 +90,7 @@ TEST(SearchFile, conditions_take_variables_out_of_a_trial) {
   EXPECT_EQ(plan.make({3.0, 0.3}).active, (std::vector<bool>{true, true}));
 }
 
-TEST(SearchFile, what_cannot_be_planned_is_a_trial_with_a_problem) {
+TEST(SearchFile, WhatCannotBePlannedIsATrialWithAProblem) {
   SearchPlan plan(document(sample::experiment + "[search]\nexclude = [\"model.layers == 2\"]\n"
                                                 "[search.space]\n\"model.layers\" = { int = [1, 4] }\n"),
                   catalogue(), planning::hash_of_name);
@@ -99,7 +99,7 @@ TEST(SearchFile, what_cannot_be_planned_is_a_trial_with_a_problem) {
   EXPECT_EQ(plan.make({3.0}).problem, "");
 }
 
-TEST(SearchFile, mistakes_are_pointed_at) {
+TEST(SearchFile, MistakesArePointedAt) {
   expect_problem("[search]\ntrails = 3\n" + rate,
                  "dir/a.toml:33:1: unknown option \"trails\" of [search]; did you mean \"trials\"?");
   expect_problem("[search]\nmethod = \"tpee\"\n" + rate, "dir/a.toml:33:10: option \"method\" of [search]");
@@ -118,7 +118,7 @@ TEST(SearchFile, mistakes_are_pointed_at) {
                  "[search.when] names \"model.dropout\", which the search does not vary");
 }
 
-TEST(SearchFile, objectives_are_of_the_development_set) {
+TEST(SearchFile, ObjectivesAreOfTheDevelopmentSet) {
   expect_problem("[search]\nobjective = \"dev/f1\"\n" + rate,
                  "dir/a.toml:33:13: option \"objective\" of [search] must be \"max dev/MEASURE\" or \"min "
                  "dev/MEASURE\", found \"dev/f1\"");
@@ -131,7 +131,7 @@ TEST(SearchFile, objectives_are_of_the_development_set) {
             "no problem");
 }
 
-TEST(SearchFile, contradictions_are_refused) {
+TEST(SearchFile, ContradictionsAreRefused) {
   expect_problem("[search]\n" + rate + "[sweep.grid]\n\"model.layers\" = [1, 2]\n",
                  "the file has a [sweep] and a [search]; a grid stays a sweep");
   expect_problem("[search]\n" + rate, "--grid varies a sweep, but the file has a [search]", {},
@@ -152,7 +152,7 @@ std::string by_steps(const std::string& train) {
   return text.replace(at, text.find('\n', at) - at, train);
 }
 
-TEST(SearchFile, rungs_are_steps_where_the_experiment_is_as_long_as_steps) {
+TEST(SearchFile, RungsAreStepsWhereTheExperimentIsAsLongAsSteps) {
   const auto options = [](const std::string& train, const std::string& search) {
     return SearchPlan(document(by_steps(train) + "[search]\n" + search + rate), catalogue(),
                       planning::hash_of_name)
@@ -193,7 +193,7 @@ TEST(SearchFile, rungs_are_steps_where_the_experiment_is_as_long_as_steps) {
       std::string::npos);
 }
 
-TEST(SearchFile, a_confirmation_has_seeds_that_no_trial_has) {
+TEST(SearchFile, AConfirmationHasSeedsThatNoTrialHas) {
   SearchPlan plan(
       document(sample::experiment + "[search]\nrepeats = 3\nconfirm = 2\nconfirm_seeds = 2\n" + rate),
       catalogue(), planning::hash_of_name);
@@ -213,13 +213,13 @@ TEST(SearchFile, a_confirmation_has_seeds_that_no_trial_has) {
                  "option \"confirm_seeds\" of [search] must be at least 2");
 }
 
-TEST(SearchFile, a_file_with_a_search_is_no_list_of_runs) {
+TEST(SearchFile, AFileWithASearchIsNoListOfRuns) {
   EXPECT_NE(planning::problem(sample::experiment + ("[search]\n" + rate))
                 .find("the file has a [search], which proposes its runs one after the other"),
             std::string::npos);
 }
 
-TEST(SearchFile, a_space_without_a_trial_that_can_be_trained_is_refused) {
+TEST(SearchFile, ASpaceWithoutATrialThatCanBeTrainedIsRefused) {
   expect_problem(
       "[search]\nexclude = [\"model.layers > 0\"]\n[search.space]\n\"model.layers\" = { int = [1, 4] }\n",
       "\"exclude\" of [search] takes out each of its first 10 trials");

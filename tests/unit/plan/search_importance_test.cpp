@@ -35,7 +35,7 @@ Tree tree_of(const Samples& samples) {
   return Tree(samples, rows);
 }
 
-TEST(Tree, takes_the_variance_of_a_step_function_apart) {
+TEST(Tree, TakesTheVarianceOfAStepFunctionApart) {
   // 0, 1, 3 and 6 on the quarters of a square.
   const Tree tree =
       tree_of(grid_of({{Kind::number}, {Kind::number}}, {{0.25, 0.75}, {0.25, 0.75}}, [](double a, double b) {
@@ -50,7 +50,7 @@ TEST(Tree, takes_the_variance_of_a_step_function_apart) {
   EXPECT_NEAR(tree.marginal({0, 1}, {0.1, 0.9}), 1.0, 1e-12);
 }
 
-TEST(Tree, weighs_by_the_space_and_not_by_where_samples_lie) {
+TEST(Tree, WeighsByTheSpaceAndNotByWhereSamplesLie) {
   // A tenth of the axis has the value 1; most samples lie there.
   const Tree tree =
       tree_of(grid_of({{Kind::number}, {Kind::choice, 3}}, {{0.05, 0.06, 0.07, 0.13, 0.5}, {0, 1, 2}},
@@ -61,7 +61,7 @@ TEST(Tree, weighs_by_the_space_and_not_by_where_samples_lie) {
   EXPECT_NEAR(tree.variance(), 0.09 + 8.0, 1e-12) << "nothing by both together";
 }
 
-TEST(Tree, without_spread_explains_nothing) {
+TEST(Tree, WithoutSpreadExplainsNothing) {
   const Tree tree = tree_of(grid_of({{Kind::number}, {Kind::number}}, {{0.2, 0.8}, {0.2, 0.8}},
                                     [](double, double) { return 3.0; }));
   EXPECT_EQ(tree.variance(), 0.0);
@@ -71,7 +71,7 @@ TEST(Tree, without_spread_explains_nothing) {
 
 // --- a search ---
 
-/// So many random trials of the space, each with its value.
+/// Returns `count` random trials of the space, each with its value.
 History trials_of(const std::vector<RandomVariable>& space, int count,
                   const std::function<double(const Point&)>& value) {
   History history;
@@ -99,7 +99,7 @@ Importance importance_of(const std::vector<RandomVariable>& space, const History
   return Importance::of(space, options_of(Method::random), history, 0).value();
 }
 
-TEST(Importance, finds_the_shares_of_a_sum) {
+TEST(Importance, FindsTheSharesOfASum) {
   // Variances 16/12, 4/12 and 1/12; the last variable does nothing.
   const auto space = unit_space(4);
   const Importance found =
@@ -114,8 +114,8 @@ TEST(Importance, finds_the_shares_of_a_sum) {
   for (const PairShare& pair : found.pairs()) EXPECT_LT(pair.interaction.share, 0.06);
 }
 
-TEST(Importance, finds_what_two_variables_explain_together) {
-  // Of a product of two: 3/7 each, 1/7 by both.
+TEST(Importance, FindsWhatTwoVariablesExplainTogether) {
+  // Each variable of a product of two explains 3/7, and both together explain 1/7.
   const auto space = unit_space(3);
   const Importance found =
       importance_of(space, trials_of(space, 200, [](const Point& x) { return x[0] * x[1]; }));
@@ -126,8 +126,8 @@ TEST(Importance, finds_what_two_variables_explain_together) {
   EXPECT_NEAR(found.pairs().front().interaction.share, 1.0 / 7, 0.06);
 }
 
-TEST(Importance, knows_logarithms_whole_numbers_and_choices) {
-  // On the axis of its law the rate goes from 0 to 1: variance 1/12; a third of the kinds is 1 higher: 2/9.
+TEST(Importance, KnowsLogarithmsWholeNumbersAndChoices) {
+  // On its logarithmic axis the rate goes from 0 to 1: variance 1/12; a third of the kinds is 1 higher: 2/9.
   const auto space = mixed_space();
   const Importance found = importance_of(space, trials_of(space, 300, [](const Point& x) {
                                            return (std::log10(x[0]) + 5.0) / 4.0 + (x[4] == 1.0 ? 1.0 : 0.0);
@@ -139,7 +139,7 @@ TEST(Importance, knows_logarithms_whole_numbers_and_choices) {
   EXPECT_NEAR(found.marginal({0}, {0.9}) - found.marginal({0}, {0.1}), 0.8, 0.1);
 }
 
-TEST(Importance, the_more_chance_there_is_the_less_the_trees_agree) {
+TEST(Importance, TheMoreChanceThereIsTheLessTheTreesAgree) {
   const auto space = unit_space(3);
   std::mt19937_64 random(1);
   std::normal_distribution<double> chance(0.0, 1.0);
@@ -152,7 +152,7 @@ TEST(Importance, the_more_chance_there_is_the_less_the_trees_agree) {
   EXPECT_GT(width(30, 0.3), width(300, 0.3));
 }
 
-TEST(Importance, is_a_pure_function) {
+TEST(Importance, IsAPureFunction) {
   const auto space = mixed_space();
   const History history = trials_of(space, 40, [](const Point& x) { return std::sin(9.0 * x[1]) + x[2]; });
   const Importance one = importance_of(space, history), two = importance_of(space, History(history));
@@ -163,7 +163,7 @@ TEST(Importance, is_a_pure_function) {
   EXPECT_EQ(one.marginal({1, 2}, {0.3, 0.7}), two.marginal({1, 2}, {0.3, 0.7}));
 }
 
-TEST(Importance, says_nothing_where_there_is_nothing_to_say) {
+TEST(Importance, SaysNothingWhereThereIsNothingToSay) {
   const auto space = unit_space(2);
   const SearchOptions options = options_of(Method::random);
   const auto value = [](const Point& x) { return x[0]; };
@@ -173,7 +173,7 @@ TEST(Importance, says_nothing_where_there_is_nothing_to_say) {
   EXPECT_FALSE(Importance::of(space, options, trials_of(space, 30, [](const Point&) { return 0.5; }), 0));
 }
 
-TEST(Importance, leaves_out_what_has_no_finite_score_and_counts_it) {
+TEST(Importance, LeavesOutWhatHasNoFiniteScoreAndCountsIt) {
   const auto space = unit_space(2);
   History history = trials_of(space, 30, [](const Point& x) { return x[0]; });
   history.observations[3].values = {nan};
@@ -186,7 +186,7 @@ TEST(Importance, leaves_out_what_has_no_finite_score_and_counts_it) {
   EXPECT_EQ(found.without(), 2u) << "a repeated trial is none";
 }
 
-TEST(Importance, compares_trials_after_the_epochs_that_all_of_them_had) {
+TEST(Importance, ComparesTrialsAfterTheEpochsThatAllOfThemHad) {
   // The first rung says the one variable matters, the later ones, of a few, the other.
   const auto space = unit_space(2);
   History history = trials_of(space, 60, [](const Point& x) { return x[0]; });

@@ -21,7 +21,7 @@ bool is_in(const RandomVariable& variable, double value) {
 
 class EveryMethod : public ::testing::TestWithParam<Method> {};
 
-TEST_P(EveryMethod, proposes_points_of_the_space_that_differ) {
+TEST_P(EveryMethod, ProposesPointsOfTheSpaceThatDiffer) {
   Game game{.options = options_of(GetParam()), .limits = {.trials = 60}};
   game.play([&](std::size_t trial, std::int64_t) { return std::sin(static_cast<double>(trial)); });
   ASSERT_EQ(game.history.trials.size(), 60u);
@@ -35,7 +35,7 @@ TEST_P(EveryMethod, proposes_points_of_the_space_that_differ) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST_P(EveryMethod, copes_with_what_has_no_value) {
+TEST_P(EveryMethod, CopesWithWhatHasNoValue) {
   for (const double value : {nan, std::numeric_limits<double>::infinity(), 0.5}) {
     Game game{.options = options_of(GetParam()), .limits = {.trials = 30}};
     game.play([&](std::size_t, std::int64_t) { return value; });
@@ -48,13 +48,13 @@ TEST_P(EveryMethod, copes_with_what_has_no_value) {
   EXPECT_EQ(failing.ask().kind, DecisionKind::finish);
 }
 
-TEST_P(EveryMethod, ends_where_the_space_has_fewer_points_than_trials) {
+TEST_P(EveryMethod, EndsWhereTheSpaceHasFewerPointsThanTrials) {
   Game game{.space = {choice("kind", 2)}, .options = options_of(GetParam()), .limits = {.trials = 12}};
   game.play([](std::size_t trial, std::int64_t) { return static_cast<double>(trial); });
   EXPECT_EQ(game.history.trials.size(), 12u);
 }
 
-TEST_P(EveryMethod, one_trial_is_a_search) {
+TEST_P(EveryMethod, OneTrialIsASearch) {
   Game game{.options = options_of(GetParam()), .limits = {.trials = 1}};
   game.play([](std::size_t, std::int64_t) { return 1.0; });
   EXPECT_EQ(game.history.decisions.size(), 1u);
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                          ::testing::Values(Method::random, Method::quasi_random, Method::tpe),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST(Search, random_trials_are_the_draws_of_a_sweep) {
+TEST(Search, RandomTrialsAreTheDrawsOfASweep) {
   Game game{.options = options_of(Method::random)};
   const Decision first = game.next();
   for (std::size_t i = 0; i < game.space.size(); ++i)
@@ -72,7 +72,7 @@ TEST(Search, random_trials_are_the_draws_of_a_sweep) {
               coordinate_at(game.space[i], uniform_draw(game.options.seed, 0, game.space[i].key)));
 }
 
-TEST(Search, tpe_comes_nearer_than_random) {
+TEST(Search, TpeComesNearerThanRandom) {
   const auto best = [](Method method, std::int64_t seed) {
     Game game{.options = options_of(method), .limits = {.trials = 50}};
     game.options.seed = seed;
@@ -97,7 +97,7 @@ TEST(Search, tpe_comes_nearer_than_random) {
   EXPECT_GT(tpe[7], random[7]);
 }
 
-TEST(Search, tpe_learns_a_variable_from_the_trials_that_have_it) {
+TEST(Search, TpeLearnsAVariableFromTheTrialsThatHaveIt) {
   // The second variable is there in the first kind only; where it is not, its place says nothing.
   Game game{.space = {choice("kind", 2), variable("x", Law::uniform, 0.0, 1.0)},
             .options = options_of(Method::tpe),

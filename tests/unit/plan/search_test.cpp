@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-TEST(Search, rungs_rise_to_all_epochs) {
+TEST(Search, RungsRiseToAllEpochs) {
   SearchOptions options = options_of(Method::random, Pruning::asha);
   EXPECT_EQ(rungs_of(options), (std::vector<std::int64_t>{1, 3, 9}));
   options.epochs = 20;
@@ -28,7 +28,7 @@ TEST(Search, rungs_rise_to_all_epochs) {
   EXPECT_EQ(rungs_of(options), (std::vector<std::int64_t>{20}));
 }
 
-TEST(Asha, of_nine_trials_the_best_is_trained_to_its_end) {
+TEST(Asha, OfNineTrialsTheBestIsTrainedToItsEnd) {
   Game game{.options = options_of(Method::random, Pruning::asha)};
   game.play([](std::size_t trial, std::int64_t epochs) {
     return static_cast<double>((trial * 4 + 2) % 9) + 0.01 * static_cast<double>(epochs);
@@ -44,7 +44,7 @@ TEST(Asha, of_nine_trials_the_best_is_trained_to_its_end) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST(Asha, a_pruned_trial_is_promoted_when_worse_ones_have_come) {
+TEST(Asha, APrunedTrialIsPromotedWhenWorseOnesHaveCome) {
   Game game{.options = options_of(Method::random, Pruning::asha)};
   const double values[] = {0.9, 0.1, 0.2};
   EXPECT_EQ(game.next().epochs, 1);
@@ -63,7 +63,7 @@ TEST(Asha, a_pruned_trial_is_promoted_when_worse_ones_have_come) {
   EXPECT_EQ(promoted.epochs, 3);
 }
 
-TEST(Asha, nothing_that_is_not_finite_is_promoted) {
+TEST(Asha, NothingThatIsNotFiniteIsPromoted) {
   Game game{.options = options_of(Method::random, Pruning::asha), .limits = {.trials = 6}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 4 ? 0.1 : nan; });
   for (const Decision& decision : game.history.decisions)
@@ -87,7 +87,7 @@ Game with_undefined_trials() {
   return game;
 }
 
-TEST(Ranking, an_undefined_measure_stands_behind_every_defined_one) {
+TEST(Ranking, AnUndefinedMeasureStandsBehindEveryDefinedOne) {
   for (const bool maximize : {true, false}) {
     Game game = with_undefined_trials();
     game.options.objectives.front().maximize = maximize;
@@ -104,14 +104,14 @@ TEST(Ranking, an_undefined_measure_stands_behind_every_defined_one) {
   }
 }
 
-TEST(Ranking, an_infinite_loss_is_a_value_and_stands_before_an_undefined_one) {
+TEST(Ranking, AnInfiniteLossIsAValueAndStandsBeforeAnUndefinedOne) {
   Game game = with_undefined_trials();
   game.options.objectives = {{"dev/loss", false}};
   game.history.observations[1].values = {std::numeric_limits<double>::infinity()};
   EXPECT_EQ(Leaderboard(game.options, game.history).order, (std::vector<std::size_t>{2, 1, 0, 3}));
 }
 
-TEST(Ranking, of_several_objectives_one_that_is_undefined_counts) {
+TEST(Ranking, OfSeveralObjectivesOneThatIsUndefinedCounts) {
   Game game = with_undefined_trials();
   game.options.objectives = {{"dev/f1", true}, {"dev/loss", false}};
   // Trial 0 is the best in one objective, so that no other one beats it.
@@ -122,21 +122,21 @@ TEST(Ranking, of_several_objectives_one_that_is_undefined_counts) {
   EXPECT_EQ(leaderboard.winners, (std::vector<std::size_t>{2}));
 }
 
-TEST(Asha, the_best_trial_is_trained_to_its_end_where_none_was) {
+TEST(Asha, TheBestTrialIsTrainedToItsEndWhereNoneWas) {
   Game game{.options = options_of(Method::random, Pruning::asha), .limits = {.trials = 2}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 0 ? 0.7 : 0.2; });
   EXPECT_EQ(trial_states(game.history)[0].last, Outcome::complete);
   EXPECT_TRUE(trial_states(game.history)[1].pruned);
 }
 
-TEST(Asha, a_trial_that_ends_by_itself_counts_at_later_rungs) {
+TEST(Asha, ATrialThatEndsByItselfCountsAtLaterRungs) {
   Game game{.options = options_of(Method::random, Pruning::asha), .limits = {.trials = 3}};
   game.next();
   game.observe(0, 0.9, Outcome::complete);  // patience, in its first epoch
   EXPECT_EQ(game.next().kind, DecisionKind::propose) << "it is not promoted, and not pruned";
 }
 
-TEST(Median, who_is_worse_than_the_median_does_not_go_on) {
+TEST(Median, WhoIsWorseThanTheMedianDoesNotGoOn) {
   Game game{.options = options_of(Method::random, Pruning::median), .limits = {.trials = 8}};
   game.options.epochs = 3;
   game.options.comparisons = 3;
@@ -151,7 +151,7 @@ TEST(Median, who_is_worse_than_the_median_does_not_go_on) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST(Search, ends_by_patience_and_by_hours) {
+TEST(Search, EndsByPatienceAndByHours) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 50, .patience = 3}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 2 ? 1.0 : trial == 4 ? 1.0 : 0.0; });
   EXPECT_EQ(game.history.trials.size(), 6u) << "to draw level is no gain";
@@ -160,7 +160,7 @@ TEST(Search, ends_by_patience_and_by_hours) {
   EXPECT_EQ(timed.history.trials.size(), 4u) << "10 s each";
 }
 
-TEST(Search, waits_for_what_is_trained_and_goes_on_where_its_limits_are_raised) {
+TEST(Search, WaitsForWhatIsTrainedAndGoesOnWhereItsLimitsAreRaised) {
   Game game{.options = options_of(Method::tpe), .limits = {.trials = 2}};
   game.next();
   game.next();
@@ -185,7 +185,7 @@ std::vector<std::pair<std::size_t, std::int64_t>> confirmed(const History& histo
 
 using Confirmed = std::vector<std::pair<std::size_t, std::int64_t>>;
 
-TEST(Confirm, the_best_complete_trials_are_trained_again_at_the_end) {
+TEST(Confirm, TheBestCompleteTrialsAreTrainedAgainAtTheEnd) {
   Game game{.options = options_of(Method::random, Pruning::median),
             .limits = {.trials = 12, .confirm = 3, .confirm_seeds = 4}};
   const auto value = [](std::size_t trial, std::int64_t) { return static_cast<double>((trial * 5) % 12); };
@@ -203,7 +203,7 @@ TEST(Confirm, the_best_complete_trials_are_trained_again_at_the_end) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST(Confirm, several_are_decided_at_once_and_waited_for) {
+TEST(Confirm, SeveralAreDecidedAtOnceAndWaitedFor) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 3}};
   game.play([](std::size_t trial, std::int64_t) { return static_cast<double>(trial); });
   game.limits.confirm = 2;
@@ -215,7 +215,7 @@ TEST(Confirm, several_are_decided_at_once_and_waited_for) {
   EXPECT_EQ(game.ask().kind, DecisionKind::finish) << "what has no mean is not tried again";
 }
 
-TEST(Confirm, more_seeds_and_more_trials_are_asked_for_later) {
+TEST(Confirm, MoreSeedsAndMoreTrialsAreAskedForLater) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 3, .confirm = 1, .confirm_seeds = 2}};
   const auto value = [](std::size_t trial, std::int64_t) { return static_cast<double>(trial); };
   game.play(value);
@@ -230,7 +230,7 @@ TEST(Confirm, more_seeds_and_more_trials_are_asked_for_later) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST(Confirm, fresh_seeds_change_nothing_that_is_proposed) {
+TEST(Confirm, FreshSeedsChangeNothingThatIsProposed) {
   const auto value = [](std::size_t trial, std::int64_t) { return std::sin(static_cast<double>(trial)); };
   Game plain{.options = options_of(Method::tpe, Pruning::asha), .limits = {.trials = 10}};
   Game confirming = plain;
@@ -239,7 +239,7 @@ TEST(Confirm, fresh_seeds_change_nothing_that_is_proposed) {
   confirming.play([&](std::size_t trial, std::int64_t epochs) { return value(trial, epochs); });
   for (Game* game : {&plain, &confirming}) {
     game->limits.trials = 30;
-    // Fresh seeds are no gain, and their time is not that of the search.
+    // Fresh seeds do not count as improvements, nor their time as time of the search.
     game->limits.patience = 20;
     game->limits.hours = 1.0;
     game->play(value);
@@ -251,13 +251,13 @@ TEST(Confirm, fresh_seeds_change_nothing_that_is_proposed) {
   EXPECT_EQ(points[0], points[1]);
 }
 
-TEST(Confirm, what_is_not_finite_is_not_confirmed) {
+TEST(Confirm, WhatIsNotFiniteIsNotConfirmed) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 4, .confirm = 4}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 1 ? 0.5 : nan; });
   EXPECT_EQ(confirmed(game.history), (Confirmed{{1, 5}}));
 }
 
-TEST(Search, several_objectives_ask_for_a_front) {
+TEST(Search, SeveralObjectivesAskForAFront) {
   const std::vector<Objective> objectives = {{"dev/f1", true}, {"dev/loss", false}};
   std::vector<Observation> all;
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
@@ -278,7 +278,7 @@ TEST(Search, several_objectives_ask_for_a_front) {
   EXPECT_EQ(game.history.trials.size(), 20u);
 }
 
-TEST(Search, a_changed_decision_is_named) {
+TEST(Search, AChangedDecisionIsNamed) {
   Game game{.options = options_of(Method::tpe, Pruning::asha), .limits = {.trials = 12}};
   game.play([](std::size_t trial, std::int64_t) { return std::cos(static_cast<double>(trial)); });
   ASSERT_FALSE(first_different(game.space, game.options, game.history));
@@ -297,7 +297,7 @@ TEST(Search, a_changed_decision_is_named) {
 }
 
 /// Histories as no real search makes them: any order of ends, any values, four trials at once.
-TEST(Search, the_same_history_gives_the_same_decision) {
+TEST(Search, TheSameHistoryGivesTheSameDecision) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t bound) { return random() % bound; };
@@ -340,7 +340,7 @@ TEST(Search, the_same_history_gives_the_same_decision) {
   }
 }
 
-TEST(Search, settings_and_space_come_back_from_json) {
+TEST(Search, SettingsAndSpaceComeBackFromJson) {
   const SearchOptions options = options_of(Method::tpe, Pruning::median);
   EXPECT_EQ(settings_json(options_from_json(settings_json(options))), settings_json(options));
   EXPECT_EQ(space_json(space_from_json(space_json(mixed_space()))), space_json(mixed_space()));

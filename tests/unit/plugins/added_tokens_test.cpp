@@ -23,36 +23,36 @@ Pieces cut(const std::string& text, const Pieces& tokens, bool lowercase = false
   return pieces(*tokenizer, text);
 }
 
-TEST(AddedTokens, are_found_as_they_are_written) {
+TEST(AddedTokens, AreFoundAsTheyAreWritten) {
   EXPECT_EQ(cut("a<drug>b <drug>", {"plain <drug>"}), (Pieces{"a", "<drug>", "b", "<drug>"}));
   EXPECT_EQ(cut("[E9]a[E9][MASK]", {"special [E9]"}), (Pieces{"[E9]", "a", "[E9]", "[MASK]"}));
   EXPECT_EQ(cut("[e9]", {"special [E9]"}, true), (Pieces{"[UNK]", "[UNK]", "[UNK]"}));
   EXPECT_EQ(cut("a new york b", {"plain new york"}), (Pieces{"a", "new york", "b"}));
 }
 
-TEST(AddedTokens, of_two_the_longer_is_taken_and_of_none_the_text_is_cut) {
+TEST(AddedTokens, OfTwoTheLongerIsTakenAndOfNoneTheTextIsCut) {
   EXPECT_EQ(cut("new york new", {"plain new", "plain new york"}), (Pieces{"new york", "new"}));
   EXPECT_EQ(cut("newyork", {"plain new york"}), Pieces{"[UNK]"});
 }
 
-TEST(AddedTokens, outside_of_the_model_make_no_words) {
+TEST(AddedTokens, OutsideOfTheModelMakeNoWords) {
   EXPECT_EQ(cut("covids", {"single_word covid"}), (Pieces{"covid", "##s"}));
   EXPECT_EQ(cut("covids covid", {"single_word,outside covid"}), (Pieces{"[UNK]", "covid"}));
 }
 
-TEST(AddedTokens, are_single_words_where_they_must_be) {
+TEST(AddedTokens, AreSingleWordsWhereTheyMustBe) {
   EXPECT_EQ(cut("acovid covidb covid _covid covid.", {"single_word,outside covid"}),
             (Pieces{"[UNK]", "[UNK]", "covid", "[UNK]", "[UNK]", "covid", "[UNK]"}));
 }
 
-TEST(AddedTokens, are_normalized_where_they_must_be) {
+TEST(AddedTokens, AreNormalizedWhereTheyMustBe) {
   EXPECT_EQ(cut("COVID covid", {"plain Covid"}, true), (Pieces{"covid", "covid"}));
   EXPECT_EQ(cut("aCOVIDb", {"normalized Covid"}, true), (Pieces{"a", "Covid", "b"}));
   EXPECT_EQ(cut("aCAFÉb", {"normalized café"}, true), (Pieces{"a", "café", "b"}));
   EXPECT_EQ(cut("new\u00a0york", {"normalized new york"}), Pieces{"new york"});
 }
 
-TEST(AddedTokens, say_where_they_stand) {
+TEST(AddedTokens, SayWhereTheyStand) {
   const auto tokenizer = make_tokenizer(
       "wordpiece",
       {{"lowercase", true}, {"added_tokens", Pieces{"lstrip,rstrip <drug>", "normalized café"}}});
@@ -63,14 +63,14 @@ TEST(AddedTokens, say_where_they_stand) {
   EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 1}, {3, 9}, {10, 15}, {16, 17}}));
 }
 
-TEST(AddedTokens, that_are_special_are_no_text) {
+TEST(AddedTokens, ThatAreSpecialAreNoText) {
   const auto tokenizer =
       make_tokenizer("wordpiece", {{"added_tokens", Pieces{"special [E9]", "plain <drug>"}}});
   tokenizer->load(words);
   EXPECT_EQ(tokenizer->decode({{15, 5, 10}}), "a <drug>");
 }
 
-TEST(AddedTokens, are_refused_where_they_cannot_be) {
+TEST(AddedTokens, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(message_of<Error>([] { cut("a", {"plain nowhere"}); }),
             "added_tokens names \"nowhere\", which the vocabulary does not hold");
   const std::string expected =
@@ -86,7 +86,7 @@ TEST(AddedTokens, are_refused_where_they_cannot_be) {
             "\"special a\" names a token that another entry names" + expected);
 }
 
-TEST(AddedTokens, of_byte_pairs_take_the_white_space_beside_them) {
+TEST(AddedTokens, OfBytePairsTakeTheWhiteSpaceBesideThem) {
   Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
   const auto trained_one = trained("byte_bpe", {}, {{"ab", 3}});
   for (const std::string& piece : vocabulary_behind(*trained_one, 4))
@@ -103,7 +103,7 @@ TEST(AddedTokens, of_byte_pairs_take_the_white_space_beside_them) {
 }
 
 /// A run that was imported before the option was there reads texts as it did.
-TEST(AddedTokens, are_text_for_a_run_without_the_option) {
+TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(cut("a <drug> b", {}), (Pieces{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
   EXPECT_EQ(cut("a [MASK] b", {}), (Pieces{"a", "[MASK]", "b"})) << "which was always found";
   Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
@@ -115,7 +115,7 @@ TEST(AddedTokens, are_text_for_a_run_without_the_option) {
   EXPECT_EQ(pieces(*tokenizer, "<s>x <mask>"), (Pieces{"<", "s", ">", "x", "<mask>"}));
 }
 
-TEST(WordPieceCleaning, keeps_accents_and_chinese_words_where_it_is_told_to) {
+TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsWhereItIsToldTo) {
   EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Pieces{"cafe", "cafe"}));
   EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Pieces{"café", "cafe"}));
   EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Pieces{"cafe", "Covid"}));

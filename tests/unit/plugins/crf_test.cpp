@@ -188,7 +188,7 @@ const std::vector<Case> cases = {
     {4, {5}, {3, 3, 3, 0, 3}},
 };
 
-TEST(CrfHead, loss_marginals_and_gradients_equal_the_sum_over_all_paths) {
+TEST(CrfHead, LossMarginalsAndGradientsEqualTheSumOverAllPaths) {
   constexpr double scale = 0.7;
   for (const Case& each : cases) {
     World world(each.lengths, each.classes, each.targets);
@@ -234,7 +234,7 @@ void expect_best_paths(World& world, const Case& each, const std::function<bool(
   for (const std::int64_t prediction : predictions) EXPECT_TRUE(prediction >= 0 && prediction < each.classes);
 }
 
-TEST(CrfHead, decodes_the_best_of_all_paths) {
+TEST(CrfHead, DecodesTheBestOfAllPaths) {
   for (const Case& each : cases)
     for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
       World world(each.lengths, each.classes, each.targets);
@@ -254,7 +254,7 @@ bool follows_bio(const Path& path) {
   return true;
 }
 
-TEST(CrfHead, keeps_to_bio_where_the_labels_are_bio) {
+TEST(CrfHead, KeepsToBioWhereTheLabelsAreBio) {
   int differing = 0;
   const Case each{4, {5, 3}, {0, 0, none, 0, 0, 0, none, 0}};
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -353,13 +353,13 @@ TEST(CrfHead, DecodesAlikeWithoutTheRequestForMarginals) {
   EXPECT_EQ(without, with);
 }
 
-TEST(CrfHead, labels_of_which_none_may_be_first_bind_nothing) {
+TEST(CrfHead, LabelsOfWhichNoneMayBeFirstBindNothing) {
   World world({2}, 2, {0, 0}, {"I-X", "I-Y"});
   world.states.set({0, 5, 0, 5});
   EXPECT_EQ(world.decode(), (Path{1, 1}));
 }
 
-TEST(CrfHead, equal_scores_give_the_lowest_class) {
+TEST(CrfHead, EqualScoresGiveTheLowestClass) {
   World world({3}, 4, {0, none, 0});
   for (const World::Place place : {World::transitions, World::start, World::end})
     world.owned.parameters()[place].fill(0.0);
@@ -367,7 +367,7 @@ TEST(CrfHead, equal_scores_give_the_lowest_class) {
   EXPECT_EQ(world.decode(), (Path{1, 0, 2}));
 }
 
-TEST(CrfHead, takes_a_batch_without_rows) {
+TEST(CrfHead, TakesABatchWithoutRows) {
   World world({}, 3, {});
   world.loss();
   world.backward(1.0);
@@ -376,7 +376,7 @@ TEST(CrfHead, takes_a_batch_without_rows) {
 }
 
 /// 512 labelled rows whose scores grow far beyond what float32 resolves at once.
-TEST(CrfHead, long_sequences_keep_their_precision_in_float32) {
+TEST(CrfHead, LongSequencesKeepTheirPrecisionInFloat32) {
   constexpr std::int64_t length = 512;
   Values targets(length);
   for (std::size_t t = 0; t < targets.size(); ++t) targets[t] = static_cast<double>(t % 4);
@@ -396,7 +396,7 @@ TEST(CrfHead, long_sequences_keep_their_precision_in_float32) {
   EXPECT_NEAR(gradients[1], gradients[0], 2e-3);
 }
 
-TEST(CrfHead, refuses_label_smoothing) {
+TEST(CrfHead, RefusesLabelSmoothing) {
   HeadContext smoothed = context(3);
   smoothed.label_smoothing = 0.1;
   EXPECT_EQ(
@@ -433,7 +433,7 @@ TEST(CrfHeadThreads, DISABLED_Child) {
   testing::print_digest(bits);
 }
 
-TEST(CrfHeadThreads, one_two_and_three_give_equal_bits) {
+TEST(CrfHeadThreads, OneTwoAndThreeGiveEqualBits) {
   if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
   const auto child = [](int threads) {
     return testing::digest_of_child("plugins_test", "CrfHeadThreads.DISABLED_Child", threads);

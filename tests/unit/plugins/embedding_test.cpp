@@ -137,7 +137,7 @@ EmbeddingCase pairs(const Settings& settings = {}, const Values& similarity = {}
           .settings = settings};
 }
 
-TEST(EmbeddingHead, gives_the_mean_or_the_first_row_of_each_sequence) {
+TEST(EmbeddingHead, GivesTheMeanOrTheFirstRowOfEachSequence) {
   const EmbeddingCase mean = {.lengths = {3, 1}, .width = 2, .first = {none, none}, .second = {none, none}};
   EXPECT_EQ(run_embedding(mean, {0, 3, 3, 0, 6, 6, -1, 5}).embedding, (Values{3, 3, -1, 5}));
   EmbeddingCase first = mean;
@@ -149,19 +149,19 @@ TEST(EmbeddingHead, gives_the_mean_or_the_first_row_of_each_sequence) {
   EXPECT_EQ(unit[3], 1.0);
 }
 
-TEST(EmbeddingHead, learns_which_second_text_belongs_to_a_first_one) {
+TEST(EmbeddingHead, LearnsWhichSecondTextBelongsToAFirstOne) {
   expect_reference(pairs(), true, 0.05);
   expect_reference(pairs({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
   const Values losses = run_embedding(pairs(), normal_values(20 * 5, 11)).losses;
   for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is no first text";
 }
 
-TEST(EmbeddingHead, learns_how_alike_two_texts_are) {
+TEST(EmbeddingHead, LearnsHowAlikeTwoTextsAre) {
   expect_reference(pairs({}, {0.25, 0, 1, 0, 0, 0, 0, 0}), true, 0.05);
   expect_reference(pairs({{"pooling", std::string("cls")}}, {0.25, 0, 1, 0, 0, 0, 0.5, 0}), false, 0.05);
 }
 
-TEST(EmbeddingHead, learns_nothing_without_pairs) {
+TEST(EmbeddingHead, LearnsNothingWithoutPairs) {
   EmbeddingCase alone = pairs();
   alone.first.assign(8, none);
   alone.second.assign(8, none);
@@ -172,7 +172,7 @@ TEST(EmbeddingHead, learns_nothing_without_pairs) {
       << "vectors of zeros have no direction";
 }
 
-TEST(EmbeddingHead, keeps_to_its_numbers_in_every_precision) {
+TEST(EmbeddingHead, KeepsToItsNumbersInEveryPrecision) {
   const Values states = normal_values(20 * 5, 11);
   const EmbeddingRun exact = run_embedding(pairs(), states);
   for (const auto& [type, tolerance] : {std::pair{DType::float32, 1e-4}, {DType::bfloat16, 0.3}}) {
@@ -182,7 +182,7 @@ TEST(EmbeddingHead, keeps_to_its_numbers_in_every_precision) {
   }
 }
 
-TEST(EmbeddingHead, couples_the_sequences_of_a_batch_only_where_they_compete) {
+TEST(EmbeddingHead, CouplesTheSequencesOfABatchOnlyWhereTheyCompete) {
   const auto couples = [](const std::vector<ColumnRule>& columns) {
     const HeadContext context{.width = 4, .columns = columns};
     const auto head = make_built_in<Kind::head>("embedding_head", "embedding", {}, context);
@@ -195,7 +195,7 @@ TEST(EmbeddingHead, couples_the_sequences_of_a_batch_only_where_they_compete) {
   EXPECT_FALSE(couples({{.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers}}));
 }
 
-TEST(EmbeddingHead, refuses_label_smoothing) {
+TEST(EmbeddingHead, RefusesLabelSmoothing) {
   const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
   EXPECT_EQ(testing::message_of<Error>(
                 [&] { make_built_in<Kind::head>("embedding_head", "embedding", {}, smoothed); }),

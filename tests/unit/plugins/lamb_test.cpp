@@ -104,7 +104,7 @@ void reference_step(const World& world, Values& x, Values& m, Values& v, const V
   }
 }
 
-TEST(Lamb, follows_the_paper_over_segments_and_chunks) {
+TEST(Lamb, FollowsThePaperOverSegmentsAndChunks) {
   const std::vector<Parameter> parameters = {{9000}, {3, 0.0F, 0.5F}, {4096}, {1}, {4097, 1.0F, 2.0F}};
   for (const double max_ratio : {0.0, 0.9})
     for (const bool clipped : {false, true})
@@ -125,7 +125,7 @@ TEST(Lamb, follows_the_paper_over_segments_and_chunks) {
       }
 }
 
-TEST(Lamb, a_step_is_as_long_as_the_rate_times_the_parameter) {
+TEST(Lamb, AStepIsAsLongAsTheRateTimesTheParameter) {
   World world(DType::float64, {{5000}, {70}});
   const Values before = world.values.values();
   world.update(*lamb(), 0.25, 1, false);
@@ -136,7 +136,7 @@ TEST(Lamb, a_step_is_as_long_as_the_rate_times_the_parameter) {
 }
 
 /// In the first step the corrected moments are g and g^2, so without decay every entry moves by the rate.
-TEST(Lamb, a_parameter_that_is_zero_moves_with_ratio_one) {
+TEST(Lamb, AParameterThatIsZeroMovesWithRatioOne) {
   World world(DType::float64, {{4100}});
   world.values.fill(0.0);
   world.update(*lamb({{"weight_decay", 0.0}}), 0.01, 1, false);
@@ -145,7 +145,7 @@ TEST(Lamb, a_parameter_that_is_zero_moves_with_ratio_one) {
     ASSERT_NEAR(x[i], -0.01 * g[i] / (std::abs(g[i]) + 1e-6), 1e-15) << i;
 }
 
-TEST(Lamb, a_parameter_without_decay_keeps_ratio_one) {
+TEST(Lamb, AParameterWithoutDecayKeepsRatioOne) {
   World world(DType::float64, {{4100, 0.0F}});
   const Values before = world.values.values(), g = world.gradients.values();
   world.update(*lamb({{"weight_decay", 0.5}}), 0.01, 1, false);
@@ -154,7 +154,7 @@ TEST(Lamb, a_parameter_without_decay_keeps_ratio_one) {
     ASSERT_NEAR(x[i], before[i] - 0.01 * g[i] / (std::abs(g[i]) + 1e-6), 1e-14) << i;
 }
 
-TEST(Lamb, without_gradient_and_decay_nothing_moves) {
+TEST(Lamb, WithoutGradientAndDecayNothingMoves) {
   World world(DType::float64, {{10}});
   world.gradients.fill(0.0);
   const Values before = world.values.values();
@@ -162,7 +162,7 @@ TEST(Lamb, without_gradient_and_decay_nothing_moves) {
   EXPECT_EQ(world.values.values(), before);
 }
 
-TEST(Lamb, the_ratio_has_a_limit_if_one_is_given) {
+TEST(Lamb, TheRatioHasALimitIfOneIsGiven) {
   World world(DType::float64, {{100}});
   world.values.fill(50.0);
   world.gradients.fill(1.0);
@@ -170,7 +170,7 @@ TEST(Lamb, the_ratio_has_a_limit_if_one_is_given) {
   for (const double x : world.values.values()) EXPECT_NEAR(x, 50.0 - 0.01 * 3.0 / (1.0 + 1e-6), 1e-13);
 }
 
-TEST(Lamb, names_its_states) {
+TEST(Lamb, NamesItsStates) {
   EXPECT_EQ(lamb()->states(), (std::vector<std::string>{"first_moment", "second_moment"}));
 }
 
@@ -188,7 +188,7 @@ TEST(LambThreads, DISABLED_Child) {
   testing::print_digest(bits);
 }
 
-TEST(LambThreads, one_two_and_three_give_equal_bits) {
+TEST(LambThreads, OneTwoAndThreeGiveEqualBits) {
   if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
   const auto child = [](int threads) {
     return testing::digest_of_child("plugins_test", "LambThreads.DISABLED_Child", threads);

@@ -117,7 +117,7 @@ void expect_reference(World& world, double smoothing, const std::function<Values
   }
 }
 
-TEST(LanguageModel, scores_with_the_table_of_the_embedding_after_its_transform) {
+TEST(LanguageModel, ScoresWithTheTableOfTheEmbeddingAfterItsTransform) {
   for (const double smoothing : {0.0, 0.2}) {
     World world({{"epsilon", 1e-3}}, context(Space::picked, smoothing));
     OwnedPlan& owned = world.memory.memory();
@@ -126,7 +126,7 @@ TEST(LanguageModel, scores_with_the_table_of_the_embedding_after_its_transform) 
   }
 }
 
-TEST(LanguageModel, its_transform_brings_the_states_to_the_width_of_a_factorised_table) {
+TEST(LanguageModel, ItsTransformBringsTheStatesToTheWidthOfAFactorisedTable) {
   HeadContext factorised = context();
   factorised.embedding_width = 4;
   World world({{"epsilon", 1e-3}}, factorised);
@@ -147,13 +147,13 @@ TEST(LanguageModel, its_transform_brings_the_states_to_the_width_of_a_factorised
   }
 }
 
-TEST(LanguageModel, scores_the_states_themselves_without_transform) {
+TEST(LanguageModel, ScoresTheStatesThemselvesWithoutTransform) {
   World world({{"transform", false}}, context(Space::tokens));
   world.evaluate();
   expect_reference(world, 0.0, [](const double* x) { return Values(x, x + width); });
 }
 
-TEST(LanguageModel, scores_states_that_are_divided_by_the_root_of_their_width) {
+TEST(LanguageModel, ScoresStatesThatAreDividedByTheRootOfTheirWidth) {
   for (const bool tied : {true, false}) {
     World world({{"transform", false}, {"scaled", true}, {"tied", tied}}, context(Space::tokens));
     world.evaluate();
@@ -165,7 +165,7 @@ TEST(LanguageModel, scores_states_that_are_divided_by_the_root_of_their_width) {
   }
 }
 
-TEST(LanguageModel, names_the_first_of_equal_pieces_first) {
+TEST(LanguageModel, NamesTheFirstOfEqualPiecesFirst) {
   World world({{"transform", false}}, context());
   OwnedPlan& owned = world.memory.memory();
   owned.parameters()[0].fill(0.0);
@@ -175,7 +175,7 @@ TEST(LanguageModel, names_the_first_of_equal_pieces_first) {
   EXPECT_EQ(Values(candidates.begin(), candidates.begin() + 5), (Values{3, 7, 1, 4, 8}));
 }
 
-TEST(LanguageModel, gives_no_loss_where_nobody_asks_for_it) {
+TEST(LanguageModel, GivesNoLossWhereNobodyAsksForIt) {
   World world({}, context());
   world.memory.memory().poison();
   world.head->score(world.memory.step(false, false));
@@ -184,7 +184,7 @@ TEST(LanguageModel, gives_no_loss_where_nobody_asks_for_it) {
   EXPECT_EQ(world.memory.outputs()[2].values(), Values(static_cast<std::size_t>(world.rows), 0.0));
 }
 
-TEST(LanguageModel, gives_as_many_candidates_as_the_task_reads) {
+TEST(LanguageModel, GivesAsManyCandidatesAsTheTaskReads) {
   for (const std::int64_t count : {1, 3, 7}) {
     HeadContext of = context();
     of.outputs = {{.name = "losses", .width = 1}, {.name = "candidates", .width = count}};
@@ -199,7 +199,7 @@ TEST(LanguageModel, gives_as_many_candidates_as_the_task_reads) {
   }
 }
 
-TEST(LanguageModel, gives_fewer_candidates_of_a_small_vocabulary) {
+TEST(LanguageModel, GivesFewerCandidatesOfASmallVocabulary) {
   HeadContext small = context();
   small.vocabulary = 3;
   HeadPlan plan(width);
@@ -207,7 +207,7 @@ TEST(LanguageModel, gives_fewer_candidates_of_a_small_vocabulary) {
   EXPECT_EQ(plan.outputs()[0].width, 3);
 }
 
-TEST(LanguageModel, has_the_parts_of_a_pretrained_head) {
+TEST(LanguageModel, HasThePartsOfAPretrainedHead) {
   HeadPlan plan(width);
   make_head()->declare(plan);
   std::vector<std::string> names;
@@ -218,7 +218,7 @@ TEST(LanguageModel, has_the_parts_of_a_pretrained_head) {
   EXPECT_EQ(plan.reads(), std::vector<Space>{Space::picked});
 }
 
-TEST(LanguageModel, has_a_matrix_of_its_own_where_it_is_not_tied) {
+TEST(LanguageModel, HasAMatrixOfItsOwnWhereItIsNotTied) {
   HeadPlan plan(width);
   make_head({{"transform", false}, {"bias", false}, {"tied", false}})->declare(plan);
   ASSERT_EQ(plan.parameters().size(), 1U);
@@ -228,7 +228,7 @@ TEST(LanguageModel, has_a_matrix_of_its_own_where_it_is_not_tied) {
   EXPECT_EQ(output.alias, "");
 }
 
-TEST(LanguageModel, refuses_a_task_without_targets) {
+TEST(LanguageModel, RefusesATaskWithoutTargets) {
   EXPECT_EQ(message_of<Error>([] { make_head({}, {.width = width, .vocabulary = vocabulary}); }),
             "the language_model head learns from the column \"targets\", which this task does not have");
 }

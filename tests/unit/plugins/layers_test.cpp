@@ -9,7 +9,7 @@
 namespace encore::test {
 namespace {
 
-TEST(SelfAttentionLayer, refuses_heads_that_do_not_divide_the_width) {
+TEST(SelfAttentionLayer, RefusesHeadsThatDoNotDivideTheWidth) {
   try {
     make_built_in<Kind::layer>("self_attention", "self_attention", {{"heads", std::int64_t{5}}},
                                {.width = 384});
@@ -31,7 +31,7 @@ std::pair<std::string, std::string> refusal(const std::string& name, const Setti
   return {"not refused", ""};
 }
 
-TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
+TEST(AttentionLayers, AllRefuseHeadsThatDoNotDivideTheWidth) {
   for (const char* name :
        {"alibi_attention", "cross_attention", "disentangled_attention", "linear_attention",
         "relative_attention", "rotary_attention", "sliding_window_attention", "sparse_attention"}) {
@@ -46,7 +46,7 @@ TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
   }
 }
 
-TEST(RelativeAttentionLayer, refuses_a_farthest_distance_that_has_a_bucket_of_its_own) {
+TEST(RelativeAttentionLayer, RefusesAFarthestDistanceThatHasABucketOfItsOwn) {
   EXPECT_EQ(
       refusal("relative_attention", {{"buckets", std::int64_t{32}}, {"max_distance", std::int64_t{8}}}),
       std::pair(std::string("max_distance"),
@@ -57,7 +57,7 @@ TEST(RelativeAttentionLayer, refuses_a_farthest_distance_that_has_a_bucket_of_it
       "not refused");
 }
 
-TEST(RelativeAttentionLayer, has_one_table_for_all_blocks_of_its_stack) {
+TEST(RelativeAttentionLayer, HasOneTableForAllBlocksOfItsStack) {
   const auto table = [](const LayerContext& context) {
     const auto layer = make_built_in<Kind::layer>("relative_attention", "relative_attention", {}, context);
     LayerPlan plan(8);
@@ -70,7 +70,7 @@ TEST(RelativeAttentionLayer, has_one_table_for_all_blocks_of_its_stack) {
             "decoder.0.attention.distances");
 }
 
-TEST(ProductsOfLayers, have_a_bias_unless_told_otherwise) {
+TEST(ProductsOfLayers, HaveABiasUnlessToldOtherwise) {
   for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "feed_forward",
                            "gated_feed_forward", "linear_attention", "relative_attention", "rotary_attention",
                            "self_attention", "sliding_window_attention", "sparse_attention"})
@@ -85,7 +85,7 @@ TEST(ProductsOfLayers, have_a_bias_unless_told_otherwise) {
     }
 }
 
-TEST(AttentionLayers, heads_may_have_a_size_of_their_own) {
+TEST(AttentionLayers, HeadsMayHaveASizeOfTheirOwn) {
   for (const char* name : {"self_attention", "cross_attention", "disentangled_attention"}) {
     const auto layer =
         make_built_in<Kind::layer>(name, name, {{"heads", std::int64_t{3}}, {"head_size", std::int64_t{10}}},
@@ -103,7 +103,7 @@ TEST(AttentionLayers, heads_may_have_a_size_of_their_own) {
   }
 }
 
-TEST(LinearAttentionLayer, refuses_a_causal_stack) {
+TEST(LinearAttentionLayer, RefusesACausalStack) {
   EXPECT_EQ(
       encore::testing::message_of<Error>([] {
         make_built_in<Kind::layer>("linear_attention", "linear_attention", {},
@@ -112,7 +112,7 @@ TEST(LinearAttentionLayer, refuses_a_causal_stack) {
       "linear_attention sums over all tokens of a sequence, those behind a token too, and a causal stack may "
       "not see them; take self_attention there, or sparse_attention for long texts");
 }
-TEST(RotaryAttentionLayer, refuses_odd_head_sizes) {
+TEST(RotaryAttentionLayer, RefusesOddHeadSizes) {
   EXPECT_EQ(
       refusal("rotary_attention", {{"heads", std::int64_t{128}}}).second,
       "128 heads of model.width = 384 have 3 channels each; rotary positions turn pairs and need an even "
@@ -145,7 +145,7 @@ std::vector<double> output_of(const std::string& name, const Settings& settings,
   return y.values();
 }
 
-TEST(AttentionLayers, differ_from_each_other_and_agree_where_they_must) {
+TEST(AttentionLayers, DifferFromEachOtherAndAgreeWhereTheyMust) {
   const std::vector<std::int64_t> lengths{6, 1};
   const std::vector<double> plain = output_of("self_attention", {}, lengths);
   EXPECT_EQ(output_of("sliding_window_attention", {{"window", std::int64_t{5}}}, lengths), plain);
@@ -162,7 +162,7 @@ TEST(AttentionLayers, differ_from_each_other_and_agree_where_they_must) {
   }
 }
 
-TEST(HighwayLayer, carries_its_input_where_the_gate_is_shut_and_transforms_where_it_is_open) {
+TEST(HighwayLayer, CarriesItsInputWhereTheGateIsShutAndTransformsWhereItIsOpen) {
   const std::vector<double> x = normal_values(4 * 8, 5);
   const std::vector<double> carried = output_of("highway", {{"bias", -100.0}}, {4});
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(carried[i], x[i], 1e-12);
@@ -170,7 +170,7 @@ TEST(HighwayLayer, carries_its_input_where_the_gate_is_shut_and_transforms_where
   for (const double value : transformed) EXPECT_GE(value, -1e-12) << "relu(x W^T + b)";
 }
 
-TEST(HighwayLayer, its_own_kernels_run_in_float_and_bear_its_name) {
+TEST(HighwayLayer, ItsOwnKernelsRunInFloatAndBearItsName) {
   static std::vector<std::string> labels;
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
@@ -201,7 +201,7 @@ TEST(HighwayLayer, its_own_kernels_run_in_float_and_bear_its_name) {
     EXPECT_EQ(std::count(labels.begin(), labels.end(), label), 2) << label;
 }
 
-TEST(LinearHead, decodes_the_class_with_the_largest_logit) {
+TEST(LinearHead, DecodesTheClassWithTheLargestLogit) {
   const Device device;
   const auto head = make_built_in<Kind::head>(
       "linear_head", "linear", {},
@@ -217,7 +217,7 @@ TEST(LinearHead, decodes_the_class_with_the_largest_logit) {
   EXPECT_EQ(memory.outputs()[0].values(), (std::vector<double>{1, 2}));
 }
 
-TEST(LinearHead, learns_over_the_rows_that_the_task_has_targets_for) {
+TEST(LinearHead, LearnsOverTheRowsThatTheTaskHasTargetsFor) {
   const Device device;
   const auto read = [&](Space space) {
     const auto head = make_built_in<Kind::head>(

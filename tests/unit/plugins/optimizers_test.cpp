@@ -88,7 +88,7 @@ double adam_step(double m, double v, double rate, std::int64_t step) {
   return rate * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v) / std::sqrt(1 - std::pow(0.999, t)) + 1e-8);
 }
 
-TEST(Adam, follows_its_formula_with_l2_decay) {
+TEST(Adam, FollowsItsFormulaWithL2Decay) {
   compare("adam", "adam", {{"weight_decay", 0.1}},
           [](double& x, double g, double& m, double& v, double rate, double decay, std::int64_t step) {
             adam_moments(g + 0.1 * decay * x, m, v);
@@ -96,7 +96,7 @@ TEST(Adam, follows_its_formula_with_l2_decay) {
           });
 }
 
-TEST(AdamW, follows_its_formula_with_decoupled_decay) {
+TEST(AdamW, FollowsItsFormulaWithDecoupledDecay) {
   compare("adam", "adamw", {{"weight_decay", 0.1}},
           [](double& x, double g, double& m, double& v, double rate, double decay, std::int64_t step) {
             x *= 1.0 - rate * 0.1 * decay;
@@ -105,7 +105,7 @@ TEST(AdamW, follows_its_formula_with_decoupled_decay) {
           });
 }
 
-TEST(Sgd, follows_its_formula_with_momentum_and_nesterov) {
+TEST(Sgd, FollowsItsFormulaWithMomentumAndNesterov) {
   for (const bool nesterov : {false, true})
     compare("sgd", "sgd", {{"momentum", 0.9}, {"nesterov", nesterov}, {"weight_decay", 0.1}},
             [&](double& x, double g, double& m, double&, double rate, double decay, std::int64_t) {
@@ -115,7 +115,7 @@ TEST(Sgd, follows_its_formula_with_momentum_and_nesterov) {
             });
 }
 
-TEST(Optimizers, take_an_epsilon_that_float32_does_not_hold) {
+TEST(Optimizers, TakeAnEpsilonThatFloat32DoesNotHold) {
   const std::vector<std::pair<std::string, std::string>> optimizers = {
       {"adam", "adam"}, {"adam", "adamw"}, {"lamb", "lamb"}};
   const Device device;
@@ -131,7 +131,7 @@ TEST(Optimizers, take_an_epsilon_that_float32_does_not_hold) {
     }
 }
 
-TEST(Optimizers, have_the_learning_rate_of_their_option) {
+TEST(Optimizers, HaveTheLearningRateOfTheirOption) {
   const std::vector<std::pair<std::string, std::string>> optimizers = {
       {"adam", "adam"}, {"adam", "adamw"}, {"sgd", "sgd"}, {"lamb", "lamb"}};
   for (const auto& [plugin, name] : optimizers) {
@@ -142,12 +142,12 @@ TEST(Optimizers, have_the_learning_rate_of_their_option) {
   }
 }
 
-TEST(Sgd, refuses_nesterov_without_momentum) {
+TEST(Sgd, RefusesNesterovWithoutMomentum) {
   EXPECT_THROW(make_built_in<Kind::optimizer>("sgd", "sgd", {{"momentum", 0.0}, {"nesterov", true}}, {}),
                OptionError);
 }
 
-TEST(Adam, names_its_states) {
+TEST(Adam, NamesItsStates) {
   EXPECT_EQ(make_built_in<Kind::optimizer>("adam", "adamw", {}, {})->states(),
             (std::vector<std::string>{"first_moment", "second_moment"}));
 }

@@ -14,7 +14,7 @@ using encore::testing::message_of;
 const TextCounts some_words = {{"low", 5},     {"lower", 2},  {"newest", 6}, {"widest", 3},
                                {"aaaaaaa", 4}, {"Zürich", 3}, {"don't", 2}};
 
-TEST(Tokenizers, know_their_special_pieces_by_role) {
+TEST(Tokenizers, KnowTheirSpecialPiecesByRole) {
   for (const std::string name : {"byte_bpe", "word", "character", "wordpiece"}) {
     auto tokenizer = trained(name, {}, some_words);
     EXPECT_EQ(tokenizer->special(Special::padding), 0);
@@ -38,7 +38,7 @@ TEST(Tokenizers, know_their_special_pieces_by_role) {
   }
 }
 
-TEST(Tokenizers, are_trained_from_texts_with_several_words) {
+TEST(Tokenizers, AreTrainedFromTextsWithSeveralWords) {
   const TextCounts words = {{"low", 5}, {"lower", 2}, {"Zürich", 2}},
                    texts = {{"low lower", 2}, {" low\tZürich\n", 1}, {"low", 2}, {"Zürich", 1}};
   for (const std::string name : {"word", "character"})
@@ -57,7 +57,7 @@ Pieces sources(const Tokenizer& tokenizer, const std::string& text) {
   return result;
 }
 
-TEST(Tokenizers, say_where_in_the_original_text_pieces_come_from) {
+TEST(Tokenizers, SayWhereInTheOriginalTextPiecesComeFrom) {
   const auto word = trained("word", {{"lowercase", true}}, some_words);
   EXPECT_EQ(sources(*word, "\tLOW ẞ\u200b LOWER\xFF"), (Pieces{"LOW", "ẞ", "LOWER\xFF"}));
   const auto character = trained("character", {{"lowercase", true}}, some_words);
@@ -72,7 +72,7 @@ TEST(Tokenizers, say_where_in_the_original_text_pieces_come_from) {
 }
 
 /// Letters and marks that are composed, decomposed, reordered, dropped or replaced, in any order.
-TEST(Tokenizers, give_the_same_pieces_with_ranges_and_without) {
+TEST(Tokenizers, GiveTheSamePiecesWithRangesAndWithout) {
   const Pieces parts = {
       "a",      "B",      "e",          "\u0301",     "\u0323",     "\u0302", "é",      "ệ",
       "İ",      "ß",      "ﬁ",          "\u0344",     "\u0958",     "\u09C7", "\u09BE", "\u1025",
@@ -119,7 +119,7 @@ TEST(Tokenizers, give_the_same_pieces_with_ranges_and_without) {
   }
 }
 
-TEST(Tokenizers, decode_what_their_pieces_tell) {
+TEST(Tokenizers, DecodeWhatTheirPiecesTell) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";

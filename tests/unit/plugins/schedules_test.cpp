@@ -15,7 +15,7 @@ std::unique_ptr<Schedule> schedule(const std::string& name, const Settings& sett
 const Settings ten{{"warmup_steps", std::int64_t{10}}};
 const Settings none{{"warmup_steps", std::int64_t{0}}};
 
-TEST(ConstantSchedule, warms_up_and_stays) {
+TEST(ConstantSchedule, WarmsUpAndStays) {
   const auto constant = schedule("constant", ten);
   EXPECT_DOUBLE_EQ(constant->factor(1), 0.1);
   EXPECT_DOUBLE_EQ(constant->factor(10), 1.0);
@@ -23,7 +23,7 @@ TEST(ConstantSchedule, warms_up_and_stays) {
   EXPECT_DOUBLE_EQ(schedule("constant", none)->factor(1), 1.0);
 }
 
-TEST(LinearSchedule, is_the_smaller_of_the_way_up_and_the_way_down) {
+TEST(LinearSchedule, IsTheSmallerOfTheWayUpAndTheWayDown) {
   const auto linear = schedule("linear", ten);
   for (std::int64_t s = 0; s < 100; ++s)  // PyTorch's lambda counts steps from 0
     EXPECT_DOUBLE_EQ(linear->factor(s + 1), std::min((s + 1) / 10.0, (100.0 - s) / 90.0)) << s;
@@ -32,13 +32,13 @@ TEST(LinearSchedule, is_the_smaller_of_the_way_up_and_the_way_down) {
   EXPECT_DOUBLE_EQ(linear->factor(500), 0.0);
 }
 
-TEST(LinearSchedule, a_warm_up_longer_than_the_run_never_exceeds_one) {
+TEST(LinearSchedule, AWarmUpLongerThanTheRunNeverExceedsOne) {
   const auto linear = schedule("linear", {{"warmup_steps", std::int64_t{200}}}, 50);
   for (std::int64_t step = 1; step <= 50; ++step)
     EXPECT_LE(linear->factor(step), static_cast<double>(step) / 200.0);
 }
 
-TEST(CosineSchedule, ends_at_its_floor) {
+TEST(CosineSchedule, EndsAtItsFloor) {
   const auto cosine = schedule("cosine", {{"warmup_steps", std::int64_t{10}}, {"floor", 0.1}});
   EXPECT_DOUBLE_EQ(cosine->factor(1), 0.1);
   EXPECT_DOUBLE_EQ(cosine->factor(10), 1.0);
@@ -48,7 +48,7 @@ TEST(CosineSchedule, ends_at_its_floor) {
 }
 
 /// 0.15 of 100 steps are 15 steps.
-TEST(WarmupRatio, is_the_same_as_its_number_of_steps) {
+TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
   const Settings ratio{{"warmup_ratio", 0.15}}, steps{{"warmup_steps", std::int64_t{15}}};
   for (const char* name : {"constant", "linear", "cosine", "noam"}) {
     const auto by_ratio = schedule(name, ratio), by_steps = schedule(name, steps);
@@ -62,7 +62,7 @@ TEST(WarmupRatio, is_the_same_as_its_number_of_steps) {
 }
 
 /// Also beside the number that is the default: it was written down.
-TEST(WarmupRatio, is_refused_beside_a_number_of_steps) {
+TEST(WarmupRatio, IsRefusedBesideANumberOfSteps) {
   for (const char* name : {"constant", "linear", "cosine", "noam"})
     for (const std::int64_t steps : {10, 0, 200, 4000}) {
       if (steps == 0 && name == std::string("noam")) continue;  // out of its range
@@ -77,7 +77,7 @@ TEST(WarmupRatio, is_refused_beside_a_number_of_steps) {
     }
 }
 
-TEST(NoamSchedule, peaks_at_the_end_of_the_warm_up) {
+TEST(NoamSchedule, PeaksAtTheEndOfTheWarmUp) {
   const auto noam = schedule("noam", ten);
   EXPECT_DOUBLE_EQ(noam->factor(10), 1.0 / std::sqrt(10.0 * 64.0));
   EXPECT_LT(noam->factor(9), noam->factor(10));
@@ -87,7 +87,7 @@ TEST(NoamSchedule, peaks_at_the_end_of_the_warm_up) {
 
 /// With 100 steps and PyTorch's defaults: from 1 / 25 up to step 30, from there down to 1 / 250000 at step
 /// 100; half way up and down the cosine is in the middle.
-TEST(OneCycleSchedule, follows_the_formula_of_its_two_phases) {
+TEST(OneCycleSchedule, FollowsTheFormulaOfItsTwoPhases) {
   const auto cycle = schedule("one_cycle", {});
   EXPECT_NEAR(cycle->factor(1), 0.04, 1e-15);
   EXPECT_DOUBLE_EQ(cycle->factor(30), 1.0);
@@ -101,7 +101,7 @@ TEST(OneCycleSchedule, follows_the_formula_of_its_two_phases) {
   EXPECT_NEAR(cycle->factor(200), 4e-6, 1e-18);
 }
 
-TEST(OneCycleSchedule, goes_in_lines_if_asked) {
+TEST(OneCycleSchedule, GoesInLinesIfAsked) {
   const auto cycle = schedule("one_cycle",
                               {{"annealing", std::string("linear")},
                                {"warmup_share", 0.5},
@@ -116,7 +116,7 @@ TEST(OneCycleSchedule, goes_in_lines_if_asked) {
 }
 
 /// The peak between two steps, at the first step, before it, and never left again; runs of one step.
-TEST(OneCycleSchedule, is_finite_and_at_most_one_for_every_length_and_share) {
+TEST(OneCycleSchedule, IsFiniteAndAtMostOneForEveryLengthAndShare) {
   for (const std::int64_t total : {1, 2, 3, 7, 10})
     for (const double share : {0.0, 0.1, 0.3, 0.5, 1.0}) {
       const auto cycle = schedule("one_cycle", {{"warmup_share", share}}, total);

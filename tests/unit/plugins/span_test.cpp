@@ -34,11 +34,11 @@ SpanRun run_span(const Values& starts, const Values& ends) {
   return {memory.losses().front().values(), memory.outputs()[0].values()};
 }
 
-TEST(SpanHead, gives_two_scores_for_each_row) {
+TEST(SpanHead, GivesTwoScoresForEachRow) {
   EXPECT_EQ(run_span({0, 0}, {0, 0}).spans, (Values{0.5, 1, 2.5, 0, 0.5, 0, 5.5, -5}));
 }
 
-TEST(SpanHead, learns_where_the_span_begins_and_ends) {
+TEST(SpanHead, LearnsWhereTheSpanBeginsAndEnds) {
   const double starts = std::log(std::exp(0.5) + std::exp(2.5) + std::exp(0.5)),
                ends = std::log(std::exp(1) + 2);
   const Values losses = run_span({1, 0}, {2, 0}).losses;
@@ -49,7 +49,7 @@ TEST(SpanHead, learns_where_the_span_begins_and_ends) {
   EXPECT_EQ(run_span({no_target, 0}, {no_target, 0}).losses[0], 0.0);
 }
 
-TEST(SpanHead, refuses_label_smoothing) {
+TEST(SpanHead, RefusesLabelSmoothing) {
   const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
   EXPECT_EQ(testing::message_of<Error>([&] { make_built_in<Kind::head>("span_head", "span", {}, smoothed); }),
             "the span head cannot smooth labels; set train.label_smoothing = 0");

@@ -47,7 +47,7 @@ std::string decoded(const Tokenizer& tokenizer, const Numbers& numbers) {
 const TextCounts some_words = {{"low", 5},     {"lower", 2},  {"newest", 6}, {"widest", 3},
                                {"aaaaaaa", 4}, {"Zürich", 3}, {"don't", 2}};
 
-TEST(ByteBpe, merges_the_most_frequent_neighbours_first) {
+TEST(ByteBpe, MergesTheMostFrequentNeighboursFirst) {
   const auto tokenizer = trained("byte_bpe", {{"min_frequency", std::int64_t{3}}}, some_words);
   // "aa" 24 times; "es" and "st" 9 times, "e" before "s"; "est" 9; "aaaa" 8 (aa aa aa a); "lo", "ow", "Ġl" 7
   // times.
@@ -61,7 +61,7 @@ TEST(ByteBpe, merges_the_most_frequent_neighbours_first) {
   EXPECT_EQ(tokenizer->vocabulary()[259], "Ń") << "the last of the alphabet, byte 0xAD";
 }
 
-TEST(ByteBpe, stops_at_the_size_and_at_rare_pairs) {
+TEST(ByteBpe, StopsAtTheSizeAndAtRarePairs) {
   EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{263}}}, some_words)->vocabulary().size(), 263U);
   EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words)->vocabulary().size(), 260U);
   EXPECT_EQ(vocabulary_behind(*trained("byte_bpe", {{"min_frequency", std::int64_t{8}}}, some_words), 260),
@@ -94,7 +94,7 @@ std::string random_word(std::mt19937& random, int longest) {
   return word;
 }
 
-TEST(ByteBpe, cuts_as_the_definition_does) {
+TEST(ByteBpe, CutsAsTheDefinitionDoes) {
   std::mt19937 random(3);
   TextCounts words;
   for (int i = 0; i < 300; ++i) words[random_word(random, 12)] += 1 + random() % 4;
@@ -111,7 +111,7 @@ TEST(ByteBpe, cuts_as_the_definition_does) {
 }
 
 /// A vocabulary need not have grown by merges: only the numbers of the pieces count.
-TEST(ByteBpe, the_vocabulary_alone_says_how_words_are_cut) {
+TEST(ByteBpe, TheVocabularyAloneSaysHowWordsAreCut) {
   const auto grown = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
   const auto with = [&](const Pieces& more) {
     Pieces vocabulary(grown->vocabulary().begin(), grown->vocabulary().end());
@@ -128,7 +128,7 @@ TEST(ByteBpe, the_vocabulary_alone_says_how_words_are_cut) {
   EXPECT_EQ(pieces(*with({"aa"}), "aaaaa"), (Pieces{"aa", "aa", "a"})) << "of equal ones the leftmost";
 }
 
-TEST(ByteBpe, cuts_text_into_words_as_gpt2_does) {
+TEST(ByteBpe, CutsTextIntoWordsAsGpt2Does) {
   const auto words = [](const std::string& text, bool prefix) {
     const auto tokenizer =
         trained("byte_bpe", {{"min_frequency", std::int64_t{1}}, {"add_prefix_space", prefix}}, {{text, 1}});
@@ -142,7 +142,7 @@ TEST(ByteBpe, cuts_text_into_words_as_gpt2_does) {
   EXPECT_EQ(words("'sx 'tis", false), (Pieces{"'s", "x", "Ġ'", "tis"}));
 }
 
-TEST(ByteBpe, any_bytes_come_back_without_an_unknown_piece) {
+TEST(ByteBpe, AnyBytesComeBackWithoutAnUnknownPiece) {
   const auto tokenizer = trained("byte_bpe", {{"add_prefix_space", false}}, some_words);
   std::mt19937 random(1);
   std::string every;
@@ -167,20 +167,20 @@ TEST(ByteBpe, any_bytes_come_back_without_an_unknown_piece) {
 }
 
 /// "[P" and "AD]" together spell a special piece with a low number, which must not attract them.
-TEST(ByteBpe, special_pieces_are_never_merged_from_text) {
+TEST(ByteBpe, SpecialPiecesAreNeverMergedFromText) {
   const auto tokenizer =
       trained("byte_bpe", {{"add_prefix_space", false}}, {{"[PAD]", 50}, {"[UNK]", 50}, {"[CLS]", 9}});
   for (const char* text : {"[PAD]", "[UNK]", "[CLS]", "[SEP]"})
     for (const std::int32_t number : encoded(*tokenizer, text)) EXPECT_GE(number, 4) << text;
 }
 
-TEST(ByteBpe, long_words_take_little_time) {
+TEST(ByteBpe, LongWordsTakeLittleTime) {
   const auto tokenizer = trained("byte_bpe", {}, some_words);
   const std::string text(200000, 'a');
   EXPECT_EQ(decoded(*tokenizer, encoded(*tokenizer, text)), " " + text);
 }
 
-TEST(ByteBpe, encodes_from_several_threads) {
+TEST(ByteBpe, EncodesFromSeveralThreads) {
   const auto tokenizer = trained("byte_bpe", {}, some_words);
   const std::string text = "The lowest, widest Zürich don't aaaa lower";
   const Numbers expected = encoded(*tokenizer, text);
@@ -194,7 +194,7 @@ TEST(ByteBpe, encodes_from_several_threads) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
-TEST(ByteBpe, refuses_what_is_no_vocabulary) {
+TEST(ByteBpe, RefusesWhatIsNoVocabulary) {
   const auto tokenizer = trained("byte_bpe", {}, some_words);
   const Pieces good(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end());
   const auto refusal = [&](const std::function<void(Pieces&)>& spoil) {
@@ -229,7 +229,7 @@ Pieces vocabulary_with_merges(const Pieces& more, const Pieces& merges) {
   return lines;
 }
 
-TEST(ByteBpe, merges_in_the_order_that_is_given) {
+TEST(ByteBpe, MergesInTheOrderThatIsGiven) {
   // By the order of its pieces "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
   const Pieces lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
@@ -243,7 +243,7 @@ TEST(ByteBpe, merges_in_the_order_that_is_given) {
   EXPECT_EQ(tokenizer->find(Special::separator), 2);
 }
 
-TEST(ByteBpe, finds_the_mask_with_the_white_space_in_front) {
+TEST(ByteBpe, FindsTheMaskWithTheWhiteSpaceInFront) {
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", true}});
   tokenizer->load(vocabulary_with_merges({}, {}));
   const std::string text = "a \t<mask><mask>b</s>";
@@ -260,7 +260,7 @@ TEST(ByteBpe, finds_the_mask_with_the_white_space_in_front) {
   EXPECT_EQ(tokenizer->decode(pieces), " a b</s>");
 }
 
-TEST(ByteBpe, refuses_merges_that_are_none) {
+TEST(ByteBpe, RefusesMergesThatAreNone) {
   const auto refusal = [&](const Pieces& merges) {
     return message_of<Error>(
         [&] { make_tokenizer("byte_bpe", {})->load(vocabulary_with_merges({"ab"}, merges)); });
@@ -275,7 +275,7 @@ TEST(ByteBpe, refuses_merges_that_are_none) {
   EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge stands in front of it");
 }
 
-TEST(ByteBpe, refuses_a_size_below_the_bytes) {
+TEST(ByteBpe, RefusesASizeBelowTheBytes) {
   try {
     make_tokenizer("byte_bpe", {{"vocab_size", std::int64_t{259}}});
     ADD_FAILURE() << "not refused";
@@ -286,7 +286,7 @@ TEST(ByteBpe, refuses_a_size_below_the_bytes) {
   }
 }
 
-TEST(WordTokenizer, a_word_is_a_piece) {
+TEST(WordTokenizer, AWordIsAPiece) {
   const auto tokenizer =
       trained("word", {}, {{"the", 5}, {"cat", 2}, {"The", 2}, {"[UNK]", 9}, {"Ärger", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "The", "cat", "Ärger"}))
@@ -298,20 +298,20 @@ TEST(WordTokenizer, a_word_is_a_piece) {
   EXPECT_EQ(pieces(*tokenizer, "the\xFF"), Pieces{"[UNK]"});
 }
 
-TEST(WordTokenizer, lowers_letters_and_leaves_out_what_is_rare) {
+TEST(WordTokenizer, LowersLettersAndLeavesOutWhatIsRare) {
   const auto tokenizer = trained("word", {{"lowercase", true}, {"min_frequency", std::int64_t{2}}},
                                  {{"the", 1}, {"The", 1}, {"Ärger", 2}, {"rare", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "ärger"}));
   EXPECT_EQ(pieces(*tokenizer, "THE ÄRGER rare"), (Pieces{"the", "ärger", "[UNK]"}));
 }
 
-TEST(WordTokenizer, keeps_to_its_size) {
+TEST(WordTokenizer, KeepsToItsSize) {
   EXPECT_EQ(vocabulary_behind(
                 *trained("word", {{"vocab_size", std::int64_t{6}}}, {{"a", 1}, {"b", 3}, {"c", 2}}), 4),
             (Pieces{"b", "c"}));
 }
 
-TEST(CharacterTokenizer, a_code_point_is_a_piece) {
+TEST(CharacterTokenizer, ACodePointIsAPiece) {
   const auto tokenizer = trained("character", {}, {{"abba", 2}, {"日b", 1}, {"e\u0301", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"b", "a", "é", "日"}));
   EXPECT_EQ(pieces(*tokenizer, "ab 日c"), (Pieces{"a", "b", "日", "[UNK]"}));
@@ -323,7 +323,7 @@ TEST(CharacterTokenizer, a_code_point_is_a_piece) {
   EXPECT_EQ(pieces(*tokenizer, " \t\r\n"), Pieces{});
 }
 
-TEST(CharacterTokenizer, leaves_marks_alone_if_asked_and_lowers_letters) {
+TEST(CharacterTokenizer, LeavesMarksAloneIfAskedAndLowersLetters) {
   const auto plain = trained("character", {{"compose", false}}, {{"e\u0301", 1}});
   EXPECT_EQ(vocabulary_behind(*plain, 0), with_specials({"e", "\u0301"}));
   const auto lowered = trained("character", {{"lowercase", true}}, {{"AÄ", 1}});
@@ -331,7 +331,7 @@ TEST(CharacterTokenizer, leaves_marks_alone_if_asked_and_lowers_letters) {
   EXPECT_EQ(pieces(*lowered, "aAä"), (Pieces{"a", "a", "ä"}));
 }
 
-TEST(CharacterTokenizer, keeps_white_space_if_asked) {
+TEST(CharacterTokenizer, KeepsWhiteSpaceIfAsked) {
   const Settings settings = {{"white_space", true}};
   const auto tokenizer = trained("character", settings, {{"a b\n", 2}, {"\tb\x7F", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 4), (Pieces{"b", "a", "␊", "␠", "␉", "␡"})) << "one line each";
@@ -345,14 +345,14 @@ TEST(CharacterTokenizer, keeps_white_space_if_asked) {
   EXPECT_EQ(trained("character", {}, {{"␠", 1}})->decode({{4}}), "␠") << "without it a sign like any other";
 }
 
-TEST(CharacterTokenizer, refuses_a_piece_of_two_characters) {
+TEST(CharacterTokenizer, RefusesAPieceOfTwoCharacters) {
   EXPECT_EQ(message_of<Error>([] {
               make_tokenizer("character", {})->load(with_specials({"a", "ab"}));
             }),
             "the piece \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
 }
 
-TEST(Tokenizers, refuse_alike_what_is_no_vocabulary) {
+TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
   for (const std::string name : {"word", "character"}) {
     EXPECT_EQ(message_of<Error>([&] {
                 make_tokenizer(name, {})->load({"[PAD]", "[CLS]", "[SEP]", "a"});
@@ -369,7 +369,7 @@ TEST(Tokenizers, refuse_alike_what_is_no_vocabulary) {
   }
 }
 
-TEST(Tokenizers, want_either_a_file_or_a_size) {
+TEST(Tokenizers, WantEitherAFileOrASize) {
   const std::vector<std::pair<std::string, std::string>> tokenizers = {
       {"byte_bpe", "byte_bpe"}, {"word_tokenizer", "word"}, {"character_tokenizer", "character"}};
   for (const auto& [plugin, name] : tokenizers) {
@@ -387,7 +387,7 @@ TEST(Tokenizers, want_either_a_file_or_a_size) {
 }
 
 /// A trained vocabulary, saved and loaded again, cuts text in the same way.
-TEST(Tokenizers, train_equal_vocabularies_from_equal_words) {
+TEST(Tokenizers, TrainEqualVocabulariesFromEqualWords) {
   for (const std::string name : {"byte_bpe", "word", "character"}) {
     const auto first = trained(name, {}, some_words), second = trained(name, {}, some_words);
     EXPECT_EQ(vocabulary_behind(*first, 0), vocabulary_behind(*second, 0));

@@ -91,7 +91,7 @@ TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
   EXPECT_TRUE(bert_tensors_of("head.transitions", PretrainedHead::classes).empty());
 }
 
-/// Of heads that declare these.
+/// The kind of a head follows from what it declares.
 TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
   HeadPlan classifier(8);
   classifier.read(Space::tokens);

@@ -36,7 +36,7 @@ std::string problem_of(const char* file, const char* family, const json& object)
   return testing::message_of<Error>([&] { notices_of(file, family, object); });
 }
 
-TEST(FieldRules, have_every_member_that_transformers_reads) {
+TEST(FieldRules, HaveEveryMemberThatTransformersReads) {
   const json made = json::parse(text_of("/tests/golden/pretrained_fields.json"));
   int members = 0;
   for (const auto& [family, files] : made.at("fields").items())
@@ -49,7 +49,7 @@ TEST(FieldRules, have_every_member_that_transformers_reads) {
   EXPECT_GT(members, 500);
 }
 
-TEST(FieldRules, are_the_tables_of_the_page) {
+TEST(FieldRules, AreTheTablesOfThePage) {
   const std::string page = text_of("/docs/reference/pretrained_fields.md");
   for (const char* file : files_with_rules()) {
     const std::string section = "## `" + std::string(file) + "`\n\n" + field_table(file);
@@ -59,7 +59,7 @@ TEST(FieldRules, are_the_tables_of_the_page) {
 }
 
 /// The first rule that fits is taken, so none may stand behind another one for the same member.
-TEST(FieldRules, are_all_found) {
+TEST(FieldRules, AreAllFound) {
   for (const char* file : files_with_rules())
     for (const FieldRule& rule : field_rules(file)) {
       std::istringstream families(*rule.families == '\0' ? "bert distilbert roberta gpt2 bart marian t5"
@@ -71,7 +71,7 @@ TEST(FieldRules, are_all_found) {
 }
 
 /// Every rule that refuses or names a value does so, and accepts the values that it names.
-TEST(FieldRules, are_kept) {
+TEST(FieldRules, AreKept) {
   int refusals = 0, named = 0;
   for (const char* file : files_with_rules())
     for (const FieldRule& rule : field_rules(file)) {
@@ -98,7 +98,7 @@ TEST(FieldRules, are_kept) {
   EXPECT_GT(named, 30);
 }
 
-TEST(FieldRules, say_what_is_wrong) {
+TEST(FieldRules, SayWhatIsWrong) {
   EXPECT_EQ(problem_of("config.json", "bert", {{"position_embedding_type", "relative_key"}}),
             "config.json: position_embedding_type is \"relative_key\", which is not supported; it must be "
             "\"absolute\"");

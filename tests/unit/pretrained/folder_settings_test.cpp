@@ -75,7 +75,7 @@ json added(const char* content, int number, const json& flags = json::object()) 
   return token;
 }
 
-TEST(FolderSettings, of_an_ordinary_folder_are_those_of_before) {
+TEST(FolderSettings, OfAnOrdinaryFolderAreThoseOfBefore) {
   const TinyFolder folder;
   const FolderSettings settings = settings_in(folder);
   EXPECT_EQ(option_in(settings, "lowercase"), "true");
@@ -88,7 +88,7 @@ TEST(FolderSettings, of_an_ordinary_folder_are_those_of_before) {
   EXPECT_EQ(settings.notices, std::vector<std::string>());
 }
 
-TEST(FolderSettings, honour_how_texts_are_cleaned_without_do_lower_case) {
+TEST(FolderSettings, HonourHowTextsAreCleanedWithoutDoLowerCase) {
   const TinyFolder folder;
   folder.write("tokenizer_config.json", R"({"strip_accents": false})");
   EXPECT_EQ(option_in(settings_in(folder), "strip_accents"), "false");
@@ -100,7 +100,7 @@ TEST(FolderSettings, honour_how_texts_are_cleaned_without_do_lower_case) {
   EXPECT_EQ(option_in(settings_in(folder), "lowercase"), "false");
 }
 
-TEST(FolderSettings, refuse_files_of_a_tokenizer_that_disagree) {
+TEST(FolderSettings, RefuseFilesOfATokenizerThatDisagree) {
   const TinyFolder folder;
   folder.write("tokenizer.json", whole().dump());
   folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
@@ -118,7 +118,7 @@ TEST(FolderSettings, refuse_files_of_a_tokenizer_that_disagree) {
   EXPECT_EQ(option_in(settings_in(folder), "lowercase"), "true");
 }
 
-TEST(FolderSettings, refuse_an_added_token_that_is_no_object) {
+TEST(FolderSettings, RefuseAnAddedTokenThatIsNoObject) {
   const TinyFolder folder;
   for (const json& token : {json(1), json("[E9]"), json::array(), json(nullptr)}) {
     folder.write("tokenizer.json", whole(json::array({token})).dump());
@@ -127,7 +127,7 @@ TEST(FolderSettings, refuse_an_added_token_that_is_no_object) {
   }
 }
 
-TEST(FolderSettings, refuse_another_class_of_tokenizer) {
+TEST(FolderSettings, RefuseAnotherClassOfTokenizer) {
   const TinyFolder folder;
   const std::string supported =
       "\", which cuts texts in another way; supported for a bert are \"BertTokenizer\", "
@@ -148,7 +148,7 @@ TEST(FolderSettings, refuse_another_class_of_tokenizer) {
                                     "everything from tokenizer.json, and the folder has none");
 }
 
-TEST(FolderSettings, refuse_another_marker_in_either_file) {
+TEST(FolderSettings, RefuseAnotherMarkerInEitherFile) {
   const TinyFolder folder;
   folder.write("special_tokens_map.json", R"({"cls_token": "lund"})");
   EXPECT_EQ(problem_in(folder), (folder / "special_tokens_map.json").string() +
@@ -157,7 +157,7 @@ TEST(FolderSettings, refuse_another_marker_in_either_file) {
   EXPECT_EQ(problem_in(folder), no_problem);
 }
 
-TEST(FolderSettings, name_tokens_that_are_found_in_texts) {
+TEST(FolderSettings, NameTokensThatAreFoundInTexts) {
   const TinyFolder folder;
   folder.remove("vocab.txt");
   folder.set("vocab_size", 7);
@@ -177,7 +177,7 @@ TEST(FolderSettings, name_tokens_that_are_found_in_texts) {
             "[normalized,outside <drug>, lstrip,special [MASK]]");
 }
 
-TEST(FolderSettings, of_added_tokens_are_written) {
+TEST(FolderSettings, OfAddedTokensAreWritten) {
   const std::vector<std::string> lines = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "lund", "<drug>"};
   WrittenTokenizer tokenizer = {.tokenizer_class = "BertTokenizer", .options = {}, .lines = lines};
   tokenizer.options.set("lowercase", false);
@@ -197,7 +197,7 @@ TEST(FolderSettings, of_added_tokens_are_written) {
             "into, which vocab.txt cannot say");
 }
 
-TEST(FolderSettings, read_added_tokens_of_older_versions) {
+TEST(FolderSettings, ReadAddedTokensOfOlderVersions) {
   const TinyFolder folder;
   folder.write("added_tokens.json", R"({"lund": 5})");
   EXPECT_EQ(option_in(settings_in(folder), "added_tokens"), "[normalized lund]");
@@ -211,7 +211,7 @@ TEST(FolderSettings, read_added_tokens_of_older_versions) {
                                     "tokenizer.json holds all pieces");
 }
 
-TEST(FolderSettings, refuse_parts_of_tokenizer_json_that_cut_otherwise) {
+TEST(FolderSettings, RefusePartsOfTokenizerJsonThatCutOtherwise) {
   const TinyFolder folder;
   const auto problem_with = [&](const char* part, const json& value) {
     json all = whole();
@@ -237,7 +237,7 @@ TEST(FolderSettings, refuse_parts_of_tokenizer_json_that_cut_otherwise) {
             no_problem);
 }
 
-TEST(FolderSettings, take_a_template_of_gpt2_that_adds_nothing) {
+TEST(FolderSettings, TakeATemplateOfGpt2ThatAddsNothing) {
   const TinyFolder folder;
   folder.remove("vocab.txt");
   folder.write("config.json", TinyFolder::gpt2_config().dump());
@@ -263,7 +263,7 @@ TEST(FolderSettings, take_a_template_of_gpt2_that_adds_nothing) {
             std::string::npos);
 }
 
-TEST(FolderSettings, honour_a_matrix_of_its_own_for_masked_words) {
+TEST(FolderSettings, HonourAMatrixOfItsOwnForMaskedWords) {
   const TinyFolder folder;
   folder.set("tie_word_embeddings", false);
   folder.set("hidden_act", "relu");
@@ -274,7 +274,7 @@ TEST(FolderSettings, honour_a_matrix_of_its_own_for_masked_words) {
   EXPECT_EQ(option_in(settings, "epsilon", "language_model"), "1e-5");
 }
 
-TEST(FolderSettings, refuse_two_tables_that_should_be_one) {
+TEST(FolderSettings, RefuseTwoTablesThatShouldBeOne) {
   const TinyFolder folder;
   folder.set("architectures", {"BertForMaskedLM"});
   const std::vector<float> table(48, 0.5F), other(48, 0.25F);
@@ -321,7 +321,7 @@ struct SentenceFolder : TinyFolder {
   }
 };
 
-TEST(FolderSettings, honour_the_modules_of_sentence_transformers) {
+TEST(FolderSettings, HonourTheModulesOfSentenceTransformers) {
   const SentenceFolder folder;
   const FolderSettings settings = settings_in(folder);
   EXPECT_EQ(option_in(settings, "pooling", "embedding"), "cls");
@@ -332,7 +332,7 @@ TEST(FolderSettings, honour_the_modules_of_sentence_transformers) {
   EXPECT_EQ(settings.max_length, 10);
 }
 
-TEST(FolderSettings, know_the_older_names_of_a_file) {
+TEST(FolderSettings, KnowTheOlderNamesOfAFile) {
   const SentenceFolder folder;
   folder.remove("sentence_bert_config.json");
   EXPECT_EQ(settings_in(folder).max_length, 32);
@@ -345,7 +345,7 @@ TEST(FolderSettings, know_the_older_names_of_a_file) {
   EXPECT_EQ(settings_in(folder).max_length, 9);
 }
 
-TEST(FolderSettings, refuse_an_adapter) {
+TEST(FolderSettings, RefuseAnAdapter) {
   const TinyFolder folder;
   folder.write("adapter_config.json", "{}");
   EXPECT_EQ(problem_in(folder), (folder / "adapter_config.json").string() +
@@ -353,7 +353,7 @@ TEST(FolderSettings, refuse_an_adapter) {
                                     "model.merge_and_unload().save_pretrained(DIR)");
 }
 
-TEST(FolderSettings, refuse_other_modules_and_poolings) {
+TEST(FolderSettings, RefuseOtherModulesAndPoolings) {
   const SentenceFolder folder;
   const std::string pooling = (folder / "1_Pooling/config.json").string();
   folder.write("1_Pooling/config.json", R"({"pooling_mode": "lasttoken"})");

@@ -17,7 +17,7 @@ using Lines = std::vector<std::string>;
 
 const Lines some_lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>", "l", "u", "lu", "#version: 0.2", "l u"};
 
-/// With vocab.json and merges.txt.
+/// The folder has vocab.json and merges.txt.
 struct RobertaFolder : TinyFolder {
   RobertaFolder() {
     remove("vocab.txt");

@@ -1,5 +1,5 @@
-// Folders of T5: names of tensors, the pieces of the table and what is written of them, which family a model
-// is written as, and what is refused.
+// Tests folders of T5: names of tensors, the tokens of the table and what is written of them, which family a
+// model is written as, and what is refused.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"
@@ -20,7 +20,7 @@ using Lines = std::vector<std::string>;
 
 const Lines own_pieces = {"<pad>", "</s>", "<unk>", "▁a", "b"};
 
-/// Nine rows: five pieces, two gaps, two for nothing.
+/// Nine rows: five tokens, two gaps, two unused.
 struct T5Folder : TinyFolder {
   explicit T5Folder(const std::string& other_tensor = "decoder.final_layer_norm.weight") {
     remove("vocab.txt");
@@ -224,7 +224,7 @@ TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
       << folder_problem(folder.path());
 }
 
-/// MarianMT and T5 have the same kind of tokenizer, and both a decoder: the attention tells them apart.
+/// MarianMT and T5 have the same kind of tokenizer, and both a decoder: the attention distinguishes them.
 TEST(FamilyToWrite, IsTheOneWithTheModelsStacksAndAttention) {
   ModelTable model;
   model.block.resize(2);

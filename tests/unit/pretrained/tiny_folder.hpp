@@ -32,7 +32,7 @@ class TinyFolder {
   void write(const std::string& name, const std::string& text) const { write_bytes(path() / name, text); }
   void remove(const std::string& name) const { std::filesystem::remove(path() / name); }
 
-  /// With one member of config.json replaced.
+  /// Replaces one member of config.json.
   void set(const std::string& member, nlohmann::json value) const {
     nlohmann::json changed = nlohmann::json::parse(read_bytes(path() / "config.json"));
     changed[member] = std::move(value);
@@ -149,7 +149,7 @@ class TinyFolder {
   TemporaryFolder folder_;
 };
 
-/// A SentencePiece model of these pieces as far as its file is read without the library.
+/// Returns a SentencePiece model of these tokens, as far as its file is read without the library.
 inline std::string sentencepiece_model_of(const std::vector<std::string>& pieces) {
   std::string file;
   for (const std::string& piece : pieces) {

@@ -6,13 +6,13 @@
 namespace encore {
 namespace {
 
-TEST(AnswerProgress, comes_back_from_its_line) {
+TEST(AnswerProgress, ComesBackFromItsLine) {
   const AnswerProgress progress = {.what = "written", .unit = "\"texts\"", .done = 7, .all = 1000};
   EXPECT_EQ(progress.line().find('\n'), std::string::npos);
   EXPECT_EQ(AnswerProgress::parse(progress.line()), progress);
 }
 
-TEST(AnswerProgress, of_another_line_is_none) {
+TEST(AnswerProgress, OfAnotherLineIsNone) {
   for (const char* line : {"", "{}", "{\"step\":1}", "{\"at_work\":", "{\"at_work\":{}}",
                            "{\"at_work\":[\"a\",1,2]}", "{\"at_work\":[\"a\",-1,2,\"b\"]}",
                            "{\"at_work\":[1,1,2,\"b\"]}", " {\"at_work\":[\"a\",1,2,\"b\"]}"})

@@ -1,3 +1,4 @@
+// These tests write check requests and read them again; runs share a request only where their options agree.
 #include "record/check_request.hpp"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ class CheckpointTest : public ::testing::Test {
   std::vector<DamagedCheckpoint> damaged_;
 };
 
-TEST_F(CheckpointTest, names_and_lists) {
+TEST_F(CheckpointTest, NamesAndLists) {
   EXPECT_EQ(checkpoint_path(123), "checkpoints/step-00000123.safetensors");
   EXPECT_TRUE(list_checkpoints(folder_.path()).empty());
   EXPECT_EQ(newest(), -1);
@@ -53,7 +53,7 @@ TEST_F(CheckpointTest, names_and_lists) {
   EXPECT_EQ(newest(), 100000000);
 }
 
-TEST_F(CheckpointTest, walks_back_over_damage) {
+TEST_F(CheckpointTest, WalksBackOverDamage) {
   SpoolWriter spool(folder_ / spool_name(1), 1);
   for (std::int64_t step : {10, 20, 30, 40}) record(spool, step, save(step).sha256);
   EXPECT_EQ(newest(), 40);
@@ -72,14 +72,14 @@ TEST_F(CheckpointTest, walks_back_over_damage) {
   EXPECT_THROW(load_checkpoint(folder_.path(), 50), Error);
 }
 
-TEST_F(CheckpointTest, a_checkpoint_that_was_not_yet_recorded_counts_by_its_structure) {
+TEST_F(CheckpointTest, ACheckpointThatWasNotYetRecordedCountsByItsStructure) {
   SpoolWriter spool(folder_ / spool_name(1), 1);
   record(spool, 10, save(10).sha256);
   save(20);
   EXPECT_EQ(newest(), 20);
 }
 
-TEST_F(CheckpointTest, a_later_record_replaces_an_earlier_one) {
+TEST_F(CheckpointTest, ALaterRecordReplacesAnEarlierOne) {
   {
     SpoolWriter spool(folder_ / spool_name(1), 1);
     record(spool, 10, std::string(64, '0'));
@@ -92,7 +92,7 @@ TEST_F(CheckpointTest, a_later_record_replaces_an_earlier_one) {
   EXPECT_EQ(load_checkpoint(folder_.path(), 10).text("step"), "10");
 }
 
-TEST_F(CheckpointTest, what_is_of_no_use_is_passed_over) {
+TEST_F(CheckpointTest, WhatIsOfNoUseIsPassedOver) {
   save(10);
   save(20);
   const auto found = find_newest_checkpoint(folder_.path(), &damaged_, [](const Safetensors& tensors) {
@@ -103,7 +103,7 @@ TEST_F(CheckpointTest, what_is_of_no_use_is_passed_over) {
   EXPECT_EQ(damaged_.at(0).reason, "of another question");
 }
 
-TEST_F(CheckpointTest, pruning_keeps_what_it_must) {
+TEST_F(CheckpointTest, PruningKeepsWhatItMust) {
   for (std::int64_t step : {10, 20, 30, 40}) save(step);
   write_bytes(folder_ / "checkpoints/step-00000050.safetensors.part", "unfinished");
   write_bytes(folder_ / "checkpoints/notes.txt", "somebody's own");

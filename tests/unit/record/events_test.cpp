@@ -85,7 +85,7 @@ Event event_in(const std::string& text) {
   return read.event.value_or(Logged{});
 }
 
-TEST(Events, each_comes_back_as_it_was_written) {
+TEST(Events, EachComesBackAsItWasWritten) {
   std::set<std::size_t> kinds;
   for (const Event& event : samples()) {
     const std::string text = event_text(event, 1.5e9);
@@ -100,7 +100,7 @@ TEST(Events, each_comes_back_as_it_was_written) {
   EXPECT_EQ(kinds.size(), std::variant_size_v<Event>) << "a kind has no sample";
 }
 
-TEST(Events, of_a_missing_field_or_one_of_another_type_the_name_is_reported) {
+TEST(Events, OfAMissingFieldOrOneOfAnotherTypeTheNameIsReported) {
   // Later versions added them, or they may be empty.
   const std::map<std::string, std::set<std::string>> optional = {
       {"started",
@@ -127,7 +127,7 @@ TEST(Events, of_a_missing_field_or_one_of_another_type_the_name_is_reported) {
   }
 }
 
-TEST(Events, the_place_of_a_problem_is_named_to_its_depth) {
+TEST(Events, ThePlaceOfAProblemIsNamedToItsDepth) {
   json started = json_of(samples().front());
   started["data"]["train"].erase("examples");
   EXPECT_EQ(problem_of(started), "event \"started\": \"data.train.examples\" is missing");
@@ -140,7 +140,7 @@ TEST(Events, the_place_of_a_problem_is_named_to_its_depth) {
   EXPECT_EQ(problem_of(started), "event \"started\": \"plugins[1]\" is a number, not an object");
 }
 
-TEST(Events, a_word_that_is_none_of_those_known_is_refused) {
+TEST(Events, AWordThatIsNoneOfThoseKnownIsRefused) {
   EXPECT_EQ(
       problem_of({{"type", "finished"}, {"state", "paused"}, {"reason", ""}, {"step", 1}}),
       "event \"finished\": \"state\" is \"paused\", none of \"completed\", \"interrupted\", \"failed\"");
@@ -148,7 +148,7 @@ TEST(Events, a_word_that_is_none_of_those_known_is_refused) {
             "event \"log\": \"level\" is \"loud\", none of \"info\", \"warning\", \"error\"");
 }
 
-TEST(Events, a_whole_number_is_one_of_64_bits) {
+TEST(Events, AWholeNumberIsOneOf64Bits) {
   json digest = {{"type", "digest"}, {"step", 1.5}, {"scope", "parameters"}, {"value", "ab"}};
   EXPECT_EQ(problem_of(digest), "event \"digest\": \"step\" is a number, not a whole number");
   digest["step"] = std::numeric_limits<std::uint64_t>::max();
@@ -157,7 +157,7 @@ TEST(Events, a_whole_number_is_one_of_64_bits) {
   EXPECT_EQ(problem_of(digest), "");
 }
 
-TEST(Events, a_number_that_is_not_finite_is_written_as_null_and_read_as_nan) {
+TEST(Events, ANumberThatIsNotFiniteIsWrittenAsNullAndReadAsNan) {
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     const Event event = Evaluated{.step = 1, .measures = {{"dev/loss", value}, {"dev/f1", 0.5}}};
     EXPECT_TRUE(json_of(event).at("measures").at("dev/loss").is_null());
@@ -169,14 +169,14 @@ TEST(Events, a_number_that_is_not_finite_is_written_as_null_and_read_as_nan) {
   EXPECT_TRUE(std::isnan(progress.loss));
 }
 
-TEST(Events, a_text_that_is_not_utf8_is_written_with_replacements) {
+TEST(Events, ATextThatIsNotUtf8IsWrittenWithReplacements) {
   const Event event = Started{.host = JsonText(nlohmann::json{{"name", "bad \xff byte"}}), .pinning = "\xff"};
   const auto read = std::get<Started>(event_in(event_text(event, 0.0)));
   EXPECT_EQ(read.pinning, "\xEF\xBF\xBD");
   EXPECT_EQ(read.host.value().at("name"), "bad \xEF\xBF\xBD byte");
 }
 
-TEST(Events, what_only_a_newer_program_knows_is_kept_and_is_no_problem) {
+TEST(Events, WhatOnlyANewerProgramKnowsIsKeptAndIsNoProblem) {
   const std::string text = R"({"time":7,"type":"tomorrow","what":[1]})";
   const ReadEvent read = read_event(text);
   EXPECT_EQ(read.type, "tomorrow");
@@ -189,7 +189,7 @@ TEST(Events, what_only_a_newer_program_knows_is_kept_and_is_no_problem) {
   EXPECT_EQ(event_in(log.dump()), Event(Logged{.text = "hello"})) << "nor is a new member";
 }
 
-TEST(Events, what_is_no_event_is_unreadable_with_the_reason) {
+TEST(Events, WhatIsNoEventIsUnreadableWithTheReason) {
   for (const char* text : {"", "{", "[]", "3", "{}", R"({"type": 3})", "\xff"}) {
     const ReadEvent read = read_event(text);
     EXPECT_EQ(read.type, "unreadable") << text;
@@ -201,7 +201,7 @@ TEST(Events, what_is_no_event_is_unreadable_with_the_reason) {
   EXPECT_EQ(read_event("{\"type\"").problem.substr(0, 6), "line 1");
 }
 
-TEST(Events, an_event_goes_to_the_one_handler_of_its_kind) {
+TEST(Events, AnEventGoesToTheOneHandlerOfItsKind) {
   std::string heard;
   for (const Event& event : samples())
     handle(
@@ -211,7 +211,7 @@ TEST(Events, an_event_goes_to_the_one_handler_of_its_kind) {
 
 // --- what earlier versions wrote, letter by letter ---
 
-TEST(Events, the_first_versions_are_read) {
+TEST(Events, TheFirstVersionsAreRead) {
   EXPECT_EQ(
       event_in(R"({"level":"info","text":"going on after step 3 of 9","time":1763690817.25,"type":"log"})"),
       Event(Logged{.text = "going on after step 3 of 9"}));
@@ -243,7 +243,7 @@ TEST(Events, the_first_versions_are_read) {
             Event(Ended{.ending = Ending::failed, .reason = "no space"}));
 }
 
-TEST(Events, facts_of_a_set_from_before_tasks_counted_for_themselves_are_counts_and_labels) {
+TEST(Events, FactsOfASetFromBeforeTasksCountedForThemselvesAreCountsAndLabels) {
   const auto started = std::get<Started>(event_in(
       R"({"build":{"version":"0.1.0"},"data":{"train":{"cut_entities":2,"cut_sentences":1,"cut_words":41,)"
       R"("examples":10,"labels":{"unseen":3,"words":{"B-PER":4,"O":90}},"lengths":{"counts":[4,6],"width":1},)"
@@ -266,7 +266,7 @@ TEST(Events, facts_of_a_set_from_before_tasks_counted_for_themselves_are_counts_
   EXPECT_EQ(started.plugins.at(0).file, "/lib/a.so");
 }
 
-TEST(Events, the_first_versions_reported_less_of_a_set) {
+TEST(Events, TheFirstVersionsReportedLessOfASet) {
   const auto started = std::get<Started>(event_in(
       R"({"data":{"dev":{"cut_entities":0,"cut_sentences":0,"cut_words":0,"examples":10,"longest":2,"tokens":16,)"
       R"("unknown_pieces":5}},"labels":["O"],"parameters":9,"threads":1,"time":1,"type":"started"})"));
@@ -277,7 +277,7 @@ TEST(Events, the_first_versions_reported_less_of_a_set) {
   EXPECT_FALSE(started.vocabulary_size);
 }
 
-TEST(Events, a_label_may_be_called_words) {
+TEST(Events, ALabelMayBeCalledWords) {
   SetFacts facts{.examples = 1, .labels = {{"unseen", 2}, {"words", 3}}};
   const Event event = Started{.data = {{"train", facts}}};
   EXPECT_EQ(event_in(event_text(event, 0.0)), event);

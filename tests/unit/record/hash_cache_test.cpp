@@ -45,7 +45,7 @@ TEST_F(HashCache, KeepsTheHashOfALargeFileAndBelievesItWhileTheFileIsAsItWas) {
   const std::string hash = hash_later(file());
   EXPECT_EQ(hash, sha256_of_file(file()));
   ASSERT_TRUE(fs::exists(entry()));
-  // What is kept is what is answered: nobody reads the file again.
+  // The answer is the kept hash: the file is not read again.
   std::string kept = testing::read_bytes(entry());
   const std::size_t place = kept.find(hash);
   ASSERT_NE(place, std::string::npos) << kept;

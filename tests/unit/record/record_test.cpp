@@ -40,7 +40,7 @@ std::string refusal(const nlohmann::json& json) {
   return message_of<Error>([&] { Specification::from_json(json, "s.json"); });
 }
 
-TEST(Specification, returns_what_was_saved) {
+TEST(Specification, ReturnsWhatWasSaved) {
   TemporaryFolder folder;
   sample().save(folder / "runs/one");
   const Specification loaded = Specification::load(folder / "runs/one");
@@ -50,7 +50,7 @@ TEST(Specification, returns_what_was_saved) {
   EXPECT_EQ(loaded.data.at("train").path, "/data/train.conll");
 }
 
-TEST(Specification, names_what_is_wrong) {
+TEST(Specification, NamesWhatIsWrong) {
   nlohmann::json json = sample().to_json();
   json.erase("question");
   EXPECT_EQ(refusal(json), "s.json: member \"question\" is missing");
@@ -90,7 +90,7 @@ TEST(Specification, names_what_is_wrong) {
   EXPECT_EQ(message_of<Error>([&] { Specification::load(folder.path()); }), file + ":1" + damaged);
 }
 
-TEST(AtomicFile, is_there_complete_or_not_at_all) {
+TEST(AtomicFile, IsThereCompleteOrNotAtAll) {
   TemporaryFolder folder;
   save_file(folder / "f", "old");
   {
@@ -105,7 +105,7 @@ TEST(AtomicFile, is_there_complete_or_not_at_all) {
             std::string::npos);
 }
 
-TEST(AtomicFile, follows_no_link_of_somebody_else) {
+TEST(AtomicFile, FollowsNoLinkOfSomebodyElse) {
   TemporaryFolder folder;
   save_file(folder / "victim", "theirs");
   std::filesystem::create_symlink(folder / "victim", folder / "f.part");
@@ -116,7 +116,7 @@ TEST(AtomicFile, follows_no_link_of_somebody_else) {
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "f"));
 }
 
-TEST(AtomicFile, two_writers_of_one_file_do_not_meet) {
+TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
   TemporaryFolder folder;
   AtomicFile first(folder / "f"), second(folder / "f");
   first.write("of the first");
@@ -127,7 +127,7 @@ TEST(AtomicFile, two_writers_of_one_file_do_not_meet) {
   EXPECT_EQ(read_bytes(folder / "f"), "of the second");
 }
 
-TEST(AtomicFile, names_aside_differ_and_say_what_they_are) {
+TEST(AtomicFile, NamesAsideDifferAndSayWhatTheyAre) {
   const std::filesystem::path one = aside_name("/a/f"), other = aside_name("/a/f");
   EXPECT_NE(one, other);
   EXPECT_EQ(one.parent_path(), "/a");
@@ -135,7 +135,7 @@ TEST(AtomicFile, names_aside_differ_and_say_what_they_are) {
   EXPECT_TRUE(one.string().ends_with(aside_suffix));
 }
 
-TEST(AtomicFile, a_full_device_is_an_error) {
+TEST(AtomicFile, AFullDeviceIsAnError) {
   const FileDescriptor full = open_file("/dev/full", O_WRONLY);
   const std::byte byte{};
   EXPECT_EQ(message_of<Error>([&] {
@@ -145,7 +145,7 @@ TEST(AtomicFile, a_full_device_is_an_error) {
             "usable)");
 }
 
-TEST(ControlPipe, carries_commands_and_tells_of_a_lost_parent) {
+TEST(ControlPipe, CarriesCommandsAndTellsOfALostParent) {
   ControlPipe pipe = make_control_pipe();
   ControlReader reader(::dup(pipe.reading.get()));
   pipe.reading.close();
@@ -162,7 +162,7 @@ TEST(ControlPipe, carries_commands_and_tells_of_a_lost_parent) {
   EXPECT_TRUE(reader.parent_gone());
 }
 
-TEST(ControlPipe, a_worker_that_is_gone_is_no_signal) {
+TEST(ControlPipe, AWorkerThatIsGoneIsNoSignal) {
   ControlPipe pipe = make_control_pipe();
   ControlWriter writer(::dup(pipe.writing.get()));
   EXPECT_TRUE(writer.send(ControlCommand::prune));
@@ -175,7 +175,7 @@ TEST(ControlPipe, a_worker_that_is_gone_is_no_signal) {
   EXPECT_NE(message_of<Error>([] { ControlReader reader(9999); }).find("--control-fd"), std::string::npos);
 }
 
-TEST(Process, knows_itself_and_its_children) {
+TEST(Process, KnowsItselfAndItsChildren) {
   const ProcessIdentity here = this_process();
   EXPECT_EQ(here.pid, ::getpid());
   EXPECT_GT(here.start_time, 0);
@@ -197,7 +197,7 @@ TEST(Process, knows_itself_and_its_children) {
   EXPECT_EQ(liveness_of(*process), Liveness::gone);
 }
 
-TEST(Process, is_not_fooled) {
+TEST(Process, IsNotFooled) {
   ProcessIdentity reused = this_process();
   reused.start_time -= 1;
   EXPECT_EQ(liveness_of(reused), Liveness::gone) << "the same id, another process";
@@ -209,7 +209,7 @@ TEST(Process, is_not_fooled) {
   EXPECT_EQ(liveness_of(elsewhere), Liveness::unknown);
 }
 
-TEST(Crc32, is_the_well_known_one) {
+TEST(Crc32, IsTheWellKnownOne) {
   const auto of = [](std::string_view text) {
     return crc32(std::as_bytes(std::span(text.data(), text.size())));
   };

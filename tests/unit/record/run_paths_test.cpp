@@ -1,4 +1,4 @@
-// Which texts of a database become paths below the store, and which are refused.
+// Tests which strings of a database become paths below the store, and which are refused.
 #include "record/run_paths.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-TEST(RunPaths, an_id_is_ten_hexadecimal_digits) {
+TEST(RunPaths, AnIdIsTenHexadecimalDigits) {
   EXPECT_TRUE(is_run_id("0123456789"));
   EXPECT_TRUE(is_run_id("fedcba9876"));
   for (const std::string& text :
@@ -26,7 +26,7 @@ TEST(RunPaths, an_id_is_ten_hexadecimal_digits) {
     EXPECT_FALSE(is_run_id(text)) << text;
 }
 
-TEST(RunPaths, what_is_no_id_is_refused_with_its_text_and_its_origin) {
+TEST(RunPaths, WhatIsNoIdIsRefusedWithItsTextAndItsOrigin) {
   const std::string message =
       message_of<Error>([] { require_run_id(std::string("a\0/b", 4), "database encore.db"); });
   EXPECT_NE(message.find("database encore.db holds a run with the id \"a\\u0000/b\""), std::string::npos)
@@ -34,7 +34,7 @@ TEST(RunPaths, what_is_no_id_is_refused_with_its_text_and_its_origin) {
   EXPECT_NE(message.find("no file was touched"), std::string::npos) << message;
 }
 
-TEST(RunPaths, names_of_files_stay_below_their_folder) {
+TEST(RunPaths, NamesOfFilesStayBelowTheirFolder) {
   EXPECT_EQ(path_below("/runs/x", "predictions/test.jsonl"), "/runs/x/predictions/test.jsonl");
   EXPECT_EQ(path_below("/runs/x", "..."), "/runs/x/...");
   for (const std::string& name : {std::string(), std::string("/etc/passwd"), std::string("../victim"),
@@ -44,12 +44,12 @@ TEST(RunPaths, names_of_files_stay_below_their_folder) {
         << name;
 }
 
-TEST(RunPaths, the_folder_of_a_run_has_its_id_for_a_name) {
+TEST(RunPaths, TheFolderOfARunHasItsIdForAName) {
   EXPECT_EQ(run_of_folder("/a/encore.db.runs/0123456789"), "0123456789");
   EXPECT_EQ(run_of_folder("/a/encore.db.runs/verify-0123456789-Ab3dEf"), "");
 }
 
-TEST(RunPaths, a_link_to_a_folder_is_not_the_folder) {
+TEST(RunPaths, ALinkToAFolderIsNotTheFolder) {
   TemporaryFolder folder;
   std::filesystem::create_directory(folder / "real");
   std::filesystem::create_directory_symlink(folder / "real", folder / "link");

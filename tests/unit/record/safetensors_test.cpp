@@ -40,7 +40,7 @@ std::string tensor(const std::string& dtype, const std::string& shape, const std
   return R"({"x":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
 }
 
-TEST(Safetensors, returns_what_was_written) {
+TEST(Safetensors, ReturnsWhatWasWritten) {
   TemporaryFolder folder;
   const std::vector<float> weights = {1.0f, -2.0f, 3.5f, 0.0f, 1e-30f, 7.0f};
   const std::vector<double> moments = {0.1, 0.2};
@@ -69,7 +69,7 @@ TEST(Safetensors, returns_what_was_written) {
   EXPECT_EQ(file.tensor("counters").shape, std::vector<std::int64_t>{});
 }
 
-TEST(Safetensors, knows_the_halves_of_other_programs) {
+TEST(Safetensors, KnowsTheHalvesOfOtherPrograms) {
   TemporaryFolder folder;
   write_bytes(folder / "t", file_with(tensor("F16", "[4]", "[0,8]"), "12345678"));
   const Safetensors file(folder / "t");
@@ -82,7 +82,7 @@ TEST(Safetensors, knows_the_halves_of_other_programs) {
             std::string::npos);
 }
 
-TEST(Safetensors, names_what_does_not_fit) {
+TEST(Safetensors, NamesWhatDoesNotFit) {
   TemporaryFolder folder;
   const std::vector<float> weights = {1.0f, 2.0f};
   save_safetensors(folder / "t", {{"w", DType::float32, {2}, bytes_of(weights)}}, {});
@@ -95,7 +95,7 @@ TEST(Safetensors, names_what_does_not_fit) {
   EXPECT_NE(message_of<Error>([&] { file.text("step"); }).find("no metadata \"step\""), std::string::npos);
 }
 
-TEST(Safetensors, a_failing_lease_check_leaves_the_old_file) {
+TEST(Safetensors, AFailingLeaseCheckLeavesTheOldFile) {
   TemporaryFolder folder;
   const std::vector<float> first = {1.0f}, second = {2.0f};
   save_safetensors(folder / "t", {{"w", DType::float32, {1}, bytes_of(first)}}, {});
@@ -107,7 +107,7 @@ TEST(Safetensors, a_failing_lease_check_leaves_the_old_file) {
   EXPECT_FALSE(testing::holds_aside_file(folder.path()));
 }
 
-TEST(Safetensors, refuses_a_callers_mistake) {
+TEST(Safetensors, RefusesACallersMistake) {
   TemporaryFolder folder;
   const std::vector<float> weights = {1.0f, 2.0f};
   EXPECT_THROW(save_safetensors(folder / "t", {{"w", DType::float32, {3}, bytes_of(weights)}}, {}),
@@ -116,7 +116,7 @@ TEST(Safetensors, refuses_a_callers_mistake) {
   EXPECT_THROW(save_safetensors(folder / "t", {slice, slice}, {}), std::logic_error);
 }
 
-TEST(Safetensors, every_cut_is_refused) {
+TEST(Safetensors, EveryCutIsRefused) {
   TemporaryFolder folder;
   const std::vector<float> weights = {1.0f, 2.0f, 3.0f};
   save_safetensors(folder / "t", {{"w", DType::float32, {3}, bytes_of(weights)}}, {{"step", "1"}});
@@ -129,14 +129,14 @@ TEST(Safetensors, every_cut_is_refused) {
   EXPECT_THROW(Safetensors file(folder / "long"), Error);
 }
 
-TEST(Safetensors, a_pipe_is_not_waited_for) {
+TEST(Safetensors, APipeIsNotWaitedFor) {
   TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "t").c_str(), 0600), 0);
   EXPECT_NE(message_of<Error>([&] { Safetensors file(folder / "t"); }).find("it is a pipe"),
             std::string::npos);
 }
 
-TEST(Safetensors, hostile_headers_are_refused) {
+TEST(Safetensors, HostileHeadersAreRefused) {
   struct Case {
     std::string header, message;
   };
@@ -196,7 +196,7 @@ std::string empty_tensors(std::size_t count) {
 }
 
 /// Once each tensor cost a look at all before it, and this took minutes.
-TEST(Safetensors, many_tensors_are_read_in_one_pass) {
+TEST(Safetensors, ManyTensorsAreReadInOnePass) {
   for (const std::size_t count : {1000UL, 4000UL, 100'000UL}) {
     const SafetensorsHeader header = parse_safetensors_header(empty_tensors(count));
     EXPECT_EQ(header.tensors.size(), count);
@@ -205,7 +205,7 @@ TEST(Safetensors, many_tensors_are_read_in_one_pass) {
   EXPECT_EQ(refusal(empty_tensors(100'000), ""), "no error");
 }
 
-TEST(Safetensors, headers_beyond_the_limits_are_refused) {
+TEST(Safetensors, HeadersBeyondTheLimitsAreRefused) {
   const auto has = [](const std::string& header, const std::string& part) {
     const std::string message = refusal(header, "");
     EXPECT_NE(message.find(part), std::string::npos) << message.substr(0, 300);
@@ -232,7 +232,7 @@ TEST(Safetensors, headers_beyond_the_limits_are_refused) {
   has("{} {}", "not JSON");
 }
 
-TEST(Safetensors, hostile_lengths_are_refused) {
+TEST(Safetensors, HostileLengthsAreRefused) {
   TemporaryFolder folder;
   for (const auto& [length, message] :
        std::vector<std::pair<std::uint64_t, std::string>>{{UINT64_MAX, "longer than 100 MB"},

@@ -1,4 +1,5 @@
-// Messages between exp serve and its workers: every field crosses, in any pieces, and damage is noticed.
+// Tests messages between exp serve and its workers: every field crosses, split anywhere, and damage is
+// noticed.
 #include "record/serve_messages.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,10 @@ const std::vector<ServeMessage>& samples() {
                  .no_vectors = "a",
                  .no_writing = "b",
                  .no_scores = "c",
-                 .notes = {"x", ""}},
+                 .notes = {"x", ""},
+                 .task = "qa",
+                 .fields = {"question", "context"},
+                 .labels = {"", "<b>"}},
       ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .pieces = 9, .text = "why"},
                     {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')}}}};
   return all;

@@ -47,7 +47,7 @@ void write_sample(const std::filesystem::path& path) {
   spool.event(Ended{.ending = Ending::completed});
 }
 
-TEST(Spool, returns_what_was_written) {
+TEST(Spool, ReturnsWhatWasWritten) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   SpoolEnd end = SpoolEnd::torn;
@@ -65,7 +65,7 @@ TEST(Spool, returns_what_was_written) {
   EXPECT_EQ(records[3].metric, records[2].metric);
 }
 
-TEST(Spool, keeps_every_bit_of_a_value) {
+TEST(Spool, KeepsEveryBitOfAValue) {
   TemporaryFolder folder;
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<double> values = {infinity, -infinity, std::bit_cast<double>(0x7ff80000deadbeefULL),
@@ -83,7 +83,7 @@ TEST(Spool, keeps_every_bit_of_a_value) {
   EXPECT_EQ(index, values.size());
 }
 
-TEST(Spool, cut_at_any_byte_loses_only_the_cut_record) {
+TEST(Spool, CutAtAnyByteLosesOnlyTheCutRecord) {
   TemporaryFolder folder;
   write_sample(folder / "whole");
   const std::string whole = read_bytes(folder / "whole");
@@ -101,7 +101,7 @@ TEST(Spool, cut_at_any_byte_loses_only_the_cut_record) {
     const bool at_border =
         size == 0 || size == spool_head_bytes || (complete > 0 && ends[complete - 1] == size);
     EXPECT_EQ(end, at_border ? SpoolEnd::clean : SpoolEnd::torn) << size;
-    // A writer goes on behind the last complete record, and the file is whole again.
+    // A writer appends after the last complete record, and the file is whole again.
     {
       SpoolWriter spool(folder / "cut", 1);
       EXPECT_EQ(spool.sequence(), complete);
@@ -115,7 +115,7 @@ TEST(Spool, cut_at_any_byte_loses_only_the_cut_record) {
   }
 }
 
-TEST(Spool, any_changed_byte_is_noticed) {
+TEST(Spool, AnyChangedByteIsNoticed) {
   TemporaryFolder folder;
   write_sample(folder / "whole");
   const std::string whole = read_bytes(folder / "whole");
@@ -137,7 +137,7 @@ TEST(Spool, any_changed_byte_is_noticed) {
   }
 }
 
-TEST(Spool, says_where_and_why_it_stops) {
+TEST(Spool, SaysWhereAndWhyItStops) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   std::string bytes = read_bytes(folder / "s");
@@ -154,7 +154,7 @@ TEST(Spool, says_where_and_why_it_stops) {
   EXPECT_EQ(nothing.end(), SpoolEnd::missing);
 }
 
-TEST(Spool, refuses_a_repeated_or_skipped_sequence) {
+TEST(Spool, RefusesARepeatedOrSkippedSequence) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   const std::string bytes = read_bytes(folder / "s");
@@ -170,7 +170,7 @@ TEST(Spool, refuses_a_repeated_or_skipped_sequence) {
   EXPECT_EQ(read_all(folder / "gap", &end).size(), 0u);
 }
 
-TEST(Spool, can_be_followed_while_it_grows) {
+TEST(Spool, CanBeFollowedWhileItGrows) {
   TemporaryFolder folder;
   write_sample(folder / "whole");
   const std::string whole = read_bytes(folder / "whole");
@@ -187,7 +187,7 @@ TEST(Spool, can_be_followed_while_it_grows) {
   EXPECT_EQ(reader.offset(), whole.size());
 }
 
-TEST(Spool, goes_on_at_a_stored_place) {
+TEST(Spool, GoesOnAtAStoredPlace) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   SpoolReader first(folder / "s");
@@ -201,7 +201,7 @@ TEST(Spool, goes_on_at_a_stored_place) {
   EXPECT_NE(beyond.problem().find("shorter than what was already read"), std::string::npos);
 }
 
-TEST(Spool, refuses_another_attempt_another_file_and_a_second_writer) {
+TEST(Spool, RefusesAnotherAttemptAnotherFileAndASecondWriter) {
   TemporaryFolder folder;
   {
     SpoolWriter spool(folder / "s", 1);
@@ -224,7 +224,7 @@ TEST(Spool, refuses_another_attempt_another_file_and_a_second_writer) {
 
 const std::string one_run = "0123456789", other_run = "fedcba9876";
 
-TEST(Spool, another_runs_is_refused_with_both_ids) {
+TEST(Spool, AnotherRunsIsRefusedWithBothIds) {
   TemporaryFolder folder;
   { SpoolWriter spool(folder / "s", 1, one_run); }
   const std::string refusal = "this is the spool of run " + one_run + ", not of run " + other_run;
@@ -248,7 +248,7 @@ std::string in_old_format(std::string bytes) {
   return bytes;
 }
 
-TEST(Spool, the_old_format_is_read_and_continued) {
+TEST(Spool, TheOldFormatIsReadAndContinued) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   write_bytes(folder / "s", in_old_format(read_bytes(folder / "s")));
@@ -267,7 +267,7 @@ TEST(Spool, the_old_format_is_read_and_continued) {
   EXPECT_EQ(end, SpoolEnd::clean);
 }
 
-TEST(Spool, a_newer_format_is_refused) {
+TEST(Spool, ANewerFormatIsRefused) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   std::string bytes = read_bytes(folder / "s");
@@ -305,7 +305,7 @@ void write_measures(const std::filesystem::path& path) {
   spool.point("dev/f1/PER", 2, 0.5);
 }
 
-TEST(Spool, a_metric_carries_its_meaning_and_is_defined_at_its_first_point) {
+TEST(Spool, AMetricCarriesItsMeaningAndIsDefinedAtItsFirstPoint) {
   TemporaryFolder folder;
   write_measures(folder / "s");
   const std::vector<std::string> expected = {
@@ -318,7 +318,7 @@ TEST(Spool, a_metric_carries_its_meaning_and_is_defined_at_its_first_point) {
   EXPECT_EQ(metrics_in(folder / "s"), expected) << "no metric is defined twice";
 }
 
-TEST(Spool, a_spool_of_format_2_is_continued_without_meanings) {
+TEST(Spool, ASpoolOfFormat2IsContinuedWithoutMeanings) {
   TemporaryFolder folder;
   { SpoolWriter spool(folder / "s", 1); }
   std::string bytes = read_bytes(folder / "s");
@@ -348,7 +348,7 @@ std::vector<std::uint64_t> sequences_left(const std::filesystem::path& path, std
   }
 }
 
-TEST(Spool, a_damaged_byte_costs_the_record_in_which_it_lies) {
+TEST(Spool, ADamagedByteCostsTheRecordInWhichItLies) {
   TemporaryFolder folder;
   write_sample(folder / "whole");
   const std::string whole = read_bytes(folder / "whole");
@@ -378,7 +378,7 @@ TEST(Spool, a_damaged_byte_costs_the_record_in_which_it_lies) {
   }
 }
 
-TEST(Spool, a_tail_that_is_cut_holds_nothing_to_continue_at) {
+TEST(Spool, ATailThatIsCutHoldsNothingToContinueAt) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   const std::string whole = read_bytes(folder / "s");
@@ -412,7 +412,7 @@ std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool
   return reader.searched_bytes() - before;
 }
 
-TEST(Spool, the_search_behind_damage_is_linear_whatever_lies_there) {
+TEST(Spool, TheSearchBehindDamageIsLinearWhateverLiesThere) {
   const std::size_t sizes[] = {1 << 20, 4 << 20,
                                17 << 20};  // a frame of 0x01010101 bytes fits into the last one
   for (const std::size_t bytes : sizes) {
@@ -429,7 +429,7 @@ TEST(Spool, the_search_behind_damage_is_linear_whatever_lies_there) {
   }
 }
 
-TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
+TEST(Spool, ATextThatIsNotUtf8DoesNotStopTheRun) {
   TemporaryFolder folder;
   {
     SpoolWriter spool(folder / "s", 1);
@@ -438,7 +438,7 @@ TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
   EXPECT_EQ(read_all(folder / "s").at(0).event().event, Event(Logged{.text = "bad \xEF\xBF\xBD byte"}));
 }
 
-TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
+TEST(Spool, AFullDiskIsAnErrorAndLosesNothing) {
   TemporaryFolder folder;
   // A limit on the file's size stands for the full disk: write() first comes up short, then fails.
   rlimit before{};
@@ -468,7 +468,7 @@ TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
   EXPECT_EQ(expected, 102u);
 }
 
-TEST(Spool, an_event_that_nests_too_deep_is_unreadable_and_says_why) {
+TEST(Spool, AnEventThatNestsTooDeepIsUnreadableAndSaysWhy) {
   SpoolRecord record;
   record.text = R"({"type":"started","host":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
   EXPECT_EQ(record.event().type, "unreadable");
@@ -477,13 +477,13 @@ TEST(Spool, an_event_that_nests_too_deep_is_unreadable_and_says_why) {
   EXPECT_EQ(record.event().problem, "no object with a type");
 }
 
-TEST(Spool, a_pipe_in_its_place_is_not_waited_for) {
+TEST(Spool, APipeInItsPlaceIsNotWaitedFor) {
   TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "s").c_str(), 0600), 0);
   EXPECT_NE(message_of<Error>([&] { read_all(folder / "s"); }).find("it is a pipe"), std::string::npos);
 }
 
-TEST(Spool, name_of_an_attempt) {
+TEST(Spool, NameOfAnAttempt) {
   EXPECT_EQ(spool_name(1), "attempt-0001.spool");
   EXPECT_EQ(spool_name(12345), "attempt-12345.spool");
 }

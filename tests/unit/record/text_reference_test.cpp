@@ -1,5 +1,5 @@
-// Facts of texts and the reference: what is written comes back, what is no such file is refused, and the bins
-// say what the header promises.
+// Tests the facts of inputs and their reference: what is written comes back, a file of another kind is
+// refused, and the bins contain what the header promises.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,7 +24,7 @@ TextReference some_reference() {
   return reference;
 }
 
-TEST(TextFacts, come_back_as_they_were) {
+TEST(TextFacts, ComeBackAsTheyWere) {
   const TextFacts full{
       .pieces = 7, .unknown = 2, .confidence = 0.75, .distance = 1.5, .labels = {{"O", 4}, {"B-PER", 1}}};
   EXPECT_EQ(TextFacts::parse(full.json()), full);
@@ -33,7 +33,7 @@ TEST(TextFacts, come_back_as_they_were) {
   EXPECT_EQ(few.json(), R"({"pieces":3,"unknown":0})");
 }
 
-TEST(TextFacts, what_cannot_be_is_refused) {
+TEST(TextFacts, WhatCannotBeIsRefused) {
   for (const char* text :
        {"", "[]", "{}", R"({"pieces":3})", R"({"pieces":-3,"unknown":0})", R"({"pieces":3,"unknown":4})",
         R"({"pieces":3,"unknown":0,"confidence":1.5})", R"({"pieces":3,"unknown":0,"distance":-1})",
@@ -43,7 +43,7 @@ TEST(TextFacts, what_cannot_be_is_refused) {
     EXPECT_THROW(TextFacts::parse(text), Error) << text;
 }
 
-TEST(TextReference, comes_back_as_it_was) {
+TEST(TextReference, ComesBackAsItWas) {
   const TextReference reference = some_reference();
   EXPECT_EQ(TextReference::parse(reference.json()), reference);
   TemporaryFolder folder;
@@ -52,7 +52,7 @@ TEST(TextReference, comes_back_as_it_was) {
   EXPECT_EQ(find_reference(folder / "."), reference);
 }
 
-TEST(TextReference, what_is_none_is_refused_and_named) {
+TEST(TextReference, WhatIsNoneIsRefusedAndNamed) {
   TemporaryFolder folder;
   const std::string whole = some_reference().json();
   const auto changed = [&](const std::string& from, const std::string& to) {
@@ -80,14 +80,14 @@ std::size_t bin(const TextFacts& facts, const std::string& stream) {
   return 9999;
 }
 
-TEST(TextHistograms, small_lengths_have_bins_of_their_own) {
+TEST(TextHistograms, SmallLengthsHaveBinsOfTheirOwn) {
   for (std::int64_t pieces = 1; pieces < 12; ++pieces)
     EXPECT_LT(bin({.pieces = pieces}, pieces_stream), bin({.pieces = pieces + 1}, pieces_stream)) << pieces;
   EXPECT_EQ(bin({.pieces = 0}, pieces_stream), 0U);
   EXPECT_EQ(bin({.pieces = std::int64_t{1} << 40}, pieces_stream), 127U);
 }
 
-TEST(TextHistograms, the_ends_of_each_range_have_bins) {
+TEST(TextHistograms, TheEndsOfEachRangeHaveBins) {
   EXPECT_EQ(bin({.pieces = 9}, unknown_stream), 0U);
   EXPECT_EQ(bin({.pieces = 9, .unknown = 9}, unknown_stream), 20U);
   EXPECT_EQ(bin({.pieces = 1, .confidence = 0.0}, confidence_stream), 0U);
@@ -98,7 +98,7 @@ TEST(TextHistograms, the_ends_of_each_range_have_bins) {
   EXPECT_EQ(bin({.pieces = 1}, "label/O"), 0U) << "a text without labels has none";
 }
 
-TEST(TextHistograms, a_distance_is_about_one_within_its_cloud) {
+TEST(TextHistograms, ADistanceIsAboutOneWithinItsCloud) {
   const EmbeddingCloud cloud{{0.0, 10.0}, {1.0, 4.0}};
   const std::vector<float> near = {1.0F, 12.0F}, wrong = {1.0F};
   EXPECT_DOUBLE_EQ(*cloud.distance(near), 1.0);

@@ -102,7 +102,7 @@ class SearchesReportTest : public testing::ReportTest {
   }
 };
 
-TEST_F(SearchesReportTest, says_what_it_cost_and_which_trials_are_best) {
+TEST_F(SearchesReportTest, SaysWhatItCostAndWhichTrialsAreBest) {
   begin("random");
   twelve();
   const Document document = report();
@@ -120,7 +120,7 @@ TEST_F(SearchesReportTest, says_what_it_cost_and_which_trials_are_best) {
   EXPECT_EQ(find_table(document, "confirmed-search-1"), nullptr);
 }
 
-TEST_F(SearchesReportTest, names_trials_whose_measure_is_undefined) {
+TEST_F(SearchesReportTest, NamesTrialsWhoseMeasureIsUndefined) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   begin("random");
   trial(1e-3, 0, nan);
@@ -136,7 +136,7 @@ TEST_F(SearchesReportTest, names_trials_whose_measure_is_undefined) {
   EXPECT_TRUE(contains(text_of(report()), "dev/f1 is undefined in every trial, so none is the best one"));
 }
 
-TEST_F(SearchesReportTest, sets_fresh_seeds_beside_the_score_of_the_choice) {
+TEST_F(SearchesReportTest, SetsFreshSeedsBesideTheScoreOfTheChoice) {
   begin("random");
   twelve();
   confirm(11, {0.60, 0.62, 0.64});
@@ -159,7 +159,7 @@ TEST_F(SearchesReportTest, sets_fresh_seeds_beside_the_score_of_the_choice) {
   EXPECT_EQ(cell(table(document, "search-costs"), "find-random", "confirming").number, 4.0);
 }
 
-TEST_F(SearchesReportTest, draws_the_best_so_far_beside_random_search) {
+TEST_F(SearchesReportTest, DrawsTheBestSoFarBesideRandomSearch) {
   begin("random");
   twelve();
   const Document document = report();
@@ -178,7 +178,7 @@ TEST_F(SearchesReportTest, draws_the_best_so_far_beside_random_search) {
   EXPECT_EQ(find_table(document, "expected-best-test-f1"), nullptr) << "what a search chose is no draw";
 }
 
-TEST_F(SearchesReportTest, of_tpe_only_its_first_trials_are_random_draws) {
+TEST_F(SearchesReportTest, OfTpeOnlyItsFirstTrialsAreRandomDraws) {
   begin("tpe");
   twelve();
   const Document document = report();
@@ -194,7 +194,7 @@ TEST_F(SearchesReportTest, of_tpe_only_its_first_trials_are_random_draws) {
   EXPECT_EQ(table(both, "random-best-search-2").rows.back()[0].number, 17.0);
 }
 
-TEST_F(SearchesReportTest, pruned_draws_make_no_baseline) {
+TEST_F(SearchesReportTest, PrunedDrawsMakeNoBaseline) {
   begin("random", "asha");
   for (int i = 0; i < 12; ++i)
     trial(1e-4 * std::pow(10.0, 0.25 * i), 0, 0.3 + 0.01 * i, i < 9 ? Outcome::measured : Outcome::complete,
@@ -208,7 +208,7 @@ TEST_F(SearchesReportTest, pruned_draws_make_no_baseline) {
       << "nine ninths, and three whole trainings";
 }
 
-TEST_F(SearchesReportTest, has_importance_slices_maps_and_parallel_coordinates_with_their_numbers) {
+TEST_F(SearchesReportTest, HasImportanceSlicesMapsAndParallelCoordinatesWithTheirNumbers) {
   begin("random");
   for (int i = 0; i < 24; ++i) trial(1e-4 * std::pow(10.0, 0.125 * i), i % 2, 0.3 + 0.02 * i);
   const Document document = report();
@@ -228,7 +228,7 @@ TEST_F(SearchesReportTest, has_importance_slices_maps_and_parallel_coordinates_w
   EXPECT_EQ(figure(document, "figure-importance-test-f1"), nullptr) << "not again by runs";
 }
 
-TEST_F(SearchesReportTest, is_a_section_by_name_and_short_in_the_brief_form) {
+TEST_F(SearchesReportTest, IsASectionByNameAndShortInTheBriefForm) {
   begin("random");
   twelve();
   confirm(11, {0.60, 0.62});
@@ -242,7 +242,7 @@ TEST_F(SearchesReportTest, is_a_section_by_name_and_short_in_the_brief_form) {
   EXPECT_EQ(find_table(brief, "importance-search-1"), nullptr);
 }
 
-TEST_F(SearchesReportTest, without_a_search_there_is_no_section) {
+TEST_F(SearchesReportTest, WithoutASearchThereIsNoSection) {
   tell_all("plain", {0.5, 0.6, 0.7});
   for (const Section& section : report().sections) EXPECT_NE(section.id, "searches");
 }

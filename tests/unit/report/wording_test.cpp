@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-TEST(Wording, numbers_of_settings_are_as_short_as_they_can_be) {
+TEST(Wording, NumbersOfSettingsAreAsShortAsTheyCanBe) {
   EXPECT_EQ(setting_text(0.00327243), "0.00327243");
   EXPECT_EQ(setting_text(1.0), "1");
   EXPECT_EQ(setting_text(1e-4), "1e-4");
@@ -17,7 +17,7 @@ TEST(Wording, numbers_of_settings_are_as_short_as_they_can_be) {
   EXPECT_EQ(setting_text(true), "true");
 }
 
-TEST(Wording, a_reason_that_asks_gets_no_full_stop) {
+TEST(Wording, AReasonThatAsksGetsNoFullStop) {
   Comparison comparison;
   for (const char* reason : {"does the seed change anything?", "one seed"}) {
     Pair& pair = comparison.pairs.emplace_back();

@@ -1,3 +1,4 @@
+// These tests read the commit of a repository, what differs from it, and the answer outside of one.
 #include "runner/code_state.hpp"
 
 #include <gtest/gtest.h>

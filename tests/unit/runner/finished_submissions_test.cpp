@@ -1,4 +1,4 @@
-// Which folders of submissions are removed, and that whoever is killed in the midst of it loses nothing.
+// Tests which folders of submissions are removed, and that a process killed during the removal loses nothing.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class FinishedSubmissionsTest : public SlurmRunsTest {
   bool is_removed() { return !is_kept() && !std::filesystem::exists(submission()); }
 };
 
-TEST_F(FinishedSubmissionsTest, the_folder_goes_once_all_runs_are_merged_and_the_job_is_over) {
+TEST_F(FinishedSubmissionsTest, TheFolderGoesOnceAllRunsAreMergedAndTheJobIsOver) {
   submitted();
   in_queue("RUNNING", "None", "n1");
   EXPECT_TRUE(is_kept());
@@ -47,7 +47,7 @@ TEST_F(FinishedSubmissionsTest, the_folder_goes_once_all_runs_are_merged_and_the
   EXPECT_TRUE(std::filesystem::exists(order_file(folder(), 1).parent_path())) << "of the run nothing goes";
 }
 
-TEST_F(FinishedSubmissionsTest, a_job_that_waits_or_was_requeued_keeps_it) {
+TEST_F(FinishedSubmissionsTest, AJobThatWaitsOrWasRequeuedKeepsIt) {
   ended_as(RunState::completed);
   for (const char* state : {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED", "CONFIGURING"}) {
     in_queue(state, "None", "");
@@ -60,7 +60,7 @@ TEST_F(FinishedSubmissionsTest, a_job_that_waits_or_was_requeued_keeps_it) {
   EXPECT_TRUE(is_removed()) << "Slurm has forgotten it";
 }
 
-TEST_F(FinishedSubmissionsTest, a_run_that_is_held_keeps_it_whatever_slurm_says) {
+TEST_F(FinishedSubmissionsTest, ARunThatIsHeldKeepsItWhateverSlurmSays) {
   submitted();
   report({.beats = 1});
   for (const char* state : {"COMPLETED", "NODE_FAIL"}) {
@@ -70,7 +70,7 @@ TEST_F(FinishedSubmissionsTest, a_run_that_is_held_keeps_it_whatever_slurm_says)
   }
 }
 
-TEST_F(FinishedSubmissionsTest, a_silent_slurm_keeps_all) {
+TEST_F(FinishedSubmissionsTest, ASilentSlurmKeepsAll) {
   ended_as(RunState::completed);
   command("squeue", "exit 1");
   EXPECT_TRUE(is_kept());
@@ -78,7 +78,7 @@ TEST_F(FinishedSubmissionsTest, a_silent_slurm_keeps_all) {
   EXPECT_TRUE(is_removed());
 }
 
-TEST_F(FinishedSubmissionsTest, another_clusters_folder_stays_until_one_looks_from_there) {
+TEST_F(FinishedSubmissionsTest, AnotherClustersFolderStaysUntilOneLooksFromThere) {
   command("scontrol", "echo 'ClusterName             = here'");
   submission_.cluster = "there";
   ended_as(RunState::completed);
@@ -87,7 +87,7 @@ TEST_F(FinishedSubmissionsTest, another_clusters_folder_stays_until_one_looks_fr
   EXPECT_TRUE(is_removed());
 }
 
-TEST_F(FinishedSubmissionsTest, what_was_submitted_a_moment_ago_counts_for_the_rate) {
+TEST_F(FinishedSubmissionsTest, WhatWasSubmittedAMomentAgoCountsForTheRate) {
   ended_as(RunState::completed);
   submission_.tries.push_back(now_seconds());
   save();
@@ -97,7 +97,7 @@ TEST_F(FinishedSubmissionsTest, what_was_submitted_a_moment_ago_counts_for_the_r
   EXPECT_TRUE(is_kept()) << "the clock of another login node";
 }
 
-TEST_F(FinishedSubmissionsTest, what_is_packed_is_its_submitters) {
+TEST_F(FinishedSubmissionsTest, WhatIsPackedIsItsSubmitters) {
   ended_as(RunState::completed);
   submission_.stage = SubmissionStage::packing;
   submission_.tries.clear();
@@ -114,7 +114,7 @@ TEST_F(FinishedSubmissionsTest, what_is_packed_is_its_submitters) {
   EXPECT_TRUE(is_removed());
 }
 
-TEST_F(FinishedSubmissionsTest, what_the_job_has_printed_is_kept_until_its_runs_are_tried_again_or_removed) {
+TEST_F(FinishedSubmissionsTest, WhatTheJobHasPrintedIsKeptUntilItsRunsAreTriedAgainOrRemoved) {
   for (const RunState state : {RunState::failed, RunState::lost, RunState::interrupted}) {
     ended_as(state);
     EXPECT_TRUE(is_kept()) << name_of(state);
@@ -132,7 +132,7 @@ TEST_F(FinishedSubmissionsTest, what_the_job_has_printed_is_kept_until_its_runs_
   EXPECT_TRUE(is_removed()) << "a run that was stopped needs no reason";
 }
 
-TEST_F(FinishedSubmissionsTest, a_removal_that_was_cut_off_is_completed) {
+TEST_F(FinishedSubmissionsTest, ARemovalThatWasCutOffIsCompleted) {
   ended_as(RunState::completed);
   const std::filesystem::path aside = submission().string() + ".removed";
   // Killed behind the renaming, or in the midst of the files.
@@ -149,13 +149,13 @@ TEST_F(FinishedSubmissionsTest, a_removal_that_was_cut_off_is_completed) {
   EXPECT_EQ(run().state, RunState::completed);
 }
 
-TEST_F(FinishedSubmissionsTest, a_look_in_passing_removes_where_nothing_else_is_to_be_settled) {
+TEST_F(FinishedSubmissionsTest, ALookInPassingRemovesWhereNothingElseIsToBeSettled) {
   ended_as(RunState::completed);
   settle_launched_in_passing(path());
   EXPECT_FALSE(std::filesystem::exists(submission()));
 }
 
-TEST_F(FinishedSubmissionsTest, what_is_no_submissions_stays) {
+TEST_F(FinishedSubmissionsTest, WhatIsNoSubmissionsStays) {
   ended_as(RunState::completed);
   std::filesystem::create_directories(jobs() / "notes.removed");
   std::filesystem::create_directories(jobs() / "encore-0123456789ac");

@@ -46,7 +46,7 @@ class JobAccountsTest : public SlurmRunsTest {
   }
 };
 
-TEST_F(JobAccountsTest, are_noted_once_when_the_job_is_over) {
+TEST_F(JobAccountsTest, AreNotedOnceWhenTheJobIsOver) {
   over(30.0);
   accounts(row("COMPLETED"));
   settle();
@@ -55,7 +55,7 @@ TEST_F(JobAccountsTest, are_noted_once_when_the_job_is_over) {
   EXPECT_EQ(times_asked(), 1);
 }
 
-TEST_F(JobAccountsTest, are_waited_for_while_the_job_works_or_the_accounting_lags) {
+TEST_F(JobAccountsTest, AreWaitedForWhileTheJobWorksOrTheAccountingLags) {
   over(600.0);
   accounts(row("COMPLETED"));
   in_queue("RUNNING", "None", "n1");
@@ -74,7 +74,7 @@ TEST_F(JobAccountsTest, are_waited_for_while_the_job_works_or_the_accounting_lag
   EXPECT_FALSE(std::filesystem::exists(submission()));
 }
 
-TEST_F(JobAccountsTest, are_waited_for_no_longer_than_an_hour) {
+TEST_F(JobAccountsTest, AreWaitedForNoLongerThanAnHour) {
   over(2.0 * 3600.0);
   accounts("");
   settle();
@@ -82,7 +82,7 @@ TEST_F(JobAccountsTest, are_waited_for_no_longer_than_an_hour) {
   EXPECT_FALSE(std::filesystem::exists(submission()));
 }
 
-TEST_F(JobAccountsTest, of_a_site_that_keeps_none_are_asked_for_once) {
+TEST_F(JobAccountsTest, OfASiteThatKeepsNoneAreAskedForOnce) {
   over(30.0);
   command("sacct", "echo asked >> '" + (programs() / "asked").string() + "'; echo disabled >&2; exit 1");
   for (int look = 0; look < 3; ++look) settle();
@@ -90,14 +90,14 @@ TEST_F(JobAccountsTest, of_a_site_that_keeps_none_are_asked_for_once) {
   EXPECT_EQ(times_asked(), 1);
 }
 
-TEST_F(JobAccountsTest, that_measure_nothing_say_nothing) {
+TEST_F(JobAccountsTest, ThatMeasureNothingSayNothing) {
   over(30.0);
   accounts("12_3|" + job_.submission + "|COMPLETED|0|\n12_3.batch|batch|COMPLETED||\n");
   settle();
   EXPECT_EQ(noted(), "");
 }
 
-TEST_F(JobAccountsTest, belong_to_all_attempts_of_a_job) {
+TEST_F(JobAccountsTest, BelongToAllAttemptsOfAJob) {
   Specification other = specification_of('b');
   const std::int64_t second = store().add_run(other).run.number;
   const Lease lease = *store().begin_attempt(second, holder_of(job_));

@@ -73,7 +73,7 @@ class JobKeeperTest : public ::testing::Test {
   std::thread keeper_;
 };
 
-TEST_F(JobKeeperTest, passes_on_each_request_once_and_takes_it_away) {
+TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_command(folder(), 1, ControlCommand::checkpoint);
@@ -94,7 +94,7 @@ TEST_F(JobKeeperTest, passes_on_each_request_once_and_takes_it_away) {
   EXPECT_EQ(report->end->exit_code, 75);
 }
 
-TEST_F(JobKeeperTest, requests_to_another_attempt_lie_where_they_are) {
+TEST_F(JobKeeperTest, RequestsToAnotherAttemptLieWhereTheyAre) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   for (const ControlCommand command : {ControlCommand::checkpoint, ControlCommand::prune})
@@ -107,7 +107,7 @@ TEST_F(JobKeeperTest, requests_to_another_attempt_lie_where_they_are) {
   EXPECT_EQ(end(), 1);
 }
 
-TEST_F(JobKeeperTest, kill_ends_a_worker_that_listens_to_nothing) {
+TEST_F(JobKeeperTest, KillEndsAWorkerThatListensToNothing) {
   begin("trap '' TERM; trap 'echo last word; exit 9' QUIT; echo ready; while true; do sleep 0.05; done");
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_stop(folder(), 1, StopWish::kill);
@@ -116,7 +116,7 @@ TEST_F(JobKeeperTest, kill_ends_a_worker_that_listens_to_nothing) {
   EXPECT_EQ(read_report(folder(), 1)->end->exit_code, 9);
 }
 
-TEST_F(JobKeeperTest, kill_waits_only_so_long_for_a_last_word) {
+TEST_F(JobKeeperTest, KillWaitsOnlySoLongForALastWord) {
   begin("trap '' TERM QUIT; echo ready; while true; do sleep 0.05; done");
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_stop(folder(), 1, StopWish::kill);
@@ -124,7 +124,7 @@ TEST_F(JobKeeperTest, kill_waits_only_so_long_for_a_last_word) {
   EXPECT_EQ(read_report(folder(), 1)->end->signal, 9);
 }
 
-TEST_F(JobKeeperTest, a_worker_that_trains_and_writes_nothing_is_killed_after_its_time) {
+TEST_F(JobKeeperTest, AWorkerThatTrainsAndWritesNothingIsKilledAfterItsTime) {
   begin("trap 'echo last word; exit 9' QUIT; echo ready; while true; do sleep 0.05; done",
         std::chrono::seconds(1));
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; }))
@@ -137,7 +137,7 @@ TEST_F(JobKeeperTest, a_worker_that_trains_and_writes_nothing_is_killed_after_it
   EXPECT_EQ(read_report(folder(), 1)->silent.count(), 1);
 }
 
-TEST_F(JobKeeperTest, one_that_still_reads_its_data_is_left_alone) {
+TEST_F(JobKeeperTest, OneThatStillReadsItsDataIsLeftAlone) {
   SpoolWriter spool(folder() / spool_name(1), 1);
   spool.flush();
   begin("sleep 3", std::chrono::seconds(1));
@@ -145,7 +145,7 @@ TEST_F(JobKeeperTest, one_that_still_reads_its_data_is_left_alone) {
   EXPECT_EQ(read_report(folder(), 1)->silent.count(), 0);
 }
 
-TEST_F(JobKeeperTest, what_was_asked_before_it_began_keeps_the_worker_from_beginning) {
+TEST_F(JobKeeperTest, WhatWasAskedBeforeItBeganKeepsTheWorkerFromBeginning) {
   request_stop(folder(), 1, StopWish::kill);
   begin(obedient_);
   EXPECT_EQ(end(), 1);

@@ -1,4 +1,4 @@
-// What a look in passing makes of a launched run that nobody follows.
+// Tests what an occasional check decides about a launched run that no process follows.
 #include "runner/launched_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class LaunchedRunsTest : public StoreTest {
                  {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
   }
 
-  /// The last look was so many seconds ago.
+  /// Makes the last check `seconds` seconds old.
   void shift_last_look(double seconds, const std::string& by = this_process().host) {
     nlohmann::json seen = store().read_note(lease_, "job");
     seen["time"] = seen.at("time").get<double>() - seconds;
@@ -39,14 +39,14 @@ class LaunchedRunsTest : public StoreTest {
   Lease lease_;
 };
 
-TEST_F(LaunchedRunsTest, no_clock_ends_the_lease_of_a_job) {
+TEST_F(LaunchedRunsTest, NoClockEndsTheLeaseOfAJob) {
   store().set_clock({.now = [] { return now_seconds() + 1e6; }, .uptime = [] { return 1e9; }});
   EXPECT_TRUE(store().settle().empty());
   EXPECT_EQ(state(), RunState::running);
   EXPECT_FALSE(store().begin_attempt(run_)) << "the job holds it";
 }
 
-TEST_F(LaunchedRunsTest, a_job_that_is_silent_between_two_looks_of_one_machine_is_lost) {
+TEST_F(LaunchedRunsTest, AJobThatIsSilentBetweenTwoLooksOfOneMachineIsLost) {
   report(3, now_seconds());
   EXPECT_TRUE(settle_launched(store()).empty());
   shift_last_look(89.0);
@@ -59,7 +59,7 @@ TEST_F(LaunchedRunsTest, a_job_that_is_silent_between_two_looks_of_one_machine_i
   EXPECT_TRUE(store().begin_attempt(run_)) << "another one takes it over";
 }
 
-TEST_F(LaunchedRunsTest, a_new_report_is_a_sign_of_life_however_late_the_look) {
+TEST_F(LaunchedRunsTest, ANewReportIsASignOfLifeHoweverLateTheLook) {
   report(3, now_seconds());
   settle_launched(store());
   shift_last_look(86400.0);
@@ -69,7 +69,7 @@ TEST_F(LaunchedRunsTest, a_new_report_is_a_sign_of_life_however_late_the_look) {
   EXPECT_TRUE(differences().empty());
 }
 
-TEST_F(LaunchedRunsTest, another_machines_look_starts_a_wait_of_its_own) {
+TEST_F(LaunchedRunsTest, AnotherMachinesLookStartsAWaitOfItsOwn) {
   report(3, now_seconds());
   settle_launched(store());
   shift_last_look(3600.0, "another-login-node");
@@ -77,7 +77,7 @@ TEST_F(LaunchedRunsTest, another_machines_look_starts_a_wait_of_its_own) {
   EXPECT_EQ(state(), RunState::running);
 }
 
-TEST_F(LaunchedRunsTest, a_job_that_never_begins_is_interrupted_and_says_what_it_lacks) {
+TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedAndSaysWhatItLacks) {
   settle_launched(store());
   shift_last_look(100.0);
   EXPECT_EQ(settle_launched(store()).size(), 1u);
@@ -85,7 +85,7 @@ TEST_F(LaunchedRunsTest, a_job_that_never_begins_is_interrupted_and_says_what_it
   EXPECT_NE(store().read_run(run_).reason.find("nothing was written to the run's folder"), std::string::npos);
 }
 
-TEST_F(LaunchedRunsTest, clocks_an_hour_apart_are_named_once_and_kill_nobody) {
+TEST_F(LaunchedRunsTest, ClocksAnHourApartAreNamedOnceAndKillNobody) {
   for (const double hour : {3600.0, -3600.0}) {
     report(hour > 0 ? 1 : 10, now_seconds());
     settle_launched(store());
@@ -106,14 +106,14 @@ TEST_F(LaunchedRunsTest, clocks_an_hour_apart_are_named_once_and_kill_nobody) {
   EXPECT_NE((text(0) + text(1)).find(" minutes behind "), std::string::npos) << text(0) << text(1);
 }
 
-TEST_F(LaunchedRunsTest, the_report_of_another_token_is_not_this_attempts) {
+TEST_F(LaunchedRunsTest, TheReportOfAnotherTokenIsNotThisAttempts) {
   write_report(store().run_folder(lease_.run_id), 1,
                {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = ProcessEnd{0, 9}});
   EXPECT_TRUE(settle_launched(store()).empty());
   EXPECT_EQ(state(), RunState::running);
 }
 
-TEST_F(LaunchedRunsTest, the_end_that_was_reported_is_written) {
+TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
   JobReport last{.token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = ProcessEnd{0, 9}};
   write_report(store().run_folder(lease_.run_id), 1, last);
   EXPECT_EQ(settle_launched(store()).size(), 1u);
@@ -121,7 +121,7 @@ TEST_F(LaunchedRunsTest, the_end_that_was_reported_is_written) {
   EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) and without a last word");
 }
 
-TEST_F(LaunchedRunsTest, a_worker_that_its_keeper_killed_for_its_silence_has_failed) {
+TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForItsSilenceHasFailed) {
   write_report(store().run_folder(lease_.run_id), 1,
                {.token = lease_.token,
                 .host = "n1",

@@ -1,3 +1,4 @@
+// These tests divide cores and threads among workers, under control groups, the environment and options.
 #include "runner/places.hpp"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ class PrepareWorkTest : public StoreTest {
     folder_ = store().run_folder(lease_.run_id);
   }
 
-  /// As an earlier version has left the run.
+  /// Writes the run as an earlier version left it.
   void begin(Ties ties) {
     Specification before = task_.specification;
     before.ties = ties;
@@ -43,11 +43,11 @@ class PrepareWorkTest : public StoreTest {
   std::filesystem::path folder_;
 };
 
-TEST_F(PrepareWorkTest, a_new_run_has_the_planned_rule_for_ties) {
+TEST_F(PrepareWorkTest, ANewRunHasThePlannedRuleForTies) {
   EXPECT_EQ(prepared(), Ties::loss);
 }
 
-TEST_F(PrepareWorkTest, a_resumed_run_keeps_its_rule_for_ties) {
+TEST_F(PrepareWorkTest, AResumedRunKeepsItsRuleForTies) {
   begin(Ties::first);
   EXPECT_EQ(prepared(), Ties::first);
   EXPECT_EQ(prepared(), Ties::first) << "also the next time";
@@ -56,13 +56,13 @@ TEST_F(PrepareWorkTest, a_resumed_run_keeps_its_rule_for_ties) {
   EXPECT_EQ(prepared(), Ties::loss);
 }
 
-TEST_F(PrepareWorkTest, a_run_without_a_checkpoint_has_the_planned_rule_for_ties) {
+TEST_F(PrepareWorkTest, ARunWithoutACheckpointHasThePlannedRuleForTies) {
   begin(Ties::first);
   task_.from_start = true;
   EXPECT_EQ(prepared(), Ties::loss);
 }
 
-TEST_F(PrepareWorkTest, a_damaged_specification_is_written_again) {
+TEST_F(PrepareWorkTest, ADamagedSpecificationIsWrittenAgain) {
   begin(Ties::first);
   std::ofstream(folder_ / "specification.json") << "{";
   EXPECT_EQ(prepared(), Ties::loss);

@@ -1,3 +1,4 @@
+// These tests find worker programs and plugins of each backend, in builds and installations.
 #include "runner/programs.hpp"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ class RequeuedJobTest : public ::testing::Test {
   std::atomic<int> stop_{0}, yield_{0};
 };
 
-TEST_F(RequeuedJobTest, works_through_its_orders_and_passes_over_what_has_ended) {
+TEST_F(RequeuedJobTest, WorksThroughItsOrdersAndPassesOverWhatHasEnded) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
   report("a", {.end = ProcessEnd{1, 0}});
@@ -82,7 +82,7 @@ TEST_F(RequeuedJobTest, works_through_its_orders_and_passes_over_what_has_ended)
   EXPECT_EQ(calls().size(), 1u) << "the same job again has nothing to do";
 }
 
-TEST_F(RequeuedJobTest, begins_another_attempt_where_a_former_keeper_was_at_work) {
+TEST_F(RequeuedJobTest, BeginsAnotherAttemptWhereAFormerKeeperWasAtWork) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
   EXPECT_EQ(keep({file}).unfinished, 0);
@@ -98,13 +98,13 @@ TEST_F(RequeuedJobTest, begins_another_attempt_where_a_former_keeper_was_at_work
   EXPECT_FALSE(read_report(folder_.path() / "a", 1)->end) << "the other one's report stays";
 }
 
-TEST_F(RequeuedJobTest, a_third_start_follows_the_second) {
+TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
   const auto file = order("a", worker("kill -9 $$"));
   report("a", {});
   keep({file});
   keep({file});
   EXPECT_EQ(calls().size(), 1u) << "the second attempt has ended, with a signal";
-  // As if the keeper had died with its worker.
+  // The files look as if the keeper died with its worker.
   const Succession next = *read_succession(folder_.path() / "a", 1);
   write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
   keep({file});
@@ -112,7 +112,7 @@ TEST_F(RequeuedJobTest, a_third_start_follows_the_second) {
   EXPECT_NE(calls()[1].find("--attempt 3"), std::string::npos);
 }
 
-TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
+TEST_F(RequeuedJobTest, AWorkerThatHearsOfTheEndFirstIsNoFailure) {
   const std::filesystem::path process = folder_.path() / "process";
   const auto file = order("a", worker("echo $$ > '" + process.string() + ".new'; mv '" + process.string() +
                                       ".new' '" + process.string() + "'; kill -TERM $$"));
@@ -120,7 +120,7 @@ TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
     while (!std::filesystem::exists(process)) std::this_thread::yield();
     pid_t id = 0;
     std::ifstream(process) >> id;
-    // The keeper has collected its child: it knows of the end, and was told nothing.
+    // The keeper has collected its child: it knows of the end, without a message from outside.
     while (::kill(id, 0) == 0) std::this_thread::yield();
     ++stop_;
   });
@@ -131,7 +131,7 @@ TEST_F(RequeuedJobTest, a_worker_that_hears_of_the_end_first_is_no_failure) {
   EXPECT_EQ(report->yielded, "its job was told to end (by scancel, or to make room)");
 }
 
-TEST_F(RequeuedJobTest, a_worker_that_somebody_else_has_ended_has_failed) {
+TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {
   const KeptJobs kept = keep({order("a", worker("kill -TERM $$"))}, std::chrono::seconds(0));
   EXPECT_EQ(kept.unfinished, 1);
   const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
@@ -140,7 +140,7 @@ TEST_F(RequeuedJobTest, a_worker_that_somebody_else_has_ended_has_failed) {
   EXPECT_EQ(report->yielded, "");
 }
 
-TEST_F(RequeuedJobTest, a_keeper_that_was_killed_between_succession_and_lease_is_followed) {
+TEST_F(RequeuedJobTest, AKeeperThatWasKilledBetweenSuccessionAndLeaseIsFollowed) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
   save_succession(folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
@@ -150,7 +150,7 @@ TEST_F(RequeuedJobTest, a_keeper_that_was_killed_between_succession_and_lease_is
   EXPECT_EQ(lease_in("a"), "2-t");
 }
 
-TEST_F(RequeuedJobTest, of_two_keepers_one_makes_the_next_attempt) {
+TEST_F(RequeuedJobTest, OfTwoKeepersOneMakesTheNextAttempt) {
   std::filesystem::create_directories(folder_.path() / "a");
   const Succession one = save_succession(folder_.path() / "a", 1,
                                          {.of = "1-first", .attempt = 2, .token = "2-a", .reason = "x"});
@@ -160,7 +160,7 @@ TEST_F(RequeuedJobTest, of_two_keepers_one_makes_the_next_attempt) {
   EXPECT_EQ(two.token, "2-a");
 }
 
-TEST_F(RequeuedJobTest, leaves_a_run_that_was_taken_over) {
+TEST_F(RequeuedJobTest, LeavesARunThatWasTakenOver) {
   const auto file = order("a", worker("exit 0"));
   lease("a", "5-other");
   EXPECT_EQ(keep({file}).unfinished, 1);
@@ -168,7 +168,7 @@ TEST_F(RequeuedJobTest, leaves_a_run_that_was_taken_over) {
   EXPECT_EQ(lease_in("a"), "5-other");
 }
 
-TEST_F(RequeuedJobTest, before_the_time_limit_what_is_left_is_for_the_same_job_later) {
+TEST_F(RequeuedJobTest, BeforeTheTimeLimitWhatIsLeftIsForTheSameJobLater) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
   report("a", {.end = ProcessEnd{0, 0}});
@@ -179,7 +179,7 @@ TEST_F(RequeuedJobTest, before_the_time_limit_what_is_left_is_for_the_same_job_l
   EXPECT_FALSE(read_report(folder_.path() / "b", 1)) << "nothing is said of a run that was not begun";
 }
 
-TEST_F(RequeuedJobTest, a_signal_of_slurm_is_an_end_that_slurm_has_asked_for) {
+TEST_F(RequeuedJobTest, ASignalOfSlurmIsAnEndThatSlurmHasAskedFor) {
   // It ends once its keeper has passed the signal on, and leaves it time to do what it must not.
   const auto file = order("a", worker("read -r command <&3; sleep 0.2; exit 75"));
   std::thread signal([this] {
@@ -195,7 +195,7 @@ TEST_F(RequeuedJobTest, a_signal_of_slurm_is_an_end_that_slurm_has_asked_for) {
   EXPECT_FALSE(report.yielded.empty());
 }
 
-TEST_F(RequeuedJobTest, a_run_that_was_stopped_meanwhile_is_not_begun) {
+TEST_F(RequeuedJobTest, ARunThatWasStoppedMeanwhileIsNotBegun) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
   std::ofstream(folder_.path() / "a" / "stop-1") << "stop\n";

@@ -10,7 +10,7 @@
 namespace encore::testing {
 namespace {
 
-TEST(SlurmCommands, limits_are_read_from_the_configuration) {
+TEST(SlurmCommands, LimitsAreReadFromTheConfiguration) {
   EXPECT_EQ(
       parse_limits("Configuration data\nMaxArraySize            = 1001\nMaxJobCount             = 10000\n")
           .max_array_size,
@@ -20,14 +20,14 @@ TEST(SlurmCommands, limits_are_read_from_the_configuration) {
   EXPECT_EQ(parse_limits("").max_array_size, 1);
 }
 
-TEST(SlurmCommands, the_name_of_the_cluster_is_read_from_the_configuration) {
+TEST(SlurmCommands, TheNameOfTheClusterIsReadFromTheConfiguration) {
   EXPECT_EQ(parse_limits("ClusterName             = north\nMaxArraySize            = 1001\n").cluster,
             "north");
   EXPECT_EQ(parse_limits("MaxArraySize            = 1001\n").cluster, "");
   EXPECT_EQ(parse_limits("ClusterName \n").cluster, "");
 }
 
-TEST(SlurmCommands, the_queue_is_read_element_by_element) {
+TEST(SlurmCommands, TheQueueIsReadElementByElement) {
   const std::vector<QueuedJob> jobs = parse_queue(
       "12|0|encore-0123456789ab|RUNNING|None|n1\n"
       "12|3|encore-0123456789ab|PENDING|Resources|\n"
@@ -47,7 +47,7 @@ TEST(SlurmCommands, the_queue_is_read_element_by_element) {
   EXPECT_EQ(accounts[0].nodes, "");
 }
 
-TEST(SlurmCommands, what_jobs_have_used_is_read_from_their_beginnings_and_steps) {
+TEST(SlurmCommands, WhatJobsHaveUsedIsReadFromTheirBeginningsAndSteps) {
   const std::vector<AccountedJob> jobs = parse_usage(
       "12_3|encore-0123456789ab|REQUEUED|1000|\n"
       "12_3.batch|batch|CANCELLED||2048K\n"
@@ -68,7 +68,7 @@ TEST(SlurmCommands, what_jobs_have_used_is_read_from_their_beginnings_and_steps)
   EXPECT_TRUE(parse_usage("").empty());
 }
 
-TEST(SlurmCommands, what_sbatch_says_is_final_or_for_later) {
+TEST(SlurmCommands, WhatSbatchSaysIsFinalOrForLater) {
   EXPECT_EQ(parse_submit(0, "42\n", "").id, "42");
   EXPECT_EQ(parse_submit(0, "42;cluster\n", "").id, "42");
   const SubmitAnswer wrong = parse_submit(1, "", "sbatch: error: invalid partition specified: nowhere\n");
@@ -79,7 +79,7 @@ TEST(SlurmCommands, what_sbatch_says_is_final_or_for_later) {
   EXPECT_TRUE(parse_submit(1, "", "").id.empty());
 }
 
-TEST(JobName, is_written_and_read_back) {
+TEST(JobName, IsWrittenAndReadBack) {
   const std::string name = make_submission_name();
   EXPECT_TRUE(is_submission_name(name)) << name;
   EXPECT_NE(name, make_submission_name());
@@ -93,7 +93,7 @@ TEST(JobName, is_written_and_read_back) {
   EXPECT_FALSE(job_of(job_identity("node1")));
 }
 
-TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
+TEST(JobScript, HasWhatTheSiteWantsAndQuotesPaths) {
   SlurmSite site;
   site.modules = {"gcc/12"};
   site.before = {"export A=1"};
@@ -121,7 +121,7 @@ TEST(JobScript, has_what_the_site_wants_and_quotes_paths) {
               std::ranges::find(joined, "--cpus-per-task=3") != joined.end());
 }
 
-TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {
+TEST_F(SlurmRunsTest, AJobInTheQueueIsShownAsSuch) {
   submitted();
   in_queue("PENDING", "Resources", "");
   EXPECT_FALSE(settle());
@@ -135,7 +135,7 @@ TEST_F(SlurmRunsTest, a_job_in_the_queue_is_shown_as_such) {
   EXPECT_EQ(run().state, RunState::running);
 }
 
-TEST_F(SlurmRunsTest, a_job_that_was_cancelled_in_the_queue_is_interrupted_at_once) {
+TEST_F(SlurmRunsTest, AJobThatWasCancelledInTheQueueIsInterruptedAtOnce) {
   submitted();
   in_queue("CANCELLED", "None", "");
   EXPECT_TRUE(settle());
@@ -144,7 +144,7 @@ TEST_F(SlurmRunsTest, a_job_that_was_cancelled_in_the_queue_is_interrupted_at_on
   EXPECT_TRUE(store().begin_attempt(run_));
 }
 
-TEST_F(SlurmRunsTest, the_end_of_a_job_is_the_reason_of_a_run_without_a_last_word) {
+TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastWord) {
   submitted();
   report({.beats = 1});
   const std::pair<const char*, const char*> ends[] = {
@@ -166,7 +166,7 @@ TEST_F(SlurmRunsTest, the_end_of_a_job_is_the_reason_of_a_run_without_a_last_wor
   }
 }
 
-TEST_F(SlurmRunsTest, an_end_that_slurm_asked_for_is_none_while_the_job_waits_again) {
+TEST_F(SlurmRunsTest, AnEndThatSlurmAskedForIsNoneWhileTheJobWaitsAgain) {
   submitted();
   report({.beats = 4, .end = ProcessEnd{75, 0}, .yielded = "its job came near its time limit"});
   in_queue("PENDING", "BeginTime", "");
@@ -178,7 +178,7 @@ TEST_F(SlurmRunsTest, an_end_that_slurm_asked_for_is_none_while_the_job_waits_ag
   expect_reason("its job came near its time limit");
 }
 
-TEST_F(SlurmRunsTest, the_attempt_that_a_job_has_begun_takes_the_place_of_the_other) {
+TEST_F(SlurmRunsTest, TheAttemptThatAJobHasBegunTakesThePlaceOfTheOther) {
   submitted();
   in_queue("RUNNING", "None", "n2");
   report({.beats = 4});
@@ -198,7 +198,7 @@ TEST_F(SlurmRunsTest, the_attempt_that_a_job_has_begun_takes_the_place_of_the_ot
   EXPECT_EQ(job_of(held[0].holder), job_);
 }
 
-TEST_F(SlurmRunsTest, a_job_that_has_written_nothing_from_its_node_lacks_the_shared_folder) {
+TEST_F(SlurmRunsTest, AJobThatHasWrittenNothingFromItsNodeLacksTheSharedFolder) {
   submitted();
   in_queue("FAILED", "RaisedSignal:53(Real-time_signal_19)", "n1");
   EXPECT_FALSE(settle()) << "its output may be seen late";
@@ -211,7 +211,7 @@ TEST_F(SlurmRunsTest, a_job_that_has_written_nothing_from_its_node_lacks_the_sha
   expect_reason("must lie on a file system that the nodes share with this machine, under the same path");
 }
 
-TEST_F(SlurmRunsTest, what_a_job_has_printed_that_never_began_is_the_reason) {
+TEST_F(SlurmRunsTest, WhatAJobHasPrintedThatNeverBeganIsTheReason) {
   submitted();
   std::ofstream(output_file(store().runs_folder(), job_.submission, 3))
       << "module: not found\nexp: error while loading shared libraries: libsqlite3.so.0\n\n";
@@ -223,7 +223,7 @@ TEST_F(SlurmRunsTest, what_a_job_has_printed_that_never_began_is_the_reason) {
   EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
 }
 
-TEST_F(SlurmRunsTest, of_a_job_that_slurm_has_ended_nothing_is_said_of_its_folder) {
+TEST_F(SlurmRunsTest, OfAJobThatSlurmHasEndedNothingIsSaidOfItsFolder) {
   submitted();
   in_queue("TIMEOUT", "None", "n1");
   EXPECT_FALSE(settle());
@@ -233,7 +233,7 @@ TEST_F(SlurmRunsTest, of_a_job_that_slurm_has_ended_nothing_is_said_of_its_folde
   EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
 }
 
-TEST_F(SlurmRunsTest, another_clusters_job_is_not_judged_by_this_ones_slurm) {
+TEST_F(SlurmRunsTest, AnotherClustersJobIsNotJudgedByThisOnesSlurm) {
   command("scontrol", "echo 'ClusterName             = here'");
   submission_.cluster = "there";
   submitted();
@@ -253,7 +253,7 @@ TEST_F(SlurmRunsTest, another_clusters_job_is_not_judged_by_this_ones_slurm) {
   expect_reason("Slurm knows nothing of its job 12_3 any more");
 }
 
-TEST_F(SlurmRunsTest, another_clusters_run_is_ended_by_what_its_job_has_reported) {
+TEST_F(SlurmRunsTest, AnotherClustersRunIsEndedByWhatItsJobHasReported) {
   command("scontrol", "echo 'ClusterName             = here'");
   submission_.cluster = "there";
   submitted();
@@ -261,7 +261,7 @@ TEST_F(SlurmRunsTest, another_clusters_run_is_ended_by_what_its_job_has_reported
   EXPECT_TRUE(settle());
 }
 
-TEST_F(SlurmRunsTest, a_silent_slurm_ends_nothing) {
+TEST_F(SlurmRunsTest, ASilentSlurmEndsNothing) {
   submitted();
   report({.beats = 1});
   command("squeue", "exit 1");
@@ -269,7 +269,7 @@ TEST_F(SlurmRunsTest, a_silent_slurm_ends_nothing) {
   EXPECT_EQ(note(), "Slurm does not answer, job 12_3");
 }
 
-TEST_F(SlurmRunsTest, a_job_that_slurm_has_forgotten_is_looked_for_in_the_accounts) {
+TEST_F(SlurmRunsTest, AJobThatSlurmHasForgottenIsLookedForInTheAccounts) {
   submitted();
   report({.beats = 1});
   command("sacct", "echo '12_3|" + job_.submission + "|OUT_OF_MEMORY|n1'");
@@ -279,7 +279,7 @@ TEST_F(SlurmRunsTest, a_job_that_slurm_has_forgotten_is_looked_for_in_the_accoun
   expect_reason("OUT_OF_MEMORY");
 }
 
-TEST_F(SlurmRunsTest, without_accounts_it_is_said_that_nothing_is_known) {
+TEST_F(SlurmRunsTest, WithoutAccountsItIsSaidThatNothingIsKnown) {
   submitted();
   EXPECT_FALSE(settle());
   shift_end(30.0);
@@ -288,7 +288,7 @@ TEST_F(SlurmRunsTest, without_accounts_it_is_said_that_nothing_is_known) {
   expect_reason("Slurm knows nothing of its job 12_3 any more");
 }
 
-TEST_F(SlurmRunsTest, what_waits_to_be_submitted_lives_as_long_as_its_submitter) {
+TEST_F(SlurmRunsTest, WhatWaitsToBeSubmittedLivesAsLongAsItsSubmitter) {
   submission_.waits_for = "at most 10 submissions a minute";
   save();
   EXPECT_FALSE(settle());
@@ -301,7 +301,7 @@ TEST_F(SlurmRunsTest, what_waits_to_be_submitted_lives_as_long_as_its_submitter)
   EXPECT_NE(requested_stop(folder(), 1), StopWish::none) << "should sbatch still be on its way";
 }
 
-TEST_F(SlurmRunsTest, a_submission_whose_answer_was_lost_is_found_by_its_name) {
+TEST_F(SlurmRunsTest, ASubmissionWhoseAnswerWasLostIsFoundByItsName) {
   submission_.submitter = dead_process();
   submission_.tries = {now_seconds()};
   save();
@@ -315,7 +315,7 @@ TEST_F(SlurmRunsTest, a_submission_whose_answer_was_lost_is_found_by_its_name) {
   EXPECT_TRUE(settle());
 }
 
-TEST_F(SlurmRunsTest, a_refusal_is_the_reason) {
+TEST_F(SlurmRunsTest, ARefusalIsTheReason) {
   submission_.stage = SubmissionStage::refused;
   submission_.waits_for = "its job was refused by Slurm: invalid partition";
   save();
@@ -324,7 +324,7 @@ TEST_F(SlurmRunsTest, a_refusal_is_the_reason) {
   expect_reason("refused by Slurm: invalid partition");
 }
 
-TEST_F(SlurmRunsTest, a_run_that_is_stopped_in_the_queue_is_stopped_and_its_job_cancelled) {
+TEST_F(SlurmRunsTest, ARunThatIsStoppedInTheQueueIsStoppedAndItsJobCancelled) {
   submitted();
   in_queue("PENDING", "Resources", "");
   EXPECT_FALSE(settle());
@@ -338,7 +338,7 @@ TEST_F(SlurmRunsTest, a_run_that_is_stopped_in_the_queue_is_stopped_and_its_job_
   EXPECT_EQ(line, "12_3");
 }
 
-TEST_F(SlurmRunsTest, a_run_that_works_is_left_to_its_worker) {
+TEST_F(SlurmRunsTest, ARunThatWorksIsLeftToItsWorker) {
   submitted();
   in_queue("RUNNING", "None", "n1");
   report({.beats = 3});
@@ -347,7 +347,7 @@ TEST_F(SlurmRunsTest, a_run_that_works_is_left_to_its_worker) {
   EXPECT_EQ(run().state, RunState::running);
 }
 
-TEST_F(SlurmRunsTest, control_programs_share_what_squeue_has_said) {
+TEST_F(SlurmRunsTest, ControlProgramsShareWhatSqueueHasSaid) {
   submission_.queue_seconds = 60;
   submitted();
   command("squeue", "echo asked >> '" + (programs() / "asked").string() + "'; cat '" +

@@ -1,3 +1,4 @@
+// These tests follow a growing spool: events arrive once and in order, with the last word and the result.
 #include "runner/spool_follower.hpp"
 
 #include <gtest/gtest.h>

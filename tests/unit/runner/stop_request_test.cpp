@@ -13,14 +13,14 @@
 namespace encore {
 namespace {
 
-TEST(StopRequest, reaches_an_attempt_that_begins_after_it_was_made) {
+TEST(StopRequest, ReachesAnAttemptThatBeginsAfterItWasMade) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 2, StopWish::checkpoint);
   forget_stop_requests_before(folder.path(), 2);  // what an attempt does first
   EXPECT_EQ(requested_stop(folder.path(), 2), StopWish::checkpoint);
 }
 
-TEST(StopRequest, is_for_no_other_attempt) {
+TEST(StopRequest, IsForNoOtherAttempt) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 2, StopWish::checkpoint);
   EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::none);
@@ -29,14 +29,14 @@ TEST(StopRequest, is_for_no_other_attempt) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(StopRequest, of_two_wishes_the_later_one_counts) {
+TEST(StopRequest, OfTwoWishesTheLaterOneCounts) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 1, StopWish::checkpoint);
   request_stop(folder.path(), 1, StopWish::kill);
   EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::kill);
 }
 
-TEST(StopRequest, may_be_made_by_several_processes_at_once) {
+TEST(StopRequest, MayBeMadeBySeveralProcessesAtOnce) {
   const testing::TemporaryFolder folder;
   std::vector<pid_t> processes;
   for (int i = 0; i < 4; ++i) {

@@ -1,3 +1,4 @@
+// These tests start real processes and check their end, their log, the control pipe and the kill of a group.
 #include "runner/worker_process.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ TEST_F(WorkerProcessTest, ReportsTheSignal) {
   EXPECT_EQ(end_of(worker).text(), "signal 11 (Segmentation fault)");
 }
 
-/// As the processes of some supervisors leave it to their children.
+/// Some supervisors start their children with SIGCHLD ignored, as here.
 TEST_F(WorkerProcessTest, AnEndThatNobodyIsToldOfIsAnEndAndNoSuccess) {
   const auto usual = ::signal(SIGCHLD, SIG_IGN);
   WorkerProcess worker("/bin/sh", script("exit 0"), log());
@@ -89,7 +90,7 @@ TEST_F(WorkerProcessTest, KillReachesWhatItHasStarted) {
   const std::string child = std::to_string(std::stoi(logged()));
   worker.kill();
   EXPECT_EQ(end_of(worker).signal, SIGKILL);
-  // Until it is gone or, where nobody collects orphans, a zombie.
+  // Waits until the process is gone, or is a zombie where no process collects orphans.
   std::string pid, name, state = "R";
   for (int i = 0; i < 60000 && !state.empty() && state != "Z"; ++i) {
     ::usleep(10000);

@@ -48,7 +48,7 @@ class HttpServerTest : public ::testing::Test {
   std::thread thread_;
 };
 
-TEST_F(HttpServerTest, takes_bodies_by_length_and_in_chunks) {
+TEST_F(HttpServerTest, TakesBodiesByLengthAndInChunks) {
   serve({});
   EXPECT_EQ(ask(http_post("/", "hello")).body, "hello|localhost");
   const std::string large(500'000, 'x');
@@ -63,7 +63,7 @@ TEST_F(HttpServerTest, takes_bodies_by_length_and_in_chunks) {
   EXPECT_EQ(twice.receive().body, "two|localhost");
 }
 
-TEST_F(HttpServerTest, refuses_heads_that_mean_two_things) {
+TEST_F(HttpServerTest, RefusesHeadsThatMeanTwoThings) {
   serve({});
   const auto refusal = [&](const std::string& fields) {
     const HttpResponse response = ask("GET / HTTP/1.1\r\n" + fields + "\r\n");
@@ -82,7 +82,7 @@ TEST_F(HttpServerTest, refuses_heads_that_mean_two_things) {
   EXPECT_EQ(ask("GET / HTTP/1.0\r\n\r\n").status, 200);
 }
 
-TEST_F(HttpServerTest, judges_the_head_before_the_body_comes) {
+TEST_F(HttpServerTest, JudgesTheHeadBeforeTheBodyComes) {
   serve({.receiving = std::chrono::minutes(10)});
   HttpConnection closed(server_->port());
   closed.send("POST /closed HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
@@ -91,7 +91,7 @@ TEST_F(HttpServerTest, judges_the_head_before_the_body_comes) {
   EXPECT_TRUE(response.has("Connection: close")) << "the body is not read";
 }
 
-TEST_F(HttpServerTest, counts_the_bytes_of_bodies_that_have_come) {
+TEST_F(HttpServerTest, CountsTheBytesOfBodiesThatHaveCome) {
   serve({.body_bytes = 1000,
          .all_body_bytes = 1500,
          .small_body_bytes = 100,
@@ -116,7 +116,7 @@ TEST_F(HttpServerTest, counts_the_bytes_of_bodies_that_have_come) {
 }
 
 /// 20 clients that send nothing, half a head or half a body hold no connection that another one needs.
-TEST_F(HttpServerTest, who_lets_it_wait_gives_way_to_others) {
+TEST_F(HttpServerTest, WhoLetsItWaitGivesWayToOthers) {
   serve({.connections = 20, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
   std::vector<std::unique_ptr<HttpConnection>> waiting;
   for (int i = 0; i < 20; ++i) {
@@ -135,7 +135,7 @@ TEST_F(HttpServerTest, who_lets_it_wait_gives_way_to_others) {
 }
 
 /// A head that was let in is not closed at once for heads that come after it.
-TEST_F(HttpServerTest, a_client_that_was_let_in_gives_way_after_those_that_were_not) {
+TEST_F(HttpServerTest, AClientThatWasLetInGivesWayAfterThoseThatWereNot) {
   serve({.connections = 3, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
   const std::string whole = http_post("/", "whole", "Expect: 100-continue\r\n");
   HttpConnection sending(server_->port());

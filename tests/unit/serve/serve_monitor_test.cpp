@@ -23,7 +23,7 @@ std::string spools_of(const std::filesystem::path& folder, const std::string& ki
   return bytes;
 }
 
-TEST(ServeMonitor, an_answer_that_is_no_json_is_lost_and_nothing_else) {
+TEST(ServeMonitor, AnAnswerThatIsNoJsonIsLostAndNothingElse) {
   const testing::TemporaryFolder folder;
   {
     ServeMonitor monitor(folder / "", "0123456789", "session", {.share = 1.0, .text_days = 1.0});

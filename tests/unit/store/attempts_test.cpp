@@ -14,7 +14,7 @@ using testing::message_of;
 using testing::read_bytes;
 using testing::StoreTest;
 
-TEST_F(StoreTest, an_attempt_lives_from_lease_to_ending) {
+TEST_F(StoreTest, AnAttemptLivesFromLeaseToEnding) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run, this_process(), {}, {"abcdef", "diff"}).value();
   EXPECT_EQ(lease.ordinal, 1);
@@ -36,7 +36,7 @@ TEST_F(StoreTest, an_attempt_lives_from_lease_to_ending) {
   EXPECT_EQ(store().read_attempts(run).at(0).first_step, 1);
 }
 
-TEST_F(StoreTest, what_is_not_completed_can_be_begun_again) {
+TEST_F(StoreTest, WhatIsNotCompletedCanBeBegunAgain) {
   const std::int64_t run = add();
   int ordinal = 0;
   for (RunState state : {RunState::interrupted, RunState::failed, RunState::stopped, RunState::lost}) {
@@ -49,7 +49,7 @@ TEST_F(StoreTest, what_is_not_completed_can_be_begun_again) {
   EXPECT_THROW(store().finish_attempt(Lease{}, RunState::running), std::logic_error);
 }
 
-TEST_F(StoreTest, completed_needs_a_whole_spool) {
+TEST_F(StoreTest, CompletedNeedsAWholeSpool) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   {
@@ -67,7 +67,7 @@ TEST_F(StoreTest, completed_needs_a_whole_spool) {
   EXPECT_EQ(store().read_attempts(run).at(0).spool_problem.find("attempt-0001.spool: byte "), 0u);
 }
 
-TEST_F(StoreTest, a_killed_holder_is_lost_and_can_be_succeeded) {
+TEST_F(StoreTest, AKilledHolderIsLostAndCanBeSucceeded) {
   const std::int64_t run = add();
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -99,7 +99,7 @@ TEST_F(StoreTest, a_killed_holder_is_lost_and_can_be_succeeded) {
   EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u) << "what the dead attempt left was merged";
 }
 
-TEST_F(StoreTest, a_reused_process_id_and_another_boot_are_noticed) {
+TEST_F(StoreTest, AReusedProcessIdAndAnotherBootAreNoticed) {
   const std::int64_t reused = add('a'), rebooted = add('b'), elsewhere = add('c');
   ASSERT_TRUE(store().begin_attempt(reused, dead_process()));
   EXPECT_EQ(store().read_run(reused).state, RunState::lost);
@@ -131,7 +131,7 @@ class ClockTest : public StoreTest {
   double day_ = 1.7e9, uptime_ = 1000.0;
 };
 
-TEST_F(ClockTest, a_clock_that_is_set_neither_ends_a_live_run_nor_keeps_a_dead_one) {
+TEST_F(ClockTest, AClockThatIsSetNeitherEndsALiveRunNorKeepsADeadOne) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   for (const double jump : {3600.0, -7200.0, 1e8}) {
@@ -152,7 +152,7 @@ TEST_F(ClockTest, a_clock_that_is_set_neither_ends_a_live_run_nor_keeps_a_dead_o
   EXPECT_THROW(store().merge(lease), LeaseLost);
 }
 
-TEST_F(ClockTest, from_another_boot_only_the_time_of_day_tells) {
+TEST_F(ClockTest, FromAnotherBootOnlyTheTimeOfDayTells) {
   const std::int64_t run = add();
   ProcessIdentity elsewhere = dead_process();
   elsewhere.host += "-not";
@@ -166,7 +166,7 @@ TEST_F(ClockTest, from_another_boot_only_the_time_of_day_tells) {
   EXPECT_EQ(store().read_run(run).state, RunState::lost);
 }
 
-TEST_F(ClockTest, a_container_with_another_name_on_the_same_boot_needs_no_clock_of_day) {
+TEST_F(ClockTest, AContainerWithAnotherNameOnTheSameBootNeedsNoClockOfDay) {
   const std::int64_t run = add();
   ProcessIdentity container = this_process();
   container.host += "-not";
@@ -177,7 +177,7 @@ TEST_F(ClockTest, a_container_with_another_name_on_the_same_boot_needs_no_clock_
   EXPECT_EQ(store().read_run(run).state, RunState::lost);
 }
 
-TEST_F(ClockTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
+TEST_F(ClockTest, AnExpiredLeaseIsLostAndItsHolderFindsOut) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run).value();
   SpoolWriter spool(spool_of(old), 1);
@@ -200,7 +200,7 @@ TEST_F(ClockTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
   EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u);
 }
 
-TEST_F(StoreTest, events_of_the_control_program_stand_beside_those_of_the_spool) {
+TEST_F(StoreTest, EventsOfTheControlProgramStandBesideThoseOfTheSpool) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   store().add_event(lease, "plugin_change", {{"plugins", 1}});
@@ -220,7 +220,7 @@ TEST_F(StoreTest, events_of_the_control_program_stand_beside_those_of_the_spool)
   EXPECT_THROW(store().add_event(lease, "plugin_change", {}), LeaseLost);
 }
 
-TEST_F(StoreTest, settling_writes_what_the_spool_of_the_dead_says) {
+TEST_F(StoreTest, SettlingWritesWhatTheSpoolOfTheDeadSays) {
   const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
   const auto leave = [&](std::int64_t run, std::optional<Ending> ending) {
     const Lease lease = store().begin_attempt(run, dead_process()).value();
@@ -244,7 +244,7 @@ TEST_F(StoreTest, settling_writes_what_the_spool_of_the_dead_says) {
   EXPECT_TRUE(store().begin_attempt(silent));
 }
 
-TEST_F(StoreTest, the_last_word_of_an_old_attempt_is_not_lost) {
+TEST_F(StoreTest, TheLastWordOfAnOldAttemptIsNotLost) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run, dead_process()).value();
   SpoolWriter spool(spool_of(old), 1);

@@ -1,4 +1,5 @@
-// Measurements in the database: stored, listed, read again; a wrong name is told with the right one.
+// Tests measurements in the database: stored, listed, read again; a wrong name is reported with the right
+// one.
 #include "store/benches.hpp"
 
 #include <functional>
@@ -35,14 +36,14 @@ BenchResult sample() {
   return result;
 }
 
-TEST_F(StoreTest, a_measurement_comes_back_bit_by_bit) {
+TEST_F(StoreTest, AMeasurementComesBackBitByBit) {
   EXPECT_EQ(add_bench(store(), sample()), "quick");
   EXPECT_EQ(read_bench(store(), "quick").to_json(), sample().to_json());
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM bench_sample"), 6);
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM host"), 1) << "a machine is stored once";
 }
 
-TEST_F(StoreTest, a_name_that_is_taken_gets_a_number) {
+TEST_F(StoreTest, ANameThatIsTakenGetsANumber) {
   EXPECT_EQ(add_bench(store(), sample()), "quick");
   EXPECT_EQ(add_bench(store(), sample()), "quick-2");
   BenchResult later = sample();
@@ -56,7 +57,7 @@ TEST_F(StoreTest, a_name_that_is_taken_gets_a_number) {
   EXPECT_EQ(rows[0].rounds, 2);
 }
 
-TEST_F(StoreTest, a_measurement_that_is_not_there_is_told_with_the_nearest) {
+TEST_F(StoreTest, AMeasurementThatIsNotThereIsToldWithTheNearest) {
   EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "quick"); }),
             "there is no measurement \"quick\"; exp bench makes the first");
   add_bench(store(), sample());
@@ -66,7 +67,7 @@ TEST_F(StoreTest, a_measurement_that_is_not_there_is_told_with_the_nearest) {
             "there is no measurement \"wnut17\"; exp bench ls lists all");
 }
 
-TEST(BenchResult, is_refused_where_the_report_could_not_read_it) {
+TEST(BenchResult, IsRefusedWhereTheReportCouldNotReadIt) {
   const auto refusal = [](const std::function<void(nlohmann::json&)>& change) {
     nlohmann::json json = sample().to_json();
     change(json);
@@ -85,7 +86,7 @@ TEST(BenchResult, is_refused_where_the_report_could_not_read_it) {
             "a.json is no result of exp bench --json: its format is \"1\", this exp reads 1");
 }
 
-TEST(BenchResult, meets_no_machine_whose_settings_are_of_another_type) {
+TEST(BenchResult, MeetsNoMachineWhoseSettingsAreOfAnotherType) {
   BenchResult result = sample();
   EXPECT_EQ(result.machine_of(result.cases[1]), &result.cases[0]);
   result.cases[0].settings["threads"] = {{"rounds", 2}};

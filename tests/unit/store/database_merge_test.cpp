@@ -49,8 +49,8 @@ class Site {
   }
   std::int64_t number(const std::string& id) { return store().find_run(id, Sight::any).number; }
 
-  /// One attempt of `steps` steps. `value` tells trainings of one question apart: it is in points and
-  /// digests.
+  /// Trains one attempt of `steps` steps. `value` distinguishes trainings of one question: it is in points
+  /// and digests.
   void train(const std::string& id, RunState end, int steps, double value = 0.5) {
     const bool lost = end == RunState::lost;
     const Lease lease =
@@ -232,7 +232,7 @@ class DatabaseMergeTest : public StoreTest {
   fs::path file(const std::string& name) const { return folder_ / (name + ".db"); }
 };
 
-TEST_F(DatabaseMergeTest, brings_a_run_with_all_that_is_known_of_it) {
+TEST_F(DatabaseMergeTest, BringsARunWithAllThatIsKnownOfIt) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17", {"good"});
   cluster.train(id, RunState::interrupted, 3);
@@ -253,7 +253,7 @@ TEST_F(DatabaseMergeTest, brings_a_run_with_all_that_is_known_of_it) {
   EXPECT_EQ(content_of(laptop.store()), before);
 }
 
-TEST_F(DatabaseMergeTest, goes_on_where_one_side_knows_more) {
+TEST_F(DatabaseMergeTest, GoesOnWhereOneSideKnowsMore) {
   Site cluster(file("cluster"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::interrupted, 3);
@@ -268,7 +268,7 @@ TEST_F(DatabaseMergeTest, goes_on_where_one_side_knows_more) {
   EXPECT_EQ(cluster.take(laptop).count(MergeOutcome::same), 1u);
 }
 
-TEST_F(DatabaseMergeTest, names_a_run_that_was_resumed_on_both_sides) {
+TEST_F(DatabaseMergeTest, NamesARunThatWasResumedOnBothSides) {
   Site cluster(file("cluster"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::interrupted, 3);
@@ -288,7 +288,7 @@ TEST_F(DatabaseMergeTest, names_a_run_that_was_resumed_on_both_sides) {
   EXPECT_EQ(content_of(cluster.store()), content_of(laptop.store()));
 }
 
-TEST_F(DatabaseMergeTest, keeps_two_answers_to_one_question_and_lets_the_complete_one_count) {
+TEST_F(DatabaseMergeTest, KeepsTwoAnswersToOneQuestionAndLetsTheCompleteOneCount) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string complete = cluster.add('a', "wnut17"), lost = laptop.add('a', "wnut17");
   cluster.train(complete, RunState::completed, 5);
@@ -306,7 +306,7 @@ TEST_F(DatabaseMergeTest, keeps_two_answers_to_one_question_and_lets_the_complet
   }
 }
 
-TEST_F(DatabaseMergeTest, names_two_answers_with_other_bits) {
+TEST_F(DatabaseMergeTest, NamesTwoAnswersWithOtherBits) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::completed, 5, 0.7);
@@ -318,7 +318,7 @@ TEST_F(DatabaseMergeTest, names_two_answers_with_other_bits) {
             "environment");
 }
 
-TEST_F(DatabaseMergeTest, takes_the_search_that_has_decided_more) {
+TEST_F(DatabaseMergeTest, TakesTheSearchThatHasDecidedMore) {
   Site cluster(file("cluster"));
   const std::string id = cluster.add('a', "trial");
   cluster.train(id, RunState::completed, 2);
@@ -341,7 +341,7 @@ TEST_F(DatabaseMergeTest, takes_the_search_that_has_decided_more) {
   EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store())) << "whoever was merged into the other";
 }
 
-TEST_F(DatabaseMergeTest, keeps_confirmations_of_searches_with_their_runs_and_values) {
+TEST_F(DatabaseMergeTest, KeepsConfirmationsOfSearchesWithTheirRunsAndValues) {
   const auto confirmations = [](Site& site) {
     std::string text;
     Statement runs(
@@ -382,7 +382,7 @@ TEST_F(DatabaseMergeTest, keeps_confirmations_of_searches_with_their_runs_and_va
   EXPECT_EQ(runs_of_searches(fresh.store()).size(), 2u) << "the trial and its confirmation";
 }
 
-TEST_F(DatabaseMergeTest, runs_keep_every_sweep_that_they_belong_to_and_a_part_brings_no_foreign_file) {
+TEST_F(DatabaseMergeTest, RunsKeepEverySweepThatTheyBelongToAndAPartBringsNoForeignFile) {
   Site one(file("one")), two(file("two")), part(file("part"));
   const std::string shared = one.add('a', "shared");
   const std::int64_t wide = one.store().add_sweep("wide", "wide.toml", "name = \"wide\"\n");
@@ -401,7 +401,7 @@ TEST_F(DatabaseMergeTest, runs_keep_every_sweep_that_they_belong_to_and_a_part_b
   EXPECT_EQ(select_runs(part.store(), {.words = {"wide"}}).runs.size(), 2u);
 }
 
-TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folder) {
+TEST_F(DatabaseMergeTest, LeavesOutWhatIsBeingTrainedAndWhatHasNoFolder) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string live = cluster.add('a', "live"), bare = cluster.add('b', "bare");
   const auto lease = cluster.store().begin_attempt(cluster.number(live));
@@ -420,7 +420,7 @@ TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folde
   EXPECT_EQ(laptop.take(cluster).runs[0].remark, "it is being trained here; merge again later");
 }
 
-TEST_F(DatabaseMergeTest, refuses_itself_another_program_and_an_id_that_is_none) {
+TEST_F(DatabaseMergeTest, RefusesItselfAnotherProgramAndAnIdThatIsNone) {
   Site laptop(file("laptop"));
   EXPECT_NE(message_of<Error>([&] { laptop.take(laptop); }).find("is the database itself"),
             std::string::npos);
@@ -444,7 +444,7 @@ TEST_F(DatabaseMergeTest, refuses_itself_another_program_and_an_id_that_is_none)
   EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
 }
 
-TEST_F(DatabaseMergeTest, leaves_out_a_run_whose_name_a_terminal_would_obey) {
+TEST_F(DatabaseMergeTest, LeavesOutARunWhoseNameATerminalWouldObey) {
   int number = 0;
   for (const char* name : {"a\033[2J",
                            "\xe2\x80\xae"
@@ -463,7 +463,7 @@ TEST_F(DatabaseMergeTest, leaves_out_a_run_whose_name_a_terminal_would_obey) {
   }
 }
 
-TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
+TEST_F(DatabaseMergeTest, CopiesNoLinkAndNoLeftover) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::completed, 2);
@@ -479,7 +479,7 @@ TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "monitor"));
 }
 
-TEST_F(DatabaseMergeTest, names_of_columns_of_somebody_else_are_never_sql) {
+TEST_F(DatabaseMergeTest, NamesOfColumnsOfSomebodyElseAreNeverSql) {
   Site cluster(file("cluster"));
   cluster.train(cluster.add('a', "wnut17"), RunState::completed, 2);
   const fs::path stolen = folder_ / "stolen.db";
@@ -498,7 +498,7 @@ TEST_F(DatabaseMergeTest, names_of_columns_of_somebody_else_are_never_sql) {
 
 /// Every table is either copied or filled by what is copied, but those of what servers keep, which stay where
 /// it was kept; who adds one decides here.
-TEST_F(DatabaseMergeTest, forgets_no_table) {
+TEST_F(DatabaseMergeTest, ForgetsNoTable) {
   std::set<std::string> tables;
   Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
   while (names.step()) tables.insert(names.text(0));
@@ -541,8 +541,8 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
                                            "verification"}));
 }
 
-/// Ten databases: the first is copied in several states, and its copies go on by themselves; the others ask
-/// some of the same questions afresh.
+/// Makes ten databases: the first is copied in several states, and each copy continues independently; the
+/// others ask some of the same questions again.
 std::vector<std::unique_ptr<Site>> ten_sites(const std::function<fs::path(int)>& file, std::mt19937& random) {
   const auto any = [&](int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); };
   std::vector<std::unique_ptr<Site>> sites;
@@ -581,7 +581,7 @@ std::vector<std::unique_ptr<Site>> ten_sites(const std::function<fs::path(int)>&
   return sites;
 }
 
-TEST_F(DatabaseMergeTest, gives_the_same_content_in_any_order) {
+TEST_F(DatabaseMergeTest, GivesTheSameContentInAnyOrder) {
   std::mt19937 random(1);
   const auto sites = ten_sites([&](int index) { return file("site" + std::to_string(index)); }, random);
   std::vector<std::size_t> order(sites.size());
@@ -604,7 +604,7 @@ TEST_F(DatabaseMergeTest, gives_the_same_content_in_any_order) {
   }
 }
 
-TEST_F(DatabaseMergeTest, says_where_rows_come_from) {
+TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
   Site a(folder_ / "a.db"), b(folder_ / "b.db");
   const std::string own = a.add('a', "own"), theirs = b.add('b', "theirs");
   a.train(own, RunState::completed, 2);
@@ -636,7 +636,7 @@ TEST_F(DatabaseMergeTest, says_where_rows_come_from) {
                 "SELECT group_concat(name || coalesce(' ' || origin, ''), ', ') FROM (SELECT name, "
                 "origin FROM run_status ORDER BY name)"),
             "own, theirs merge");
-  // A run that was planned here and went on there is recorded there.
+  // A run that was planned here and continued there is recorded there.
   Site c(folder_ / "c.db", a);
   const std::string planned = a.add('d', "planned");
   merge_database(c.store(), a.path(),

@@ -23,7 +23,7 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
 }
 
-TEST(Database, is_made_with_its_folders) {
+TEST(Database, IsMadeWithItsFolders) {
   TemporaryFolder folder;
   const auto path = folder / "a/b/encore.db";
   auto database = open_encore_database(path, OpenMode::create);
@@ -36,7 +36,7 @@ TEST(Database, is_made_with_its_folders) {
   open_encore_database(path, OpenMode::read);
 }
 
-TEST(Database, every_table_is_strict) {
+TEST(Database, EveryTableIsStrict) {
   TemporaryFolder folder;
   auto database = open_encore_database(folder / "e.db", OpenMode::create);
   EXPECT_EQ(database->integer(
@@ -45,7 +45,7 @@ TEST(Database, every_table_is_strict) {
             0);
 }
 
-TEST(Database, refuses_what_is_not_there) {
+TEST(Database, RefusesWhatIsNotThere) {
   TemporaryFolder folder;
   expect_contains(refusal(folder / "none.db", OpenMode::read), "there is no database");
   expect_contains(refusal(folder / "none.db", OpenMode::write), "exp run makes one");
@@ -53,7 +53,7 @@ TEST(Database, refuses_what_is_not_there) {
   expect_contains(refusal(folder.path(), OpenMode::create), "is a folder");
 }
 
-TEST(Database, refuses_what_is_no_database) {
+TEST(Database, RefusesWhatIsNoDatabase) {
   TemporaryFolder folder;
   const std::string text =
       "This is a letter to somebody, not a database, and it is longer than a head of one hundred bytes.";
@@ -64,7 +64,7 @@ TEST(Database, refuses_what_is_no_database) {
   EXPECT_EQ(testing::read_bytes(folder / "letter"), text + text);
 }
 
-TEST(Database, refuses_the_database_of_another_program) {
+TEST(Database, RefusesTheDatabaseOfAnotherProgram) {
   TemporaryFolder folder;
   Database(folder / "other.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {})
       .execute("CREATE TABLE run (id)");
@@ -76,7 +76,7 @@ TEST(Database, refuses_the_database_of_another_program) {
   }
 }
 
-TEST(Database, an_empty_file_is_nobodys) {
+TEST(Database, AnEmptyFileIsNobodys) {
   TemporaryFolder folder;
   write_bytes(folder / "e.db", "");
   for (OpenMode mode : {OpenMode::read, OpenMode::write})
@@ -86,7 +86,7 @@ TEST(Database, an_empty_file_is_nobodys) {
   open_encore_database(folder / "e.db", OpenMode::read);
 }
 
-TEST(Database, refuses_another_version) {
+TEST(Database, RefusesAnotherVersion) {
   TemporaryFolder folder;
   open_encore_database(folder / "e.db", OpenMode::create)->execute("PRAGMA user_version = 99");
   expect_contains(
@@ -99,7 +99,7 @@ TEST(Database, refuses_another_version) {
   expect_contains(refusal(folder / "e.db", OpenMode::read), "exp db upgrade");
 }
 
-TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
+TEST(Database, RefusesATriggerAndSaysHowToDropIt) {
   TemporaryFolder folder;
   const auto path = folder / "e.db";
   {
@@ -122,7 +122,7 @@ TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
   EXPECT_EQ(Store(path, OpenMode::write).find_run("test").note, "a note");
 }
 
-TEST(Database, takes_views_indices_and_tables_of_the_users_own) {
+TEST(Database, TakesViewsIndicesAndTablesOfTheUsersOwn) {
   TemporaryFolder folder;
   const auto path = folder / "e.db";
   open_encore_database(path, OpenMode::create);
@@ -139,7 +139,7 @@ TEST(Database, takes_views_indices_and_tables_of_the_users_own) {
   EXPECT_EQ(store.database().integer("SELECT count(*) FROM notes"), 0);
 }
 
-TEST(Database, a_schema_calls_nothing_but_harmless_functions_and_cannot_be_written_past) {
+TEST(Database, ASchemaCallsNothingButHarmlessFunctionsAndCannotBeWrittenPast) {
   TemporaryFolder folder;
   open_encore_database(folder / "e.db", OpenMode::create);
   Database database(folder / "e.db", SQLITE_OPEN_READWRITE, {});
@@ -151,7 +151,7 @@ TEST(Database, a_schema_calls_nothing_but_harmless_functions_and_cannot_be_writt
                   "may not be modified");
 }
 
-TEST(Database, a_guarded_connection_reads_and_changes_rows_and_nothing_else) {
+TEST(Database, AGuardedConnectionReadsAndChangesRowsAndNothingElse) {
   TemporaryFolder folder;
   const auto path = folder / "e.db";
   open_encore_database(path, OpenMode::create);
@@ -186,7 +186,7 @@ std::string refusal_after(const std::string& sql) {
   return refusal(folder / "e.db", OpenMode::read);
 }
 
-TEST(Database, a_hostile_schema_is_refused_before_it_runs) {
+TEST(Database, AHostileSchemaIsRefusedBeforeItRuns) {
   const std::string endless =
       " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS number FROM n";
   expect_contains(refusal_after("DROP TABLE run; CREATE VIEW run" + endless),
@@ -201,7 +201,7 @@ TEST(Database, a_hostile_schema_is_refused_before_it_runs) {
   expect_contains(refusal_after("ALTER TABLE tag RENAME COLUMN tag TO tags"), "a column \"tags\"");
 }
 
-TEST(Database, a_comment_mark_within_a_literal_changes_a_view) {
+TEST(Database, ACommentMarkWithinALiteralChangesAView) {
   EXPECT_EQ(plain_sql("SELECT  a -- a comment\n , 'x -- y'  /* more */FROM\tb"), "SELECT a,'x -- y'FROM b");
   EXPECT_EQ(plain_sql("SELECT 'it''s -- 1' AS [a -- b], \"c\"\"--\" FROM `d /*` -- end"),
             "SELECT'it''s -- 1'AS[a -- b],\"c\"\"--\"FROM`d /*`");
@@ -215,7 +215,7 @@ TEST(Database, a_comment_mark_within_a_literal_changes_a_view) {
                   "another view \"run_status\" than Encore makes");
 }
 
-TEST(Database, a_text_that_is_not_utf8_is_read_as_utf8) {
+TEST(Database, ATextThatIsNotUtf8IsReadAsUtf8) {
   TemporaryFolder folder;
   auto database = open_encore_database(folder / "e.db", OpenMode::create);
   EXPECT_EQ(database->text("SELECT CAST(x'61ffc3a5c362' AS TEXT)"),
@@ -238,7 +238,7 @@ class WithoutPrivileges {
   bool was_root_;
 };
 
-TEST(Database, refuses_to_write_in_a_read_only_folder_but_reads_there) {
+TEST(Database, RefusesToWriteInAReadOnlyFolderButReadsThere) {
   TemporaryFolder folder;
   {
     Store store(folder / "old.db", OpenMode::create);
@@ -257,7 +257,7 @@ TEST(Database, refuses_to_write_in_a_read_only_folder_but_reads_there) {
   EXPECT_EQ(store.find_run("test").name, "test");
 }
 
-TEST_F(StoreTest, a_transaction_rolls_back_unless_committed) {
+TEST_F(StoreTest, ATransactionRollsBackUnlessCommitted) {
   const auto runs = [&] { return store().database().integer("SELECT count(*) FROM sweep"); };
   const std::string insert = "INSERT INTO sweep (name, file, content, created) VALUES ('a', 'b', 'c', 0)";
   {
@@ -274,7 +274,7 @@ TEST_F(StoreTest, a_transaction_rolls_back_unless_committed) {
   EXPECT_THROW(store().database().execute("INSERT INTO tag (run, tag) VALUES (4711, 'x')"), DatabaseError);
 }
 
-TEST_F(StoreTest, a_locked_database_names_who_holds_it) {
+TEST_F(StoreTest, ALockedDatabaseNamesWhoHoldsIt) {
   store();
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -309,7 +309,7 @@ TEST_F(StoreTest, a_locked_database_names_who_holds_it) {
   EXPECT_GT(impatient.add_sweep("n", "f", "c"), 0) << "the lock of a killed process is gone with it";
 }
 
-TEST_F(StoreTest, a_full_database_says_so_and_loses_nothing) {
+TEST_F(StoreTest, AFullDatabaseSaysSoAndLosesNothing) {
   add('a');
   store().database().integer("PRAGMA max_page_count = 1");
   const std::string message = message_of<DatabaseError>([&] {

@@ -13,7 +13,7 @@ using testing::StoreTest;
 
 class GarbageTest : public StoreTest {
  protected:
-  /// Writes a checkpoint of this step and tells of it in the spool.
+  /// Writes a checkpoint of this step and reports it in the spool.
   void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, CheckpointKind kind) {
     const float value = 0.0f;
     const SavedFile saved =
@@ -53,7 +53,7 @@ class GarbageTest : public StoreTest {
   }
 };
 
-TEST_F(GarbageTest, keeps_the_best_and_the_last) {
+TEST_F(GarbageTest, KeepsTheBestAndTheLast) {
   const Lease lease = trained('a', "test");
   store().finish_attempt(lease, RunState::interrupted);
   testing::write_bytes(file(lease, 6).string() + ".part", "12345");
@@ -70,7 +70,7 @@ TEST_F(GarbageTest, keeps_the_best_and_the_last) {
   EXPECT_TRUE(find_garbage(store()).empty());
 }
 
-TEST_F(GarbageTest, keeps_what_a_resume_would_walk_back_to) {
+TEST_F(GarbageTest, KeepsWhatAResumeWouldWalkBackTo) {
   const Lease lease = trained('a', "test");
   store().finish_attempt(lease, RunState::interrupted);
   testing::write_bytes(file(lease, 5), "damaged");
@@ -78,7 +78,7 @@ TEST_F(GarbageTest, keeps_what_a_resume_would_walk_back_to) {
   EXPECT_EQ(steps(lease), "3 4 5 ") << "4 is the last that is whole";
 }
 
-TEST_F(GarbageTest, never_touches_what_a_running_attempt_needs) {
+TEST_F(GarbageTest, NeverTouchesWhatARunningAttemptNeeds) {
   const Lease lease = trained('a', "test");
   store().merge(lease);
   testing::write_bytes(file(lease, 6).string() + ".part", "being written");
@@ -88,7 +88,7 @@ TEST_F(GarbageTest, never_touches_what_a_running_attempt_needs) {
   EXPECT_TRUE(std::filesystem::exists(file(lease, 6).string() + ".part"));
 }
 
-TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they_are_quiet) {
+TEST_F(GarbageTest, RemovesFoldersOfUnknownRunsOnlyWhenToldAndWhenTheyAreQuiet) {
   store();
   const std::filesystem::path folder = store().run_folder("00000000aa");
   std::filesystem::create_directories(folder / "checkpoints");
@@ -108,7 +108,7 @@ TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they
   EXPECT_TRUE(std::filesystem::exists(store().runs_folder() / "my notes")) << "not named like a run";
 }
 
-TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was_kept) {
+TEST_F(GarbageTest, RemovesWhatAKilledVerificationLeftAndNothingThatWasKept) {
   store();
   const auto make = [&](const std::string& name) {
     const std::filesystem::path folder = store().runs_folder() / name;
@@ -132,7 +132,7 @@ TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was
   EXPECT_TRUE(std::filesystem::exists(kept) && std::filesystem::exists(at_work));
 }
 
-TEST_F(GarbageTest, removes_the_copy_that_a_killed_upgrade_has_begun) {
+TEST_F(GarbageTest, RemovesTheCopyThatAKilledUpgradeHasBegun) {
   store();
   const std::string backup = path().string() + ".version-9.backup";
   const std::filesystem::path begun = aside_name(backup), at_work = aside_name(backup);
@@ -166,7 +166,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return count;
 }
 
-TEST_F(GarbageTest, what_symbolic_links_lead_to_is_no_garbage) {
+TEST_F(GarbageTest, WhatSymbolicLinksLeadToIsNoGarbage) {
   const std::filesystem::path victim = make_victim(folder_ / "victim");
   const Lease whole = trained('a', "a link"), inner = trained('b', "links within"),
               folder = trained('c', "checkpoints elsewhere");
@@ -190,7 +190,7 @@ TEST_F(GarbageTest, what_symbolic_links_lead_to_is_no_garbage) {
   EXPECT_TRUE(std::filesystem::is_symlink(store().run_folder("00000000aa")));
 }
 
-TEST_F(GarbageTest, purging_follows_no_symbolic_link) {
+TEST_F(GarbageTest, PurgingFollowsNoSymbolicLink) {
   const std::filesystem::path victim = make_victim(folder_ / "victim");
   const Lease whole = trained('a', "a link"), inner = trained('b', "links within");
   for (const Lease& lease : {whole, inner}) store().finish_attempt(lease, RunState::interrupted);
@@ -204,7 +204,7 @@ TEST_F(GarbageTest, purging_follows_no_symbolic_link) {
   EXPECT_FALSE(std::filesystem::exists(store().run_folder(inner.run_id)));
 }
 
-TEST_F(GarbageTest, an_id_that_is_none_stops_it_before_anything_is_removed) {
+TEST_F(GarbageTest, AnIdThatIsNoneStopsItBeforeAnythingIsRemoved) {
   const Lease lease = trained('a', "test");
   store().finish_attempt(lease, RunState::interrupted);
   const std::int64_t changed = add('b', "changed");
@@ -217,7 +217,7 @@ TEST_F(GarbageTest, an_id_that_is_none_stops_it_before_anything_is_removed) {
   EXPECT_EQ(store().list_runs().size(), 2u);
 }
 
-TEST_F(StoreTest, a_removed_run_is_not_there_until_it_is_brought_back) {
+TEST_F(StoreTest, ARemovedRunIsNotThereUntilItIsBroughtBack) {
   const std::int64_t run = add();
   store().set_removed({run}, true);
   EXPECT_TRUE(store().list_runs().empty());
@@ -239,7 +239,7 @@ TEST_F(StoreTest, a_removed_run_is_not_there_until_it_is_brought_back) {
             "run test is not removed");
 }
 
-TEST_F(StoreTest, a_running_run_is_neither_removed_nor_purged_and_the_others_stay) {
+TEST_F(StoreTest, ARunningRunIsNeitherRemovedNorPurgedAndTheOthersStay) {
   const std::int64_t idle = add('a', "idle");
   const std::int64_t busy = add('b', "busy");
   const auto lease = store().begin_attempt(busy);
@@ -254,7 +254,7 @@ TEST_F(StoreTest, a_running_run_is_neither_removed_nor_purged_and_the_others_sta
   EXPECT_TRUE(std::filesystem::exists(store().run_folder(lease->run_id)));
 }
 
-TEST_F(StoreTest, a_purged_run_leaves_no_row_and_no_folder) {
+TEST_F(StoreTest, APurgedRunLeavesNoRowAndNoFolder) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   {
@@ -272,7 +272,7 @@ TEST_F(StoreTest, a_purged_run_leaves_no_row_and_no_folder) {
   EXPECT_EQ(store().find_run("test").repeat, 1) << "name and question are free again";
 }
 
-TEST_F(StoreTest, a_note_is_replaced) {
+TEST_F(StoreTest, ANoteIsReplaced) {
   const std::int64_t run = add();
   store().set_note(run, "first");
   store().set_note(run, "second: \"quoted\"");

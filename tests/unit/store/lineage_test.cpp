@@ -37,7 +37,7 @@ class LineageTest : public StoreTest {
   }
 };
 
-TEST_F(LineageTest, a_run_that_nobody_retrained_stands_for_itself) {
+TEST_F(LineageTest, ARunThatNobodyRetrainedStandsForItself) {
   const std::int64_t one = run('a', "one"), other = run('b', "other");
   EXPECT_EQ(promoted(one), "one");
   EXPECT_EQ(lineage_of(store(), store().read_run(other)).size(), 1u);
@@ -45,7 +45,7 @@ TEST_F(LineageTest, a_run_that_nobody_retrained_stands_for_itself) {
   EXPECT_FALSE(retrained_by(store(), store().read_run(one)));
 }
 
-TEST_F(LineageTest, the_tag_moves_within_a_lineage_and_leaves_others_alone) {
+TEST_F(LineageTest, TheTagMovesWithinALineageAndLeavesOthersAlone) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first),
                      branch = run('c', "branch", first), third = run('d', "third", second),
                      alien = run('e', "alien"), heir = run('f', "heir", alien);
@@ -64,7 +64,7 @@ TEST_F(LineageTest, the_tag_moves_within_a_lineage_and_leaves_others_alone) {
   EXPECT_EQ(promoted(alien), "heir");
 }
 
-TEST_F(LineageTest, a_verdict_that_is_taken_back_gives_the_place_back) {
+TEST_F(LineageTest, AVerdictThatIsTakenBackGivesThePlaceBack) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first);
   judge(second, true);
   judge(second, false);
@@ -73,7 +73,7 @@ TEST_F(LineageTest, a_verdict_that_is_taken_back_gives_the_place_back) {
   EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest in place of those before";
 }
 
-TEST_F(LineageTest, what_is_removed_stands_for_nothing) {
+TEST_F(LineageTest, WhatIsRemovedStandsForNothing) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first),
                      third = run('c', "third", second);
   judge(third, true);
@@ -85,7 +85,7 @@ TEST_F(LineageTest, what_is_removed_stands_for_nothing) {
   EXPECT_EQ(promoted(first), "third") << "the line goes on through it";
 }
 
-TEST_F(LineageTest, selections_put_it_in_place_of_what_is_named) {
+TEST_F(LineageTest, SelectionsPutItInPlaceOfWhatIsNamed) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first);
   run('c', "lone");
   judge(second, true);
@@ -100,7 +100,7 @@ TEST_F(LineageTest, selections_put_it_in_place_of_what_is_named) {
   EXPECT_EQ(names({.words = {"all"}}), "second lone ");
 }
 
-TEST_F(LineageTest, a_run_without_an_attempt_cannot_be_judged) {
+TEST_F(LineageTest, ARunWithoutAnAttemptCannotBeJudged) {
   const std::int64_t number = add('a', "begun");
   EXPECT_EQ(message_of<Error>([&] { judge(number, true); }), "run begun was never trained");
 }

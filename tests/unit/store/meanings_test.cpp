@@ -47,7 +47,7 @@ class MeaningsTest : public StoreTest {
   }
 };
 
-TEST_F(MeaningsTest, a_run_keeps_its_meaning_when_another_task_uses_the_name) {
+TEST_F(MeaningsTest, ARunKeepsItsMeaningWhenAnotherTaskUsesTheName) {
   const RunRow records = add_run('a', "records", share_of_records);
   const RunRow pieces = add_run('b', "pieces", share_of_pieces, {"test/bits"});
   EXPECT_EQ(meaning(store(), {records}), share_of_records);
@@ -61,7 +61,7 @@ TEST_F(MeaningsTest, a_run_keeps_its_meaning_when_another_task_uses_the_name) {
   EXPECT_EQ(each.at(pieces.number).meaning, share_of_pieces);
 }
 
-TEST_F(MeaningsTest, metrics_of_other_runs_are_not_there) {
+TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
   const RunRow records = add_run('a', "records", share_of_records);
   add_run('b', "pieces", share_of_pieces, {"test/bits"});
   EXPECT_EQ(read_metrics(store().database(), {records}).all().size(), 1u);
@@ -69,7 +69,7 @@ TEST_F(MeaningsTest, metrics_of_other_runs_are_not_there) {
   EXPECT_TRUE(read_meanings(store().database(), {records}, "test/bits").empty());
 }
 
-TEST_F(MeaningsTest, of_two_meanings_in_one_table_what_both_say_counts) {
+TEST_F(MeaningsTest, OfTwoMeaningsInOneTableWhatBothSayCounts) {
   const RunRow records = add_run('a', "records", share_of_records);
   const RunRow pieces = add_run('b', "pieces", share_of_pieces);
   const Measure both = meaning(store(), {records, pieces});
@@ -81,7 +81,7 @@ TEST_F(MeaningsTest, of_two_meanings_in_one_table_what_both_say_counts) {
   EXPECT_EQ(meaning(store(), {pieces, records}), both) << "in any order";
 }
 
-TEST_F(MeaningsTest, the_newest_attempt_of_a_run_has_the_word) {
+TEST_F(MeaningsTest, TheNewestAttemptOfARunHasTheWord) {
   const std::int64_t run = add('a', "resumed");
   const auto lease = store().begin_attempt(run);
   {
@@ -95,14 +95,14 @@ TEST_F(MeaningsTest, the_newest_attempt_of_a_run_has_the_word) {
   EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_pieces);
 }
 
-TEST_F(MeaningsTest, a_table_of_one_task_hides_no_numbers_of_another) {
+TEST_F(MeaningsTest, ATableOfOneTaskHidesNoNumbersOfAnother) {
   add_run('a', "table", table_of_mistakes);
   EXPECT_FALSE(RunColumns(store()).is_measure("test/accuracy"));
   add_run('b', "records", share_of_records);
   EXPECT_TRUE(RunColumns(store()).is_measure("test/accuracy"));
 }
 
-TEST_F(MeaningsTest, merging_brings_the_meaning_of_each_run) {
+TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
   add_run('a', "records", share_of_records);
   Store other(folder_ / "other.db", OpenMode::create);
   {
@@ -155,7 +155,7 @@ class UpgradeFrom8 : public StoreTest {
   }
 };
 
-TEST_F(UpgradeFrom8, takes_the_meaning_from_the_spool_where_it_is_still_there) {
+TEST_F(UpgradeFrom8, TakesTheMeaningFromTheSpoolWhereItIsStillThere) {
   write_spool();
   upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_records) << "the table had that of another task";
@@ -165,7 +165,7 @@ TEST_F(UpgradeFrom8, takes_the_meaning_from_the_spool_where_it_is_still_there) {
   EXPECT_EQ(meaning("pieces", "test/mine").name, "");
 }
 
-TEST_F(UpgradeFrom8, a_spool_that_is_missing_or_damaged_takes_nothing_away) {
+TEST_F(UpgradeFrom8, ASpoolThatIsMissingOrDamagedTakesNothingAway) {
   upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_pieces);
   store_.reset();

@@ -80,7 +80,7 @@ class MergeTest : public StoreTest {
   Lease first_, second_;
 };
 
-TEST_F(MergeTest, puts_each_record_where_the_schema_says) {
+TEST_F(MergeTest, PutsEachRecordWhereTheSchemaSays) {
   add_attempts();
   const MergeReport report = merge("one", first_);
   EXPECT_TRUE(report.complete);
@@ -106,7 +106,7 @@ TEST_F(MergeTest, puts_each_record_where_the_schema_says) {
   EXPECT_EQ(store().read_run(run_).progress->step, 8);
 }
 
-TEST_F(MergeTest, later_attempts_overrule_earlier_ones_from_their_first_step) {
+TEST_F(MergeTest, LaterAttemptsOverruleEarlierOnesFromTheirFirstStep) {
   add_attempts();
   merge("one", first_);
   merge("two", second_);
@@ -130,7 +130,7 @@ TEST_F(MergeTest, later_attempts_overrule_earlier_ones_from_their_first_step) {
   EXPECT_EQ(store().read_latest(run_, "test/f1")->attempt, 2);
 }
 
-TEST_F(MergeTest, repetition_and_order_do_not_matter) {
+TEST_F(MergeTest, RepetitionAndOrderDoNotMatter) {
   const std::string wanted = expected();
   add_attempts();
   merge("two", second_);
@@ -144,7 +144,7 @@ TEST_F(MergeTest, repetition_and_order_do_not_matter) {
   EXPECT_EQ(store().read_run(run_).progress->step, 8);
 }
 
-TEST_F(MergeTest, a_cut_at_any_byte_and_a_second_merge_give_the_same) {
+TEST_F(MergeTest, ACutAtAnyByteAndASecondMergeGiveTheSame) {
   const std::string wanted = expected();
   const std::string one = read_bytes(folder_ / "one");
   const std::string two = read_bytes(folder_ / "two");
@@ -169,7 +169,7 @@ TEST_F(MergeTest, a_cut_at_any_byte_and_a_second_merge_give_the_same) {
   }
 }
 
-TEST_F(MergeTest, a_damaged_spool_is_merged_up_to_the_damage_and_named) {
+TEST_F(MergeTest, ADamagedSpoolIsMergedUpToTheDamageAndNamed) {
   add_attempts();
   std::string bytes = read_bytes(folder_ / "one");
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
@@ -181,7 +181,7 @@ TEST_F(MergeTest, a_damaged_spool_is_merged_up_to_the_damage_and_named) {
   EXPECT_EQ(store().read_attempts(run_).at(0).spool_problem, report.problem);
 }
 
-TEST_F(MergeTest, behind_damage_a_spool_that_is_over_is_merged_on_and_the_gap_is_remembered) {
+TEST_F(MergeTest, BehindDamageASpoolThatIsOverIsMergedOnAndTheGapIsRemembered) {
   add_attempts();
   const std::string whole = read_bytes(folder_ / "one");
   std::string bytes = whole;
@@ -202,7 +202,7 @@ TEST_F(MergeTest, behind_damage_a_spool_that_is_over_is_merged_on_and_the_gap_is
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM event WHERE type = 'spool_damage'"), 1);
 }
 
-TEST_F(MergeTest, long_damage_is_searched_while_no_transaction_is_open) {
+TEST_F(MergeTest, LongDamageIsSearchedWhileNoTransactionIsOpen) {
   add_attempts();
   const std::string whole = read_bytes(folder_ / "one");
   const std::size_t digest = whole.find("\"value\":\"103\"");
@@ -221,7 +221,7 @@ TEST_F(MergeTest, long_damage_is_searched_while_no_transaction_is_open) {
   }
 }
 
-TEST_F(MergeTest, damage_up_to_the_end_is_taken_back_when_the_file_is_put_right) {
+TEST_F(MergeTest, DamageUpToTheEndIsTakenBackWhenTheFileIsPutRight) {
   const std::string wanted = expected();
   add_attempts();
   const std::string whole = read_bytes(folder_ / "one");
@@ -240,7 +240,7 @@ TEST_F(MergeTest, damage_up_to_the_end_is_taken_back_when_the_file_is_put_right)
   EXPECT_EQ(dump(store().database()), wanted);
 }
 
-TEST_F(MergeTest, another_runs_spool_gives_no_row) {
+TEST_F(MergeTest, AnotherRunsSpoolGivesNoRow) {
   add_attempts();
   { SpoolWriter spool(folder_ / "other", 1, "fedcba9876"); }
   const MergeReport report =
@@ -252,7 +252,7 @@ TEST_F(MergeTest, another_runs_spool_gives_no_row) {
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM point"), 0);
 }
 
-TEST_F(MergeTest, refuses_the_spool_of_another_attempt) {
+TEST_F(MergeTest, RefusesTheSpoolOfAnotherAttempt) {
   add_attempts();
   const MergeReport refused = merge("one", second_);
   EXPECT_FALSE(refused.complete);
@@ -263,7 +263,7 @@ TEST_F(MergeTest, refuses_the_spool_of_another_attempt) {
   EXPECT_EQ(nothing.problem, "") << "a worker that has not begun yet is no problem";
 }
 
-TEST_F(MergeTest, keeps_nan_and_infinities) {
+TEST_F(MergeTest, KeepsNanAndInfinities) {
   add_attempts();
   const double infinity = std::numeric_limits<double>::infinity();
   {
@@ -283,7 +283,7 @@ TEST_F(MergeTest, keeps_nan_and_infinities) {
   EXPECT_EQ(store().database().text("SELECT special FROM curve WHERE step = 1"), "nan");
 }
 
-TEST_F(MergeTest, an_event_it_does_not_know_is_kept_and_a_strange_one_is_harmless) {
+TEST_F(MergeTest, AnEventItDoesNotKnowIsKeptAndAStrangeOneIsHarmless) {
   add_attempts();
   {
     SpoolWriter spool(folder_ / "strange", 1);
@@ -328,7 +328,7 @@ const std::vector<std::string> old_events = {
     R"({"best_step":9,"measures":{"test/f1":0.75},"time":1763690820.0,"type":"result"})",
     R"({"reason":"","state":"completed","step":9,"time":1763690821.0,"type":"finished"})"};
 
-TEST_F(MergeTest, the_spool_of_an_earlier_version_fills_the_same_tables) {
+TEST_F(MergeTest, TheSpoolOfAnEarlierVersionFillsTheSameTables) {
   add_attempts();
   {
     SpoolWriter spool(folder_ / "old", 1);
@@ -355,7 +355,7 @@ TEST_F(MergeTest, the_spool_of_an_earlier_version_fills_the_same_tables) {
       << "progress, scores and digests have other places";
 }
 
-TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
+TEST_F(MergeTest, AStartThatNestsTooDeepDoesNotStopTheMerge) {
   add_attempts();
   {
     nlohmann::json deep;
@@ -373,7 +373,7 @@ TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
             std::string::npos);
 }
 
-TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
+TEST_F(StoreTest, AHostThatNestsTooDeepIsNotKnown) {
   const std::int64_t run = add();
   store().begin_attempt(run).value();
   const Unguarded unguarded(store().database());
@@ -386,7 +386,7 @@ TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
   EXPECT_TRUE(attempts.front().host.is_null());
 }
 
-TEST_F(MergeTest, goes_on_in_the_middle_with_a_fresh_process) {
+TEST_F(MergeTest, GoesOnInTheMiddleWithAFreshProcess) {
   const std::string wanted = expected();
   add_attempts();
   const std::string two = read_bytes(folder_ / "two");

@@ -91,7 +91,7 @@ class NewestTest : public StoreTest {
   }
 };
 
-TEST_F(NewestTest, agrees_with_the_points_that_count_after_every_merge) {
+TEST_F(NewestTest, AgreesWithThePointsThatCountAfterEveryMerge) {
   std::mt19937 random(20);
   for (int trial = 0; trial < 40; ++trial) {
     const std::int64_t run = add(static_cast<char>('A' + trial), "run" + std::to_string(trial));
@@ -122,7 +122,7 @@ TEST_F(NewestTest, agrees_with_the_points_that_count_after_every_merge) {
   EXPECT_EQ(kept(store().database()), before);
 }
 
-TEST_F(NewestTest, is_brought_by_a_merge_of_databases_and_goes_with_its_run) {
+TEST_F(NewestTest, IsBroughtByAMergeOfDatabasesAndGoesWithItsRun) {
   std::mt19937 random(3);
   const std::int64_t run = add();
   const Lease lease = *store().begin_attempt(run);
@@ -139,7 +139,7 @@ TEST_F(NewestTest, is_brought_by_a_merge_of_databases_and_goes_with_its_run) {
   EXPECT_EQ(kept(other.database()), "");
 }
 
-TEST_F(NewestTest, scores_so_far_come_from_it) {
+TEST_F(NewestTest, ScoresSoFarComeFromIt) {
   const std::int64_t run = add();
   const Lease lease = *store().begin_attempt(run);
   SpoolWriter spool(spool_of(lease), 1, lease.run_id);

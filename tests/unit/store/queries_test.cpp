@@ -45,7 +45,7 @@ void fill(Store& store) {
   }
 }
 
-TEST_F(StoreTest, show_has_what_it_asks_for) {
+TEST_F(StoreTest, ShowHasWhatItAsksFor) {
   fill(store());
   const RunRow run = store().find_run("quickstart");
   EXPECT_EQ(run.state, RunState::completed);
@@ -72,7 +72,7 @@ TEST_F(StoreTest, show_has_what_it_asks_for) {
   EXPECT_EQ(attempt.state, RunState::completed);
 }
 
-TEST_F(StoreTest, the_queries_of_the_document_work) {
+TEST_F(StoreTest, TheQueriesOfTheDocumentWork) {
   fill(store());
   std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/docs/reference/store.md");
   std::ostringstream document;
@@ -94,7 +94,7 @@ TEST_F(StoreTest, the_queries_of_the_document_work) {
 
 /// Programs of users read these views: docs/reference/store.md promises that columns are neither renamed nor
 /// moved.
-TEST_F(StoreTest, the_promised_views_keep_their_columns) {
+TEST_F(StoreTest, ThePromisedViewsKeepTheirColumns) {
   const std::pair<const char*, const char*> views[] = {
       {"run_status",
        "id name backend seed repeat group_id status reason attempts created_utc finished_utc result kind "
@@ -124,7 +124,7 @@ TEST_F(StoreTest, the_promised_views_keep_their_columns) {
         << view;
 }
 
-TEST_F(StoreTest, the_schema_explains_every_table) {
+TEST_F(StoreTest, TheSchemaExplainsEveryTable) {
   const std::string text = schema_sql;
   const std::regex table("\n([^\n]*)\nCREATE (TABLE|VIEW) (\\w+)");
   int count = 0;

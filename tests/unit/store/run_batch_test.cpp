@@ -11,7 +11,7 @@ namespace {
 
 class RunBatchTest : public StoreTest {
  protected:
-  /// A run whose first attempt ends after `died` steps and whose second goes on from `resumed`.
+  /// Trains a run whose first attempt ends after `died` steps and whose second resumes at `resumed`.
   RunRow train(char letter, const std::string& name, std::int64_t steps, std::int64_t died = 0,
                std::int64_t resumed = 0) {
     const std::int64_t run = add(letter, name);

@@ -12,7 +12,7 @@ using testing::question;
 using testing::specification_of;
 using testing::StoreTest;
 
-TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
+TEST_F(StoreTest, ARunHasParametersWithTypeAndOrigin) {
   Specification specification = specification_of();
   const std::int64_t sweep = store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"");
   EXPECT_EQ(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\""), sweep);
@@ -46,7 +46,7 @@ TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
   EXPECT_EQ(datasets[0].path, "/data/train.conll");
 }
 
-TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
+TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
   Specification specification = specification_of();
   const std::int64_t run = store().add_run(specification).run.number;
   const auto told = [&] {
@@ -73,7 +73,7 @@ TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
   }
 }
 
-TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
+TEST_F(StoreTest, AQuestionIsAskedOncePerBackend) {
   Specification first = specification_of('a');
   Specification again = specification_of('a', "another name");
   const std::string id = store().add_run(first).run.id;
@@ -94,13 +94,13 @@ TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
   EXPECT_FALSE(store().find_question(question('b'), "openmp"));
 }
 
-TEST_F(StoreTest, a_large_seed_survives) {
+TEST_F(StoreTest, ALargeSeedSurvives) {
   Specification specification = specification_of();
   specification.seed = 18446744073709551615u;
   EXPECT_EQ(store().add_run(specification).run.seed, 18446744073709551615u);
 }
 
-TEST_F(StoreTest, runs_are_found_by_name_id_and_unique_beginning) {
+TEST_F(StoreTest, RunsAreFoundByNameIdAndUniqueBeginning) {
   const std::int64_t first = add('a', "wnut17"), second = add('b', "wikigold");
   Database& database = store().database();
   database.execute("UPDATE run SET id = '0123456789' WHERE number = " + std::to_string(first));
@@ -123,7 +123,7 @@ TEST_F(StoreTest, runs_are_found_by_name_id_and_unique_beginning) {
   EXPECT_EQ(store().find_run("01").name, "01");
 }
 
-TEST_F(StoreTest, lists_are_filtered) {
+TEST_F(StoreTest, ListsAreFiltered) {
   add('a', "alpha");
   const std::int64_t beta = add('b', "beta");
   add('c', "alphabet");
@@ -143,8 +143,8 @@ TEST_F(StoreTest, lists_are_filtered) {
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
 }
 
-/// Starts so many processes that all do `race` at once; returns how many of them won. All live until the last
-/// one has tried.
+/// Starts `processes` processes that all do `race` at once; returns how many of them won. All live until the
+/// last one has tried.
 int winners(int processes, const std::function<bool()>& race) {
   int gate[2], tried[2];
   if (::pipe(gate) != 0 || ::pipe(tried) != 0) return -1;
@@ -176,7 +176,7 @@ int winners(int processes, const std::function<bool()>& race) {
   return won;
 }
 
-TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
+TEST_F(StoreTest, OfProcessesThatStartTheSameQuestionOneGetsIt) {
   for (int round = 0; round < 5; ++round) {
     const char letter = static_cast<char>('a' + round);
     // The first round makes the database as well.
@@ -193,7 +193,7 @@ TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
 }
 
 /// Each transaction waits for the disk twice.
-TEST_F(StoreTest, many_runs_are_described_in_few_transactions) {
+TEST_F(StoreTest, ManyRunsAreDescribedInFewTransactions) {
   constexpr std::size_t count = 700;
   std::vector<Specification> specifications;
   for (std::size_t i = 0; i < count; ++i) {

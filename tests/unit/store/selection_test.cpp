@@ -70,7 +70,7 @@ class SelectionTest : public StoreTest {
   }
 };
 
-TEST_F(SelectionTest, a_word_is_a_name_an_id_a_sweep_a_pattern_or_a_beginning) {
+TEST_F(SelectionTest, AWordIsANameAnIdASweepAPatternOrABeginning) {
   add_four();
   EXPECT_EQ(names({.words = {"net-x-seed=2"}}), Names({"net-x-seed=2"}));
   EXPECT_EQ(names({.words = {"net"}}), Names({"net-x-seed=1", "net-x-seed=2", "net-y-seed=1"})) << "a sweep";
@@ -86,7 +86,7 @@ TEST_F(SelectionTest, a_word_is_a_name_an_id_a_sweep_a_pattern_or_a_beginning) {
   EXPECT_EQ(names({.words = {"nothing*"}}), Names());
 }
 
-TEST_F(SelectionTest, a_run_that_was_there_belongs_to_every_sweep_that_asks_for_it) {
+TEST_F(SelectionTest, ARunThatWasThereBelongsToEverySweepThatAsksForIt) {
   add_four();
   EXPECT_EQ(add_run('a', "wide-1", "wide"), store().find_run("net-x-seed=1").number);
   add_run('e', "wide-2", "wide");
@@ -104,14 +104,14 @@ TEST_F(SelectionTest, a_run_that_was_there_belongs_to_every_sweep_that_asks_for_
       << "its own sweep is not noted twice";
 }
 
-TEST_F(SelectionTest, a_run_comes_before_the_sweep_of_its_name) {
+TEST_F(SelectionTest, ARunComesBeforeTheSweepOfItsName) {
   add_run('a', "net", "net");
   add_run('b', "net-seed=2", "net");
   EXPECT_EQ(names({.words = {"net"}}), Names({"net"}));
   EXPECT_EQ(names({.sweeps = {"net"}}), Names({"net", "net-seed=2"}));
 }
 
-TEST_F(SelectionTest, what_was_named_run_by_run_is_told_from_what_was_found) {
+TEST_F(SelectionTest, WhatWasNamedRunByRunIsToldFromWhatWasFound) {
   add_four();
   EXPECT_TRUE(select_runs(store(), {.words = {"other", "net-x-seed=1"}}).named);
   for (const char* word : {"net", "net-y", "*", "all"})
@@ -119,7 +119,7 @@ TEST_F(SelectionTest, what_was_named_run_by_run_is_told_from_what_was_found) {
   EXPECT_FALSE(select_runs(store(), {}).named);
 }
 
-TEST_F(SelectionTest, words_that_mean_nothing_are_refused_with_what_was_meant) {
+TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
   add_four();
   const std::string unknown = refusal<UnknownRun>({.words = {"other", "othre"}});
   EXPECT_TRUE(
@@ -138,7 +138,7 @@ TEST_F(SelectionTest, words_that_mean_nothing_are_refused_with_what_was_meant) {
             "\"net\" means 3 runs: net-x-seed=1, net-x-seed=2, net-y-seed=1; name one of them");
 }
 
-TEST_F(SelectionTest, options_narrow_down_what_words_mean) {
+TEST_F(SelectionTest, OptionsNarrowDownWhatWordsMean) {
   add_four();
   const std::int64_t x1 = store().find_run("net-x-seed=1").number,
                      x2 = store().find_run("net-x-seed=2").number;
@@ -157,7 +157,7 @@ TEST_F(SelectionTest, options_narrow_down_what_words_mean) {
   EXPECT_EQ(names({.limit = 2}), Names({"net-y-seed=1", "other"})) << "the newest";
 }
 
-TEST_F(SelectionTest, conditions_know_fields_settings_and_measures) {
+TEST_F(SelectionTest, ConditionsKnowFieldsSettingsAndMeasures) {
   add_four();
   train("net-x-seed=1", {0.5, 0.8, 0.6}, true);
   train("other", {0.3, 0.2}, true);
@@ -179,14 +179,14 @@ TEST_F(SelectionTest, conditions_know_fields_settings_and_measures) {
   EXPECT_EQ(where("tags = 'none'"), Names());
 }
 
-TEST_F(SelectionTest, a_lost_run_is_lost_in_conditions_too) {
+TEST_F(SelectionTest, ALostRunIsLostInConditionsToo) {
   add_four();
   ASSERT_TRUE(store().begin_attempt(store().find_run("other").number, dead_process()));
   EXPECT_EQ(where("state = 'lost'"), Names({"other"}));
   EXPECT_EQ(where("state = 'running'"), Names());
 }
 
-TEST_F(SelectionTest, a_condition_that_cannot_be_meant_is_pointed_at) {
+TEST_F(SelectionTest, AConditionThatCannotBeMeantIsPointedAt) {
   add_four();
   train("other", {0.3}, true);
   const auto refused = [&](const std::string& condition) {
@@ -222,7 +222,7 @@ TEST_F(SelectionTest, a_condition_that_cannot_be_meant_is_pointed_at) {
   EXPECT_TRUE(contains(refused(" "), "--where is empty"));
 }
 
-TEST_F(SelectionTest, a_condition_cannot_write) {
+TEST_F(SelectionTest, AConditionCannotWrite) {
   add_four();
   const std::string before = dump(store().database());
   for (const char* condition :
@@ -234,7 +234,7 @@ TEST_F(SelectionTest, a_condition_cannot_write) {
   EXPECT_FALSE(std::filesystem::exists("other.db"));
 }
 
-TEST_F(SelectionTest, the_best_is_one_run_by_the_direction_of_its_measure) {
+TEST_F(SelectionTest, TheBestIsOneRunByTheDirectionOfItsMeasure) {
   add_four();
   train("net-x-seed=1", {0.5, 0.8, 0.6}, true);
   train("net-x-seed=2", {0.7}, true);
@@ -249,7 +249,7 @@ TEST_F(SelectionTest, the_best_is_one_run_by_the_direction_of_its_measure) {
             "--best \"dev/f1\": none of the 1 run has a value of dev/f1 yet");
 }
 
-TEST_F(SelectionTest, the_score_of_a_run_is_that_of_its_own_measure_so_far) {
+TEST_F(SelectionTest, TheScoreOfARunIsThatOfItsOwnMeasureSoFar) {
   add_four();
   store().database().execute(
       "UPDATE param SET value = 'min dev/loss' WHERE key = 'train.select' AND run = 4");
@@ -268,7 +268,7 @@ TEST_F(SelectionTest, the_score_of_a_run_is_that_of_its_own_measure_so_far) {
   EXPECT_NEAR(*scores[3].latest, 0.4, 1e-12);
 }
 
-TEST_F(SelectionTest, columns_have_values_and_names) {
+TEST_F(SelectionTest, ColumnsHaveValuesAndNames) {
   add_four();
   train("other", {0.5, 0.25}, true);
   RunColumns columns(store());

@@ -1,5 +1,5 @@
-// What servers keep, from their spools to the rows: merging again and in parts, closed spools and those at
-// work, damage, texts that expire, and what is forgotten.
+// Tests what servers keep, from their spools to the rows: repeated and partial merges, closed spools and
+// those in use, damage, inputs that expire, and what is forgotten.
 #include "store/served.hpp"
 
 #include <atomic>
@@ -61,7 +61,7 @@ class ServedTest : public testing::StoreTest {
   RunRow run_;
 };
 
-TEST_F(ServedTest, a_closed_spool_is_merged_and_removed) {
+TEST_F(ServedTest, AClosedSpoolIsMergedAndRemoved) {
   write("served-a-1", {texts("a-1", 2), feedback("a-1", true), feedback("a-1", false, 1)});
   const ServedMerge merged = merge();
   EXPECT_EQ(merged.texts, 2);
@@ -83,7 +83,7 @@ TEST_F(ServedTest, a_closed_spool_is_merged_and_removed) {
   EXPECT_EQ(merge().texts, 0);
 }
 
-TEST_F(ServedTest, two_who_merge_at_once_take_everything_once) {
+TEST_F(ServedTest, TwoWhoMergeAtOnceTakeEverythingOnce) {
   constexpr int spools_written = 60;
   for (int i = 0; i < spools_written; ++i)
     write("served-" + std::to_string(i), {texts("r" + std::to_string(i), 2)});
@@ -104,7 +104,7 @@ TEST_F(ServedTest, two_who_merge_at_once_take_everything_once) {
   EXPECT_TRUE(fs::is_empty(spools()));
 }
 
-TEST_F(ServedTest, a_spool_at_work_is_followed) {
+TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
   SpoolWriter writer(spool("served-a-1"), 1, run_.id);
   writer.event_text(texts("a-1"));
   age("served-a-1");
@@ -117,7 +117,7 @@ TEST_F(ServedTest, a_spool_at_work_is_followed) {
   EXPECT_TRUE(fs::exists(spool("served-a-1")));
 }
 
-TEST_F(ServedTest, a_later_word_counts_and_one_about_nothing_does_not) {
+TEST_F(ServedTest, ALaterWordCountsAndOneAboutNothingDoesNot) {
   write("served-a-1", {texts("a-1"), feedback("a-1", true), feedback("a-1", false), feedback("a-9", true)});
   EXPECT_EQ(merge().feedback, 2);
   const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
@@ -125,7 +125,7 @@ TEST_F(ServedTest, a_later_word_counts_and_one_about_nothing_does_not) {
   EXPECT_EQ(verdicts.all, 1);
 }
 
-TEST_F(ServedTest, what_is_whole_of_a_damaged_spool_is_taken) {
+TEST_F(ServedTest, WhatIsWholeOfADamagedSpoolIsTaken) {
   write("served-a-1", {texts("a-1"), texts("a-2"), texts("a-3")});
   std::string bytes = testing::read_bytes(spool("served-a-1").string());
   bytes[bytes.find("a-2")] ^= 1;
@@ -137,7 +137,7 @@ TEST_F(ServedTest, what_is_whole_of_a_damaged_spool_is_taken) {
   EXPECT_NE(merged.problems[0].find("checksum"), std::string::npos) << merged.problems[0];
 }
 
-TEST_F(ServedTest, a_torn_end_is_no_problem) {
+TEST_F(ServedTest, ATornEndIsNoProblem) {
   write("served-a-1", {texts("a-1"), texts("a-2")});
   fs::resize_file(spool("served-a-1"), fs::file_size(spool("served-a-1")) - 5);
   age("served-a-1");
@@ -146,7 +146,7 @@ TEST_F(ServedTest, a_torn_end_is_no_problem) {
   EXPECT_TRUE(merged.problems.empty());
 }
 
-TEST_F(ServedTest, records_that_are_none_are_named_and_passed_over) {
+TEST_F(ServedTest, RecordsThatAreNoneAreNamedAndPassedOver) {
   write("served-a-1",
         {"[]", R"({"texts":[{"request":"x"}]})", R"({"texts":7})",
          R"({"texts":[{"request":"x","text":0,"time":1,"seconds":1,"weights":"d","facts":{"pieces":-1}}]})",
@@ -157,7 +157,7 @@ TEST_F(ServedTest, records_that_are_none_are_named_and_passed_over) {
   EXPECT_GE(merged.problems.size(), 6U);
 }
 
-TEST_F(ServedTest, the_spool_of_another_run_and_what_is_none_are_not_read) {
+TEST_F(ServedTest, TheSpoolOfAnotherRunAndWhatIsNoneAreNotRead) {
   { SpoolWriter(spool("served-a-1"), 1, "9999999999").event_text(texts("a-1")); }
   age("served-a-1");
   std::ofstream(spool("served-b-1")) << "garbage that is long enough to be a head of a spool";
@@ -167,7 +167,7 @@ TEST_F(ServedTest, the_spool_of_another_run_and_what_is_none_are_not_read) {
   EXPECT_EQ(merged.problems.size(), 2U);
 }
 
-TEST_F(ServedTest, texts_expire_in_spools_and_in_rows) {
+TEST_F(ServedTest, TextsExpireInSpoolsAndInRows) {
   write("texts-a-1", {content("a-1", "Anna in Lund", 20.0), content("a-2", "Berg in Oslo", 5.0)});
   merge(10.0);
   EXPECT_EQ(store().database().text("SELECT content FROM served_content"), "Anna in Lund");
@@ -176,7 +176,7 @@ TEST_F(ServedTest, texts_expire_in_spools_and_in_rows) {
   EXPECT_EQ(rows("served_content"), 0);
 }
 
-TEST_F(ServedTest, what_is_forgotten_is_gone_from_the_file) {
+TEST_F(ServedTest, WhatIsForgottenIsGoneFromTheFile) {
   write("texts-a-1", {content("a-1", "a secret of Anna", 99.0)});
   write("served-a-1", {texts("a-1", 2), texts("a-2"), feedback("a-1", true)});
   merge();

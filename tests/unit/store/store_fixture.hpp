@@ -13,7 +13,7 @@
 
 namespace encore::testing {
 
-/// The hash of a question that is told apart by one letter.
+/// Returns the hash of a question that differs from others by one letter.
 inline std::string question(char letter) {
   return std::string(64, letter);
 }

@@ -49,7 +49,7 @@ std::vector<Migration> with(const Migration& injected) {
 
 class UpgradeFrom : public ::testing::TestWithParam<int> {};
 
-TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
+TEST_P(UpgradeFrom, GivesWhatSchemaSqlMakes) {
   const int version = GetParam();
   TemporaryFolder folder;
   make_version(version, folder / "old.db");
@@ -82,7 +82,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
 
 INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9));
 
-TEST(Upgrade, searches_can_be_confirmed_after_it) {
+TEST(Upgrade, SearchesCanBeConfirmedAfterIt) {
   for (const int version : {5, 6}) {
     TemporaryFolder folder;
     make_version(version, folder / "old.db");
@@ -110,7 +110,7 @@ TEST(Upgrade, searches_can_be_confirmed_after_it) {
   }
 }
 
-TEST(Upgrade, leaves_a_view_of_the_user_s_own) {
+TEST(Upgrade, LeavesAViewOfTheUserSOwn) {
   TemporaryFolder folder;
   make_version(5, folder / "old.db");
   Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).execute("CREATE VIEW mine AS SELECT name FROM run");
@@ -126,7 +126,7 @@ std::string meanings_of(Database& database) {
   return text;
 }
 
-TEST(Upgrade, the_meaning_of_old_metrics_is_filled_in) {
+TEST(Upgrade, TheMeaningOfOldMetricsIsFilledIn) {
   TemporaryFolder folder;
   make_version(4, folder / "old.db");
   Database(folder / "old.db", SQLITE_OPEN_READWRITE, {})
@@ -159,7 +159,7 @@ TEST(Upgrade, the_meaning_of_old_metrics_is_filled_in) {
       << "nothing is guessed of a name that Encore did not write";
 }
 
-TEST(Upgrade, from_version_9_keeps_what_rows_mean) {
+TEST(Upgrade, FromVersion9KeepsWhatRowsMean) {
   TemporaryFolder folder;
   make_version(9, folder / "old.db");
   Database(folder / "old.db", SQLITE_OPEN_READWRITE, {})
@@ -198,7 +198,7 @@ TEST(Upgrade, from_version_9_keeps_what_rows_mean) {
   EXPECT_EQ(store.database().text("PRAGMA integrity_check"), "ok");
 }
 
-TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
+TEST_F(StoreTest, AnInjectedMigrationIsAppliedInOrder) {
   add();
   const Upgrade upgrade = upgrade_database(
       path(),
@@ -212,7 +212,7 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
                       ", this one knows " + std::to_string(schema_version) + ")");
 }
 
-TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
+TEST_F(StoreTest, AMigrationThatFailsChangesNothingAndItsCopyStays) {
   const std::int64_t run = add();
   store().set_tag(run, "paper", true);
   const std::string before = testing::dump(store().database());
@@ -232,7 +232,7 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
   EXPECT_TRUE(std::filesystem::exists(copy + "-2.backup"));
 }
 
-TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {
+TEST_F(StoreTest, AnUpgradeIsRefusedWhileARunIsTrainedAndForUnknownVersions) {
   const std::int64_t run = add();
   const auto lease = store().begin_attempt(run);
   const auto more = with({schema_version + 1, "ALTER TABLE run ADD COLUMN colour TEXT"});
@@ -245,7 +245,7 @@ TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_v
   expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "none.db"); }), "there is no database");
 }
 
-TEST_F(StoreTest, an_upgrade_refuses_triggers) {
+TEST_F(StoreTest, AnUpgradeRefusesTriggers) {
   make_version(2, folder_ / "old.db");
   Database(folder_ / "old.db", SQLITE_OPEN_READWRITE, {})
       .execute("CREATE TRIGGER sly AFTER UPDATE ON run BEGIN SELECT 1; END");
@@ -254,7 +254,7 @@ TEST_F(StoreTest, an_upgrade_refuses_triggers) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "old.db.version-2.backup"));
 }
 
-TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
+TEST_F(StoreTest, ABackupIsWholeWhileAnotherWrites) {
   add();
   Store writer(path(), OpenMode::write);
   Transaction transaction(writer.database());
@@ -269,7 +269,7 @@ TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
   EXPECT_FALSE(testing::holds_aside_file(folder_.path()));
 }
 
-TEST_F(StoreTest, a_backup_replaces_nothing_and_says_why_it_cannot_be_made) {
+TEST_F(StoreTest, ABackupReplacesNothingAndSaysWhyItCannotBeMade) {
   testing::write_bytes(folder_ / "mine.txt", "mine");
   expect_contains(message_of<Error>([&] { backup_database(store().database(), folder_ / "mine.txt"); }),
                   "mine.txt exists; a backup replaces nothing, name another file");

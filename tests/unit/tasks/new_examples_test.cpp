@@ -36,7 +36,7 @@ std::set<std::string> texts_of(const Records& records) {
   return {records.texts("text").begin(), records.texts("text").end()};
 }
 
-TEST(NewExamples, what_is_held_out_and_what_is_learned_are_all_and_share_nothing) {
+TEST(NewExamples, WhatIsHeldOutAndWhatIsLearnedAreAllAndShareNothing) {
   const Records added = labelled(from_to(0, 1000));
   const std::set<std::string> held = texts_of(held_out(added, parts, 0.2)),
                               learned = texts_of(NewExamples(parts, 0.2).learned(added, nullptr));
@@ -45,13 +45,13 @@ TEST(NewExamples, what_is_held_out_and_what_is_learned_are_all_and_share_nothing
   EXPECT_NEAR(static_cast<double>(held.size()), 200.0, 60.0);
 }
 
-TEST(NewExamples, a_record_stays_where_it_is_whatever_comes_later_and_whatever_its_label) {
+TEST(NewExamples, ARecordStaysWhereItIsWhateverComesLaterAndWhateverItsLabel) {
   const std::set<std::string> before = texts_of(held_out(labelled(from_to(0, 200)), parts, 0.2)),
                               after = texts_of(held_out(labelled(from_to(0, 900), "y"), parts, 0.2));
   EXPECT_TRUE(std::ranges::includes(after, before));
 }
 
-TEST(NewExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_counted) {
+TEST(NewExamples, WhatIsScoredIsNotLearnedFromAndWhatIsKnownIsCounted) {
   NewExamples examples(parts, 0.0);
   examples.score(labelled(from_to(0, 3)));
   examples.score(labelled(from_to(8, 20)));
@@ -63,7 +63,7 @@ TEST(NewExamples, what_is_scored_is_not_learned_from_and_what_is_known_is_counte
             "has; 2 stand in data.train already");
 }
 
-TEST(NewExamples, a_share_without_an_example_and_other_fields_are_refused) {
+TEST(NewExamples, AShareWithoutAnExampleAndOtherFieldsAreRefused) {
   EXPECT_EQ(message_of<Error>([] { held_out(labelled(from_to(0, 1)), parts, 1e-9); }),
             "none of its 1 examples falls into the share that is held out; give more examples, or a larger "
             "share");

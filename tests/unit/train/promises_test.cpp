@@ -162,7 +162,7 @@ std::string summary(int i) {
   return review(i) + " , so is the " + things[(i + 1) % 5] + "\t" + words[i % 4] + " " + things[i % 5];
 }
 
-/// A task of an encoder and a decoder. Selected by pieces, so that these runs learn before they write.
+/// A task of an encoder and a decoder. Selected by tokens, so that these runs learn before they write.
 Case of_two_stacks(const std::string& task, std::string (*line)(int i)) {
   return {.name = task,
           .task = task,
@@ -344,7 +344,7 @@ head.type = ")" + case_.head +
   fs::path folder_;
 };
 
-/// Of everything that a run of two epochs digests and concludes with.
+/// Returns a digest of everything that a run of two epochs digests and concludes with.
 std::string digest_of(const Case& one, const std::function<void(const Device&)>& between_steps = {}) {
   const Recorder told = Place(one).run(
       "whole",
@@ -395,7 +395,7 @@ TEST_P(Promises, WhatTheBackwardPassComputesAgainHasTheSameBits) {
     ASSERT_EQ(kept.ending, Ending::completed) << kept.reason;
     for (const char* recompute : {"cheap", "blocks"})
       EXPECT_EQ(run(recompute, recompute).digests, kept.digests) << recompute << ", norms " << norms;
-    run("none", "changed", ScriptedControl(5));  // stopped there, it goes on in another way
+    run("none", "changed", ScriptedControl(5));  // stopped there, it continues in another way
     const Recorder rest = run("blocks", "changed");
     ASSERT_FALSE(rest.digests.empty());
     for (const auto& [what, sha256] : rest.digests) EXPECT_EQ(sha256, kept.digests.at(what)) << what.first;
@@ -443,8 +443,8 @@ const Case& case_of(const std::string& name) {
   return *std::ranges::find(cases(), name, &Case::name);
 }
 
-/// What a run concludes with is what whoever loads it computes, from the weights file or the best checkpoint:
-/// the thresholds are those that were tuned with these parameters.
+/// The results at the end of a run are those of any program that loads its weights, from the weights file or
+/// the best checkpoint: the thresholds are those that were tuned with these parameters.
 TEST(TunedThresholds, BelongToTheChosenParameters) {
   const Place place(case_of("multilabel_tuned"));
   const Recorder told = place.run("whole", {"train.select=\"min dev/loss\""});
@@ -481,7 +481,7 @@ TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
             std::string::npos);
 }
 
-/// It would learn to copy the piece behind each row.
+/// It would learn to copy the token after each row.
 TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
   const Place place(case_of("lm"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),

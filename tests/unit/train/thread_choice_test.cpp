@@ -35,7 +35,7 @@ TEST(ThreadChoice, AQuietMachineKeepsAllThreads) {
     EXPECT_EQ(threads_after(most, 60, {.free = cpus}), most);
     EXPECT_EQ(threads_after(most, 60, {.free = cpus - 0.2, .waited = 0.1}), most) << "background work";
   }
-  // A program that starts and ends: half a second of a core is no reason.
+  // A program that starts and ends: half a second of a core does not justify a change.
   EXPECT_EQ(next_choice(first_choice(2), {.seconds = 0.5, .free = 1.4}, 2).threads, 2);
 }
 

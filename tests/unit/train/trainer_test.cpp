@@ -1,5 +1,5 @@
-// The training loop on a corpus of a few sentences: what it reports, and that stopping and going on changes
-// no bit.
+// Tests the training loop on a corpus of a few sentences: what it reports, and that a stop and a resume
+// change no bit.
 #include "train/trainer.hpp"
 
 #include <algorithm>
@@ -547,7 +547,7 @@ TEST_F(TrainerTest, ACheckpointGetsNoNameBeforeWhatWasToldIsSafe) {
   EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps that nobody recorded";
 }
 
-/// It is the folder's fault, not the experiment's: the run can go on once somebody has cleared it.
+/// The fault lies in the folder and not in the experiment: the run can resume after somebody has cleared it.
 TEST_F(TrainerTest, AFolderThatCannotBeMadeIsNothingAgainstTheExperiment) {
   fs::create_directories(folder_ / "run");
   std::ofstream(folder_ / "run" / "predictions") << "in the way";

@@ -20,7 +20,7 @@ Numbers64 buckets_of(const DistanceBuckets& buckets, const Numbers64& distances)
 
 /// Of 16 in a direction 8 hold one distance each; above them bucket 8 + floor(2 log2(d / 8)), for
 /// 8 log(d / 8) / log(128 / 8) is that.
-TEST(DistanceBuckets, of_an_encoder_by_hand) {
+TEST(DistanceBuckets, OfAnEncoderByHand) {
   const DistanceBuckets buckets;
   EXPECT_EQ(buckets_of(buckets, {0, -1, -2, -7, -8, -11, -12, -15, -16, -22, -23, -31, -32}),
             (Numbers64{0, 1, 2, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12}));
@@ -31,7 +31,7 @@ TEST(DistanceBuckets, of_an_encoder_by_hand) {
 }
 
 /// All 32 look back: 16 + floor(16 / 3 log2(d / 16)), for 16 log(d / 16) / log(128 / 16) is that.
-TEST(DistanceBuckets, of_a_decoder_by_hand) {
+TEST(DistanceBuckets, OfADecoderByHand) {
   const DistanceBuckets buckets{.causal = true};
   EXPECT_EQ(buckets_of(buckets, {0, -1, -15, -16, -18, -19, -32, -64, -112, -113, -127, -128, -999}),
             (Numbers64{0, 1, 15, 16, 16, 17, 21, 26, 30, 31, 31, 31, 31}));
@@ -39,14 +39,14 @@ TEST(DistanceBuckets, of_a_decoder_by_hand) {
 }
 
 /// Few buckets: 4 are two in a direction, the first for no distance; 5 leave one unused.
-TEST(DistanceBuckets, of_the_smallest_tables) {
+TEST(DistanceBuckets, OfTheSmallestTables) {
   EXPECT_EQ(buckets_of({.count = 4, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
   EXPECT_EQ(buckets_of({.count = 5, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
   EXPECT_EQ(buckets_of({.count = 4, .farthest = 8, .causal = true}, {0, -1, -2, -3, -4, -7, -8}),
             (Numbers64{0, 1, 2, 2, 3, 3, 3}));
 }
 
-TEST(DistanceBuckets, refuse_what_has_no_meaning) {
+TEST(DistanceBuckets, RefuseWhatHasNoMeaning) {
   EXPECT_REFUSED(kernels::bucket_of({.count = 3}, 0), "3 buckets of distances; 4 to 256 are possible");
   EXPECT_REFUSED(kernels::bucket_of({.count = 32, .farthest = 8}, 0),
                  "the farthest distance is 8, and buckets below 8 hold one distance each");
@@ -55,7 +55,7 @@ TEST(DistanceBuckets, refuse_what_has_no_meaning) {
 }
 
 /// Whatever table and length: each distance has the number of its bucket.
-TEST(DistanceBias, holds_the_number_of_each_distance) {
+TEST(DistanceBias, HoldsTheNumberOfEachDistance) {
   for (const DistanceBuckets& buckets :
        {DistanceBuckets{}, DistanceBuckets{.causal = true}, DistanceBuckets{.count = 5, .farthest = 6},
         DistanceBuckets{.count = 11, .farthest = 40, .causal = true}})
@@ -108,14 +108,14 @@ class AttentionBias : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(AttentionBias, is_added_and_learned) {
+TEST_P(AttentionBias, IsAddedAndLearned) {
   const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130};
   for (const bool causal : {false, true})
     for (const bool scaled : {false, true})
       for (const std::int64_t size : {1, 5, 16, 64})
         compare(lengths, {.heads = 2, .causal = causal, .scaled = scaled}, size);
 }
-TEST_P(AttentionBias, goes_with_dropout_windows_and_alibi) {
+TEST_P(AttentionBias, GoesWithDropoutWindowsAndAlibi) {
   const Lengths lengths{5, 33, 1, 130};
   for (const bool causal : {false, true})
     for (const std::int64_t window : {0, 1, 20, 1000})
@@ -123,7 +123,7 @@ TEST_P(AttentionBias, goes_with_dropout_windows_and_alibi) {
 }
 
 /// Scores without the division, and no bias.
-TEST_P(AttentionBias, may_be_absent_where_scores_are_not_scaled) {
+TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   const auto [type, tolerance] = GetParam();
   const Lengths lengths{3, 20};
   const OwnedBatch batch(lengths);
@@ -138,7 +138,7 @@ TEST_P(AttentionBias, may_be_absent_where_scores_are_not_scaled) {
 }
 
 /// A text that grows: the last rows over all keys have the bits of the whole pass.
-TEST_P(AttentionBias, decoding_repeats_the_bits_of_a_whole_pass) {
+TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 70, width = 32;
   const OwnedTensor bias = random_tensor(sum_type(type), {2, 2 * reach}, 4);
@@ -209,7 +209,7 @@ struct Learned {
   }
 };
 
-TEST(DistanceBias, gradients_equal_differences_of_the_loss) {
+TEST(DistanceBias, GradientsEqualDifferencesOfTheLoss) {
   for (const DistanceBuckets& buckets : {DistanceBuckets{.count = 8, .farthest = 20},
                                          DistanceBuckets{.count = 8, .farthest = 20, .causal = true},
                                          DistanceBuckets{.count = 5, .farthest = 7}, DistanceBuckets{}}) {
@@ -231,7 +231,7 @@ TEST(DistanceBias, gradients_equal_differences_of_the_loss) {
 }
 
 /// The sequences of a batch one after another, and no other way: in float32 another order has other bits.
-TEST(DistanceBias, gradients_are_added_sequence_by_sequence) {
+TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
   const std::vector<std::int64_t> lengths{40, 31, 37, 22};
   Learned all{.lengths = lengths, .buckets = {}, .type = DType::float32};
   const Values together = all.backward(), packed = all.dbias.values();
@@ -255,7 +255,7 @@ TEST(DistanceBias, gradients_are_added_sequence_by_sequence) {
   EXPECT_NE(in_order({3, 2, 1, 0}), together) << "an injected reordering must show in the bits";
 }
 
-TEST(AttentionBiasRefuses, what_does_not_fit) {
+TEST(AttentionBiasRefuses, WhatDoesNotFit) {
   const RowsAt rows({3}), others({2, 1});
   const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 2});
   const auto attend = [&](kernels::AttentionOptions options, const OwnedTensor& bias) {

@@ -268,17 +268,17 @@ void expect_current(const std::string& file, const std::string& current) {
                                      << "ENCORE_WRITE_DOCUMENTS=1 and compare";
 }
 
-TEST(AttentionExamplePage, holds_what_the_kernels_compute) {
+TEST(AttentionExamplePage, HoldsWhatTheKernelsCompute) {
   const std::string text = read(page);
   ASSERT_FALSE(text.empty()) << page;
   expect_current(page, with_blocks(text, blocks()));
 }
 
-TEST(AttentionExamplePage, shows_positions_that_the_kernel_computes) {
+TEST(AttentionExamplePage, ShowsPositionsThatTheKernelComputes) {
   expect_current(picture, positions_picture());
 }
 
-TEST(AttentionExamplePage, weights_are_those_of_the_formula) {
+TEST(AttentionExamplePage, WeightsAreThoseOfTheFormula) {
   const Matrix x = six_words();
   const Values scores = product_with_transposed(x, x).values(), weights = weights_of(x, x).values();
   for (std::size_t n = 0; n < 6; ++n) {

@@ -87,7 +87,7 @@ TEST_P(AttentionMasks, causal) {
     compare_self(lengths, {.heads = 2, .causal = true}, size);
   compare_self(lengths, {.heads = 3, .dropout = 0.3, .causal = true}, 8);
 }
-TEST_P(AttentionMasks, causal_with_alibi_and_window) {
+TEST_P(AttentionMasks, CausalWithAlibiAndWindow) {
   const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130};
   compare_self(lengths, {.heads = 3, .alibi = true, .causal = true}, 16);
   for (const std::int64_t window : {1, 15, 16, 40, 1000})
@@ -95,19 +95,19 @@ TEST_P(AttentionMasks, causal_with_alibi_and_window) {
       compare_self(lengths, {.heads = 2, .dropout = 0.2, .alibi = alibi, .window = window, .causal = true},
                    5);
 }
-TEST_P(AttentionMasks, keys_of_other_rows) {
+TEST_P(AttentionMasks, KeysOfOtherRows) {
   const Lengths queries{1, 5, 33, 0, 7, 17, 130, 40}, keys{4, 1, 7, 9, 33, 64, 31, 129}, zeros(8, 0);
   for (const std::int64_t size : {1, 5, 16, 33, 64})
     for (const double dropout : {0.0, 0.3})
       compare(queries, keys, zeros, {.heads = 2, .dropout = dropout}, size);
 }
-TEST_P(AttentionMasks, sequences_without_queries_or_without_keys) {
+TEST_P(AttentionMasks, SequencesWithoutQueriesOrWithoutKeys) {
   const Lengths queries{0, 3, 0, 5, 2, 40}, keys{3, 0, 0, 4, 0, 0}, zeros(6, 0);
   for (const double dropout : {0.0, 0.3})
     for (const bool causal : {false, true})
       compare(queries, keys, zeros, {.heads = 2, .dropout = dropout, .causal = causal}, 6);
 }
-TEST_P(AttentionMasks, queries_that_start_at_an_offset) {
+TEST_P(AttentionMasks, QueriesThatStartAtAnOffset) {
   const Lengths queries{1, 5, 33, 1, 40}, keys{9, 12, 64, 1, 90}, positions{8, 7, 31, 0, 30};
   for (const std::int64_t window : {0, 3, 20, 1000})
     for (const bool alibi : {false, true})
@@ -115,7 +115,7 @@ TEST_P(AttentionMasks, queries_that_start_at_an_offset) {
         compare(queries, keys, positions,
                 {.heads = 2, .dropout = 0.2, .alibi = alibi, .window = window, .causal = causal}, 8);
 }
-TEST_P(AttentionMasks, every_stride_th_key_beside_a_window) {
+TEST_P(AttentionMasks, EveryStrideThKeyBesideAWindow) {
   const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130};
   for (const auto& [window, stride] :
        {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 7}, {4, 4}, {3, 16}, {20, 5}, {8, 1000}})
@@ -132,7 +132,7 @@ TEST_P(AttentionMasks, every_stride_th_key_beside_a_window) {
   compare({20, 3}, {5, 40}, {0, 61}, {.heads = 2, .window = 4, .stride = 7}, 8);
 }
 /// Far behind the last key a window is empty: zeros come out, and no gradient goes back.
-TEST_P(AttentionMasks, queries_whose_window_holds_no_key) {
+TEST_P(AttentionMasks, QueriesWhoseWindowHoldsNoKey) {
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .dropout = 0.3, .window = 4, .causal = true}, 8);
 }
@@ -145,7 +145,7 @@ struct Visits {
 
 /// With window and stride at the root of T, a query sees about 3 T^0.5 keys, each once, and no other is
 /// visited.
-TEST(StridedAttention, visits_what_is_seen_and_nothing_else) {
+TEST(StridedAttention, VisitsWhatIsSeenAndNothingElse) {
   for (const std::int64_t root : {4, 16, 64}) {
     const std::int64_t keys = root * root;
     const kernels::AttentionProblem problem{.queries = {},
@@ -212,9 +212,9 @@ void append(Values& to, const Values& more) {
 
 class Decoding : public ::testing::TestWithParam<Precision> {
  protected:
-  /// Rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] .., over a
-  /// cache of all keys so far, and where `room` is not 0 with NaN behind them, up to so many rows. Sequences
-  /// that are complete have keys and no queries.
+  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] ..,
+  /// over a cache of all keys so far. If `room` is not 0, NaN fills the cache after them up to `room` rows. A
+  /// complete sequence has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
                       const kernels::AttentionOptions& options, const OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;
@@ -281,31 +281,31 @@ class Decoding : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(Decoding, row_by_row_repeats_the_bits_of_a_whole_pass_of_any_length) {
+TEST_P(Decoding, RowByRowRepeatsTheBitsOfAWholePassOfAnyLength) {
   for (const kernels::AttentionOptions& options : masks())
     for (std::int64_t length = 1; length <= 70; length += options.window == 0 ? 1 : 3)
       expect_equal_bits({length}, 1, options, 16);
   for (const std::int64_t size : {5, 33, 64}) expect_equal_bits({70}, 1, masks()[0], size);
 }
-TEST_P(Decoding, several_sequences_side_by_side) {
+TEST_P(Decoding, SeveralSequencesSideBySide) {
   for (const kernels::AttentionOptions& options : masks())
     for (const std::int64_t size : {5, 16, 64})
       expect_equal_bits({70, 1, 33, 64, 0, 16, 17, 9, 48}, 1, options, size);
   expect_equal_bits({300, 7, 129}, 1, masks()[0], 16);
 }
-TEST_P(Decoding, several_rows_at_a_time) {
+TEST_P(Decoding, SeveralRowsAtATime) {
   for (const kernels::AttentionOptions& options : masks())
     for (const std::int64_t count : {2, 13, 16, 33})
       expect_equal_bits({70, 1, 33, 150, 17}, count, options, 16);
 }
 
-TEST_P(Decoding, over_a_cache_whose_other_rows_hold_anything) {
+TEST_P(Decoding, OverACacheWhoseOtherRowsHoldAnything) {
   for (const kernels::AttentionOptions& options : masks())
     for (const std::int64_t size : {5, 16, 64}) expect_equal_bits({70, 1, 33, 17}, 3, options, size, 131);
 }
 
 /// Without a mask too: over the encoder's rows, whatever rows of queries stand beside.
-TEST_P(Decoding, a_row_over_other_keys_does_not_depend_on_its_neighbours) {
+TEST_P(Decoding, ARowOverOtherKeysDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   for (const std::int64_t size : {5, 16, 64}) {
     Operands whole({{40, 3, 70}, {33, 20, 64}, {0, 0, 0}, {.heads = 2}, 2 * size}, type);
@@ -376,7 +376,7 @@ void expect_gradients_of_differences(const AttentionCase& of) {
     }
 }
 
-TEST(AttentionGradients, equal_differences_of_the_loss) {
+TEST(AttentionGradients, EqualDifferencesOfTheLoss) {
   const Lengths queries{1, 5, 0, 33, 2}, keys{4, 7, 3, 17, 0}, zeros(5, 0);
   expect_gradients_of_differences({queries, keys, zeros, {.heads = 2}, 6});
   expect_gradients_of_differences({queries, keys, zeros, {.heads = 1, .alibi = true}, 5});
@@ -387,7 +387,7 @@ TEST(AttentionGradients, equal_differences_of_the_loss) {
       {{3, 20}, {11, 40}, {8, 20}, {.heads = 2, .alibi = true, .window = 9, .causal = true}, 10});
 }
 
-TEST(AttentionMasksRefuse, other_sequences_and_columns_outside_the_matrix) {
+TEST(AttentionMasksRefuse, OtherSequencesAndColumnsOutsideTheMatrix) {
   const RowsAt two({2, 1}), one({3});
   const OwnedTensor q(DType::float32, {3, 8}), kv(DType::float32, {3, 16}), out(DType::float32, {3, 8}),
       sums(DType::float32, {3, 2}), wide(DType::float64, {3, 8});

@@ -166,7 +166,7 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
   return r;
 }
 
-/// Of values of a packed qkv (N, 3 C).
+/// Computes attention from the values of a packed qkv (N, 3 C).
 inline AttentionResult self_attention_reference(const AttentionCase& of, const Values& qkv,
                                                 const Values& dout) {
   const std::int64_t width = of.width;

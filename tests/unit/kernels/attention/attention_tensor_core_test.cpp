@@ -76,7 +76,7 @@ struct DrawnBits {
 };
 
 /// The function of kernels.hpp, whether queries are drawn whole or for a tile of keys.
-TEST(AttentionTensorCore, dropout_is_drawn_as_pair_by_pair) {
+TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
   const Lengths keys{1, 2, 3, 4, 5, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 255, 256, 257, 300};
   const Lengths queries(keys.size(), 16);
   const kernels::AttentionOptions options{.heads = 2, .dropout = 0.4, .training = true, .key = {3, 4, 5}};
@@ -128,7 +128,7 @@ void compare_self(const Lengths& lengths, const kernels::AttentionOptions& optio
   compare(lengths, lengths, zeros(lengths), options, size);
 }
 
-TEST(AttentionTensorCore, places_are_divided_exactly) {
+TEST(AttentionTensorCore, PlacesAreDividedExactly) {
   for (const std::uint32_t by : {1U, 2U, 3U, 5U, 7U, 8U, 12U, 16U, 25U, 63U, 127U, 1000U, 16385U}) {
     const kernels::Divisor divisor(by);
     for (const std::uint32_t multiple : {by, 41U * by, 0x7FFFFFFFU / by * by})
@@ -137,10 +137,10 @@ TEST(AttentionTensorCore, places_are_divided_exactly) {
   }
 }
 
-TEST(AttentionTensorCore, every_head_size) {
+TEST(AttentionTensorCore, EveryHeadSize) {
   for (const std::int64_t size : {32, 64, 128}) compare_self({20, 1, 33, 0, 70}, {.heads = 2}, size);
 }
-TEST(AttentionTensorCore, lengths_around_tiles) {
+TEST(AttentionTensorCore, LengthsAroundTiles) {
   compare_self({15, 16, 17, 31, 32, 33, 47, 48, 49}, {.heads = 1, .dropout = 0.2}, 32);
 }
 TEST(AttentionTensorCore, masks) {
@@ -150,20 +150,20 @@ TEST(AttentionTensorCore, masks) {
                    {.heads = 2, .dropout = 0.2, .alibi = window == 5, .window = window, .causal = causal},
                    32);
 }
-TEST(AttentionTensorCore, keys_of_other_rows) {
+TEST(AttentionTensorCore, KeysOfOtherRows) {
   const Lengths queries{1, 5, 33, 0, 7}, keys{4, 1, 7, 9, 40};
   compare(queries, keys, zeros(keys), {.heads = 2, .dropout = 0.3}, 32);
   const Lengths some{0, 3, 0, 5}, others{3, 0, 0, 4};
   compare(some, others, zeros(others), {.heads = 1, .causal = true}, 32);
 }
-TEST(AttentionTensorCore, queries_that_start_at_an_offset) {
+TEST(AttentionTensorCore, QueriesThatStartAtAnOffset) {
   for (const bool causal : {false, true})
     compare({1, 5, 33}, {9, 12, 64}, {8, 7, 31}, {.heads = 1, .window = 20, .causal = causal}, 32);
   // Far behind the last key a window is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 1, .window = 4}, 32);
 }
 /// Whose backward pass is one kernel; compare() sees that two give the same bits.
-TEST(AttentionTensorCore, short_sequences) {
+TEST(AttentionTensorCore, ShortSequences) {
   const Lengths lengths{28, 0, 1, 16, 17, 32, 15};
   for (const std::int64_t size : {32, 64}) compare_self(lengths, {.heads = 1, .dropout = 0.1}, size);
   compare_self({28, 7, 20}, {.heads = 3}, 32);
@@ -173,19 +173,19 @@ TEST(AttentionTensorCore, short_sequences) {
     compare_self(lengths, {.heads = 1, .dropout = 0.1, .window = window, .causal = true}, 32);
   compare_self(lengths, {.heads = 1, .dropout = 0.1, .window = 7}, 64);
 }
-TEST(AttentionTensorCore, short_sequences_of_other_rows) {
+TEST(AttentionTensorCore, ShortSequencesOfOtherRows) {
   const Lengths queries{28, 3, 0, 16, 17, 32, 5}, keys{5, 32, 9, 0, 16, 31, 17};
   compare(queries, keys, zeros(keys), {.heads = 2, .dropout = 0.1}, 32);
   compare(queries, keys, zeros(keys), {.heads = 1, .dropout = 0.3, .causal = true}, 64);
   compare({1, 17, 3}, {9, 32, 5}, {8, 15, 30}, {.heads = 1, .dropout = 0.1, .window = 6}, 32);
 }
-TEST(AttentionTensorCore, dropout_of_long_sequences) {
+TEST(AttentionTensorCore, DropoutOfLongSequences) {
   compare_self({64, 65, 100}, {.heads = 1, .dropout = 0.3}, 32);
   const Lengths queries{3, 20}, keys{256, 261};
   compare(queries, keys, zeros(keys), {.heads = 1, .dropout = 0.3}, 32);
 }
 
-TEST(AttentionTensorCore, bias_by_distance) {
+TEST(AttentionTensorCore, BiasByDistance) {
   for (const Lengths& lengths : {Lengths{1, 40, 7}, Lengths{28, 0, 1, 17}})
     for (const bool causal : {false, true}) {
       const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -231,11 +231,11 @@ void expect_bits_alone(std::int64_t length) {
     EXPECT_EQ(last_of(batch.dkv, 2 * width), alone.dkv.values());
   }
 }
-TEST(AttentionTensorCore, rows_have_the_bits_that_they_have_alone) {
+TEST(AttentionTensorCore, RowsHaveTheBitsThatTheyHaveAlone) {
   for (const std::int64_t length : {40, 20}) expect_bits_alone(length);
 }
 
-TEST(AttentionTensorCore, other_problems_are_left_to_other_kernels) {
+TEST(AttentionTensorCore, OtherProblemsAreLeftToOtherKernels) {
   TiledCase apart({{9}, {9}, {0}, {.heads = 1, .window = 2, .stride = 3}, 32}, DType::bfloat16);
   EXPECT_FALSE(run(apart));
   TiledCase odd({{9}, {9}, {0}, {.heads = 1}, 24}, DType::bfloat16);

@@ -38,59 +38,59 @@ class Attention : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(Attention, odd_lengths_and_head_sizes) {
+TEST_P(Attention, OddLengthsAndHeadSizes) {
   for (const std::int64_t heads : {1, 3})
     for (const std::int64_t size : {1, 5, 16, 33, 64}) compare({1, 2, 33, 7, 16, 17}, heads, size, 0.0);
 }
 /// The last rows of a product are a tile of their own for each number of rows, the last keys part of a
 /// vector.
-TEST_P(Attention, every_length_up_to_two_vectors) {
+TEST_P(Attention, EveryLengthUpToTwoVectors) {
   std::vector<std::int64_t> lengths(34);
   std::iota(lengths.begin(), lengths.end(), 1);
   for (const std::int64_t size : {16, 33, 64}) compare(lengths, 2, size, 0.2);
 }
 /// Whole and last tiles, panels and vectors of keys on either side of a boundary, in one batch: one register
 /// or several of head size, and an odd one, which has no pairs.
-TEST_P(Attention, lengths_around_vectors_tiles_and_panels) {
+TEST_P(Attention, LengthsAroundVectorsTilesAndPanels) {
   const std::vector<std::int64_t> lengths{64, 1, 31, 129, 2, 48, 15, 7, 65, 16, 26, 17, 33, 32, 49, 0, 96};
   for (const std::int64_t size : {16, 32, 64, 80, 33})
     for (const double dropout : {0.0, 0.1}) compare(lengths, 2, size, dropout);
 }
-TEST_P(Attention, one_long_sequence_with_dropout_draws_a_few_queries_at_a_time) {
+TEST_P(Attention, OneLongSequenceWithDropoutDrawsAFewQueriesAtATime) {
   compare({530}, 1, 16, 0.1);
   compare({1100}, 1, 8, 0.1);
   compare({1100}, 1, 8, 0.1, false, 300);  // within one run of words, and across two
 }
-TEST_P(Attention, sequences_of_one_token) {
+TEST_P(Attention, SequencesOfOneToken) {
   compare({1, 1, 1}, 2, 8, 0.0);
 }
-TEST_P(Attention, sequences_without_tokens_between_others) {
+TEST_P(Attention, SequencesWithoutTokensBetweenOthers) {
   compare({0, 3, 0, 2, 0}, 2, 8, 0.0);
   compare({0, 3, 0, 2, 0}, 2, 8, 0.3);
 }
-TEST_P(Attention, sequences_longer_than_a_tile) {
+TEST_P(Attention, SequencesLongerThanATile) {
   compare({131, 3, 260}, 2, 16, 0.0);
 }
-TEST_P(Attention, dropout_of_weights) {
+TEST_P(Attention, DropoutOfWeights) {
   compare({5, 33, 1, 130}, 2, 8, 0.3);
   compare({4, 2}, 3, 5, 0.9);
 }
 
-TEST_P(Attention, alibi_with_any_number_of_heads) {
+TEST_P(Attention, AlibiWithAnyNumberOfHeads) {
   for (const std::int64_t heads : {1, 2, 3, 6, 8, 12}) compare({1, 2, 33, 7, 16, 17}, heads, 5, 0.0, true);
   compare({131, 3, 260}, 3, 16, 0.0, true);
 }
-TEST_P(Attention, windows_shorter_and_longer_than_the_sequences) {
+TEST_P(Attention, WindowsShorterAndLongerThanTheSequences) {
   for (const std::int64_t window : {1, 2, 15, 16, 17, 40, 1000}) {
     compare({1, 2, 33, 7, 16, 17, 0, 64}, 2, 5, 0.0, false, window);
     compare({131, 3, 260}, 1, 16, 0.0, false, window);
   }
 }
-TEST_P(Attention, window_with_alibi_and_dropout) {
+TEST_P(Attention, WindowWithAlibiAndDropout) {
   for (const std::int64_t window : {1, 9, 70, 200}) compare({5, 33, 1, 130, 300}, 3, 8, 0.3, true, window);
 }
 
-TEST_P(Attention, a_window_that_holds_every_sequence_changes_no_bit) {
+TEST_P(Attention, AWindowThatHoldsEverySequenceChangesNoBit) {
   const DType type = GetParam().type;
   const OwnedBatch batch({40, 33, 1});
   const OwnedTensor qkv = random_tensor(type, {74, 48}, 1), dout = random_tensor(type, {74, 16}, 2);
@@ -109,7 +109,7 @@ TEST_P(Attention, a_window_that_holds_every_sequence_changes_no_bit) {
 }
 
 /// A mask would multiply what is far away by zero, and zero times NaN is NaN: it is not read at all.
-TEST_P(Attention, what_lies_far_outside_the_window_is_not_computed) {
+TEST_P(Attention, WhatLiesFarOutsideTheWindowIsNotComputed) {
   const DType type = GetParam().type;
   const std::int64_t length = 700, poisoned = 400, window = 20;
   const OwnedBatch batch({length});
@@ -137,7 +137,7 @@ TEST_P(Attention, what_lies_far_outside_the_window_is_not_computed) {
 
 /// With equal scores and one key's value 1, a query's output says whether that weight was dropped: each is
 /// held against its own word of the generator, whatever the order in which words are drawn.
-TEST_P(Attention, each_weight_is_dropped_by_its_own_word) {
+TEST_P(Attention, EachWeightIsDroppedByItsOwnWord) {
   const DType type = GetParam().type;
   const double dropout = 0.3;
   const RandomKey key{7, 8, 9};
@@ -173,7 +173,7 @@ TEST_P(Attention, each_weight_is_dropped_by_its_own_word) {
     }
 }
 
-TEST_P(Attention, dropout_does_nothing_outside_training) {
+TEST_P(Attention, DropoutDoesNothingOutsideTraining) {
   const DType type = GetParam().type;
   const OwnedBatch batch({9});
   const OwnedTensor qkv = random_tensor(type, {9, 24}, 1);
@@ -183,7 +183,7 @@ TEST_P(Attention, dropout_does_nothing_outside_training) {
   expect_close(dropped, plain.values(), 0.0, "out");
 }
 
-TEST_P(Attention, a_sequence_does_not_depend_on_its_neighbours) {
+TEST_P(Attention, ASequenceDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   const kernels::AttentionOptions options{.heads = 2};
   const OwnedBatch alone({11}), among({3, 11, 40});
@@ -197,7 +197,7 @@ TEST_P(Attention, a_sequence_does_not_depend_on_its_neighbours) {
   expect_close(one_out, Values(all_out.begin() + 3 * 16, all_out.begin() + 14 * 16), 0.0, "out");
 }
 
-TEST_P(Attention, large_scores_do_not_overflow) {
+TEST_P(Attention, LargeScoresDoNotOverflow) {
   const auto [type, tolerance] = GetParam();
   const OwnedBatch batch({2});
   OwnedTensor qkv(type, {2, 3}), out(type, {2, 1}), log_sum(sum_type(type), {2, 1});
@@ -209,7 +209,7 @@ TEST_P(Attention, large_scores_do_not_overflow) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Attention, ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2)),
                          precision_name);
 
-TEST(AttentionRefuses, heads_that_do_not_divide_and_wrong_shapes) {
+TEST(AttentionRefuses, HeadsThatDoNotDivideAndWrongShapes) {
   const OwnedBatch batch({3});
   const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
   EXPECT_REFUSED(self_attention(batch, {.heads = 3}, qkv, out, sums), "3 heads do not divide the width 8");

@@ -8,7 +8,7 @@
 namespace encore::test {
 namespace {
 
-/// Forward and backward by teams of so many threads; false where there are no tiles for it.
+/// Runs forward and backward by teams of `threads` threads; false if there are no tiles for it.
 bool run(TiledCase& tiled, int threads) {
   tiled.forget_results();
   bool launched = false;
@@ -49,18 +49,18 @@ class AttentionTiles : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(AttentionTiles, every_length_up_to_two_tiles) {
+TEST_P(AttentionTiles, EveryLengthUpToTwoTiles) {
   Lengths lengths(66);
   std::iota(lengths.begin(), lengths.end(), 1);
   for (const std::int64_t size : {1, 5, 33, 64}) compare_self(lengths, {.heads = 2, .dropout = 0.2}, size);
 }
-TEST_P(AttentionTiles, lengths_up_to_300) {
+TEST_P(AttentionTiles, LengthsUpTo300) {
   const Lengths lengths{300, 1, 129, 257, 63, 0, 64, 191};
   compare_self(lengths, {.heads = 1}, 64);
   compare_self(lengths, {.heads = 3, .dropout = 0.3, .causal = true}, 16);
 }
 /// Sizes of tiles fall as heads grow.
-TEST_P(AttentionTiles, large_heads) {
+TEST_P(AttentionTiles, LargeHeads) {
   for (const std::int64_t size : {96, 128, 160}) compare_self({40, 9, 17}, {.heads = 1}, size);
 }
 TEST_P(AttentionTiles, masks) {
@@ -71,7 +71,7 @@ TEST_P(AttentionTiles, masks) {
         compare_self(lengths,
                      {.heads = 3, .dropout = 0.2, .alibi = alibi, .window = window, .causal = causal}, 8);
 }
-TEST_P(AttentionTiles, keys_of_other_rows) {
+TEST_P(AttentionTiles, KeysOfOtherRows) {
   const Lengths queries{1, 5, 33, 0, 7, 17, 130, 40}, keys{4, 1, 7, 9, 33, 64, 31, 129};
   for (const double dropout : {0.0, 0.3})
     compare(queries, keys, zeros(keys), {.heads = 2, .dropout = dropout}, 16);
@@ -79,7 +79,7 @@ TEST_P(AttentionTiles, keys_of_other_rows) {
   for (const bool causal : {false, true})
     compare(some, others, zeros(others), {.heads = 2, .causal = causal}, 6);
 }
-TEST_P(AttentionTiles, queries_that_start_at_an_offset) {
+TEST_P(AttentionTiles, QueriesThatStartAtAnOffset) {
   const Lengths queries{1, 5, 33, 1, 40}, keys{9, 12, 64, 1, 90}, positions{8, 7, 31, 0, 30};
   for (const std::int64_t window : {0, 3, 20, 1000})
     for (const bool causal : {false, true})
@@ -87,7 +87,7 @@ TEST_P(AttentionTiles, queries_that_start_at_an_offset) {
   // Far behind the last key a window is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
 }
-TEST_P(AttentionTiles, bias_by_distance) {
+TEST_P(AttentionTiles, BiasByDistance) {
   const auto [type, tolerance] = GetParam();
   const Lengths lengths{1, 40, 7, 70};
   for (const bool causal : {false, true}) {
@@ -99,7 +99,7 @@ TEST_P(AttentionTiles, bias_by_distance) {
     tiled.expect(tolerance, causal ? "causal" : "both directions");
   }
 }
-TEST_P(AttentionTiles, scores_that_exp_does_not_hold) {
+TEST_P(AttentionTiles, ScoresThatExpDoesNotHold) {
   const auto [type, tolerance] = GetParam();
   TiledCase tiled({{2}, {2}, {0}, {.heads = 1}, 1}, type);
   tiled.q.set({100.0, 100.0});
@@ -114,7 +114,7 @@ kernels::AttentionOptions with_everything() {
 }
 
 /// Any size of a team, and a second run.
-TEST_P(AttentionTiles, equal_bits_for_every_team) {
+TEST_P(AttentionTiles, EqualBitsForEveryTeam) {
   const Lengths lengths{100, 3, 65, 32};
   const auto results = [&](int threads) {
     TiledCase tiled({lengths, lengths, zeros(lengths), with_everything(), 2 * 24}, GetParam().type);
@@ -128,7 +128,7 @@ TEST_P(AttentionTiles, equal_bits_for_every_team) {
 
 /// The last text of a batch has the bits that it has alone (its number decides what dropout draws, so without
 /// it), however long the others are.
-TEST_P(AttentionTiles, rows_have_the_bits_that_they_have_alone) {
+TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
   const std::int64_t length = 70, width = 2 * 16;
   kernels::AttentionOptions options = with_everything();
   options.dropout = 0.0;
@@ -158,7 +158,7 @@ TEST_P(AttentionTiles, rows_have_the_bits_that_they_have_alone) {
 }
 
 /// Pair by pair otherwise.
-TEST_P(AttentionTiles, are_not_for_keys_that_lie_apart_nor_for_heads_without_room) {
+TEST_P(AttentionTiles, AreNotForKeysThatLieApartNorForHeadsWithoutRoom) {
   TiledCase apart({{9}, {9}, {0}, {.heads = 1, .window = 2, .stride = 3}, 4}, GetParam().type);
   EXPECT_FALSE(run(apart, team_sizes().front()));
   TiledCase large({{2}, {2}, {0}, {.heads = 1}, 6000}, GetParam().type);

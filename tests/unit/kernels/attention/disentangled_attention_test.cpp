@@ -109,7 +109,7 @@ class DisentangledAttention : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(DisentangledAttention, forward_and_backward) {
+TEST_P(DisentangledAttention, ForwardAndBackward) {
   const Lengths lengths{1, 0, 2, 17, 33};
   for (const std::int64_t reach : {1, 4, 16, 40}) {
     compare(lengths, {.heads = 2}, 5, reach);
@@ -121,7 +121,7 @@ TEST_P(DisentangledAttention, forward_and_backward) {
 INSTANTIATE_TEST_SUITE_P(Precisions, DisentangledAttention,
                          ::testing::ValuesIn(precisions(1e-5, 1e-13, 3e-2)), precision_name);
 
-TEST(DisentangledAttentionRefuses, other_shapes) {
+TEST(DisentangledAttentionRefuses, OtherShapes) {
   const RowsAt rows({3});
   RowSet set = rows;
   set.size.squares = 9;

@@ -60,7 +60,7 @@ LinearResult linear_reference(const Lengths& lengths, std::int64_t heads, std::i
 
 class LinearAttention : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(LinearAttention, forward_and_backward) {
+TEST_P(LinearAttention, ForwardAndBackward) {
   const auto [type, tolerance] = GetParam();
   const DType sums_type = sum_type(type);
   for (const Lengths& lengths : {Lengths{1}, Lengths{5, 0, 33, 1, 70}, Lengths{}})
@@ -96,7 +96,7 @@ TEST_P(LinearAttention, forward_and_backward) {
 INSTANTIATE_TEST_SUITE_P(Precisions, LinearAttention, ::testing::ValuesIn(precisions(1e-5, 1e-13, 2e-2)),
                          precision_name);
 
-TEST(LinearAttentionRefuses, other_shapes) {
+TEST(LinearAttentionRefuses, OtherShapes) {
   const RowsAt rows({3});
   const OwnedTensor x(DType::float32, {3, 6}), features(DType::float32, {3, 12}),
       sums(DType::float32, {1, 24}), norms(DType::float32, {3, 2});

@@ -69,7 +69,7 @@ struct Taught {
 
 class Relations : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(Relations, loss_and_gradient_of_any_widths_and_heads) {
+TEST_P(Relations, LossAndGradientOfAnyWidthsAndHeads) {
   const auto [type, tolerance] = GetParam();
   const OwnedBatch batch(lengths);
   for (const auto& [width, taught_width, heads] :
@@ -107,7 +107,7 @@ TEST_P(Relations, loss_and_gradient_of_any_widths_and_heads) {
   }
 }
 
-TEST_P(Relations, are_nothing_beside_a_teacher_of_the_same_rows) {
+TEST_P(Relations, AreNothingBesideATeacherOfTheSameRows) {
   const auto [type, tolerance] = GetParam();
   const OwnedBatch batch(lengths);
   const OwnedTensor x = random_tensor(type, {rows, 8}, 1);
@@ -121,7 +121,7 @@ TEST_P(Relations, are_nothing_beside_a_teacher_of_the_same_rows) {
   expect_close(dx, Values(rows * 8, 0.0), 1e-6, "dx");
 }
 
-TEST_P(Relations, large_products_do_not_overflow) {
+TEST_P(Relations, LargeProductsDoNotOverflow) {
   const auto type = GetParam().type;
   const OwnedBatch batch({2});
   OwnedTensor x(type, {2, 1}), dx(type, {2, 1}), losses(sum_type(type), {2, 1});
@@ -137,7 +137,7 @@ TEST_P(Relations, large_products_do_not_overflow) {
   for (const double value : dx.values()) EXPECT_TRUE(std::isfinite(value));
 }
 
-TEST_P(Relations, wrong_shapes_are_refused) {
+TEST_P(Relations, WrongShapesAreRefused) {
   const auto type = GetParam().type;
   const OwnedBatch batch(lengths);
   const OwnedTensor x = random_tensor(type, {rows, 8}, 1);

@@ -31,7 +31,7 @@ kernels::Slice queries_and_keys(const Tensor& qkv) {
 
 class Rotary : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(Rotary, odd_lengths_heads_and_halves) {
+TEST_P(Rotary, OddLengthsHeadsAndHalves) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{1, 33, 0, 7, 260};
   const OwnedBatch batch(lengths);
@@ -48,7 +48,7 @@ TEST_P(Rotary, odd_lengths_heads_and_halves) {
       }
 }
 
-TEST_P(Rotary, values_and_first_tokens_keep_their_bits) {
+TEST_P(Rotary, ValuesAndFirstTokensKeepTheirBits) {
   const DType type = GetParam().type;
   const OwnedBatch batch({3, 2});
   OwnedTensor qkv = random_tensor(type, {5, 12}, 1);
@@ -62,7 +62,7 @@ TEST_P(Rotary, values_and_first_tokens_keep_their_bits) {
   }
 }
 
-TEST_P(Rotary, a_score_depends_on_the_distance_alone) {
+TEST_P(Rotary, AScoreDependsOnTheDistanceAlone) {
   const auto [type, tolerance] = GetParam();
   const std::int64_t length = 50, size = 6;
   const OwnedBatch batch({length});
@@ -86,14 +86,14 @@ TEST_P(Rotary, a_score_depends_on_the_distance_alone) {
   EXPECT_GT(std::abs(score(0, 4) - score(0, 3)), 0.01);
 }
 
-TEST_P(Rotary, an_empty_batch) {
+TEST_P(Rotary, AnEmptyBatch) {
   OwnedTensor qkv(GetParam().type, {0, 12});
   kernels::rotary(device(), OwnedBatch({0}), 2, 100.0, false, queries_and_keys(qkv));
 }
 
 /// Row by row, each at its own position, queries and keys in tensors of their own: the bits of the whole
 /// pass.
-TEST_P(Rotary, rows_that_come_later_get_the_bits_of_the_whole_pass) {
+TEST_P(Rotary, RowsThatComeLaterGetTheBitsOfTheWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 40, size = 10;
   const OwnedTensor x = random_tensor(type, {length, 2 * size}, 1);
@@ -123,7 +123,7 @@ TEST_P(Rotary, rows_that_come_later_get_the_bits_of_the_whole_pass) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Rotary, ::testing::ValuesIn(precisions(1e-6, 1e-13, 1e-2)),
                          precision_name);
 
-TEST(RotaryRefuses, odd_head_sizes_and_other_rows) {
+TEST(RotaryRefuses, OddHeadSizesAndOtherRows) {
   const OwnedBatch batch({2});
   const OwnedTensor odd(DType::float32, {2, 9}), longer(DType::float32, {3, 12});
   EXPECT_REFUSED(kernels::rotary(device(), batch, 1, 100.0, false, odd),

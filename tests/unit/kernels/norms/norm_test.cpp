@@ -8,7 +8,7 @@ class LayerNorm : public ::testing::TestWithParam<Precision> {};
 
 constexpr double epsilon = 1e-5;
 
-TEST_P(LayerNorm, forward_and_backward_of_odd_shapes) {
+TEST_P(LayerNorm, ForwardAndBackwardOfOddShapes) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
@@ -58,7 +58,7 @@ TEST_P(LayerNorm, forward_and_backward_of_odd_shapes) {
     }
 }
 
-TEST_P(LayerNorm, keeps_its_precision_around_a_large_mean) {
+TEST_P(LayerNorm, KeepsItsPrecisionAroundALargeMean) {
   const auto [type, tolerance] = GetParam();
   if (size_of(type) == 2) GTEST_SKIP() << "1000 + x has no digits left in 16 bits";
   const DType sums = sum_type(type);
@@ -70,7 +70,7 @@ TEST_P(LayerNorm, keeps_its_precision_around_a_large_mean) {
   expect_close(y, {-1.0, 1.0, -1.0, 1.0}, tolerance, "y");
 }
 
-TEST_P(LayerNorm, an_empty_batch_changes_nothing) {
+TEST_P(LayerNorm, AnEmptyBatchChangesNothing) {
   const DType type = GetParam().type, sums = sum_type(type);
   OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3}), bias(sums, {3});
   gain.fill(1.0);
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, LayerNorm, ::testing::ValuesIn(precisions(2
 
 class RmsNorm : public ::testing::TestWithParam<Precision> {};
 
-TEST_P(RmsNorm, forward_and_backward_of_odd_shapes) {
+TEST_P(RmsNorm, ForwardAndBackwardOfOddShapes) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
@@ -124,7 +124,7 @@ TEST_P(RmsNorm, forward_and_backward_of_odd_shapes) {
     }
 }
 
-TEST_P(RmsNorm, an_empty_batch_changes_nothing_and_zeros_stay_zero) {
+TEST_P(RmsNorm, AnEmptyBatchChangesNothingAndZerosStayZero) {
   const DType type = GetParam().type, sums = sum_type(type);
   OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3});
   gain.fill(1.0);
@@ -139,7 +139,7 @@ TEST_P(RmsNorm, an_empty_batch_changes_nothing_and_zeros_stay_zero) {
 INSTANTIATE_TEST_SUITE_P(Precisions, RmsNorm, ::testing::ValuesIn(precisions(2e-6, 1e-13, 1e-2)),
                          precision_name);
 
-TEST(RmsNormRefuses, shapes_that_do_not_fit) {
+TEST(RmsNormRefuses, ShapesThatDoNotFit) {
   const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), two(DType::float32, {2});
   EXPECT_REFUSED(kernels::rms_norm(device(), x, two, epsilon, x, two),
                  "gain is float32 (2), expected float32 (4)");
@@ -149,7 +149,7 @@ TEST(RmsNormRefuses, shapes_that_do_not_fit) {
                  "dgain is float32 (2), expected float32 (4)");
 }
 
-TEST(LayerNormRefuses, shapes_that_do_not_fit) {
+TEST(LayerNormRefuses, ShapesThatDoNotFit) {
   const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), five(DType::float32, {5}),
       two(DType::float32, {2});
   EXPECT_REFUSED(kernels::layer_norm(device(), x, five, four, epsilon, x, two, two),

@@ -21,7 +21,7 @@ using amx::arithmetic::add;
 using amx::arithmetic::multiply_add;
 using kernels::Activation;
 
-TEST(TileArithmetic, denormal_numbers_are_zero_and_keep_their_sign) {
+TEST(TileArithmetic, DenormalNumbersAreZeroAndKeepTheirSign) {
   constexpr float least = amx::arithmetic::least_normal;
   EXPECT_EQ(amx::arithmetic::from_bfloat16(0x007F), 0.0F);
   EXPECT_TRUE(std::signbit(amx::arithmetic::from_bfloat16(0x8001)));
@@ -33,7 +33,7 @@ TEST(TileArithmetic, denormal_numbers_are_zero_and_keep_their_sign) {
   EXPECT_EQ(add(least, least), 2.0F * least);
 }
 
-TEST(TileArithmetic, what_is_rounded_up_to_the_least_normal_number_stays_only_if_24_bits_round_up) {
+TEST(TileArithmetic, WhatIsRoundedUpToTheLeastNormalNumberStaysOnlyIf24BitsRoundUp) {
   constexpr float least = amx::arithmetic::least_normal;
   EXPECT_EQ(multiply_add(-0x1p-100F, 0x1p-51F, least), least) << "a tie, to even";
   EXPECT_EQ(multiply_add(-0x1p-100F, 0x1.02p-51F, least), 0.0F);
@@ -41,7 +41,7 @@ TEST(TileArithmetic, what_is_rounded_up_to_the_least_normal_number_stays_only_if
 }
 
 /// One TDPBF16PS of tiles that have the same number in every element of a and b but for those given.
-TEST(TileArithmetic, even_and_odd_elements_are_summed_apart_and_before_they_meet_the_tile) {
+TEST(TileArithmetic, EvenAndOddElementsAreSummedApartAndBeforeTheyMeetTheTile) {
   amx::EmulatedTiles tiles;
   const auto bits = [](float x) {
     return static_cast<std::uint16_t>(__builtin_bit_cast(std::uint32_t, x) >> 16);
@@ -145,7 +145,7 @@ class AmxProducts : public ::testing::TestWithParam<bool> {
 #endif
 };
 
-TEST_P(AmxProducts, have_the_bits_of_their_definition_either_way_and_accumulated) {
+TEST_P(AmxProducts, HaveTheBitsOfTheirDefinitionEitherWayAndAccumulated) {
   for (const Case& size : cases)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
@@ -168,7 +168,7 @@ TEST_P(AmxProducts, have_the_bits_of_their_definition_either_way_and_accumulated
       }
 }
 
-TEST_P(AmxProducts, are_close_to_those_in_double) {
+TEST_P(AmxProducts, AreCloseToThoseInDouble) {
   const Case size{.rows = 70, .columns = 50, .inner = 1100};
   const OwnedTensor a = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
                     b = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
@@ -188,7 +188,7 @@ TEST_P(AmxProducts, are_close_to_those_in_double) {
   expect_close(c, expected, 33 * 0x1p-24 * 35, "product");
 }
 
-TEST_P(AmxProducts, add_a_bias_and_cut_off_negative_numbers) {
+TEST_P(AmxProducts, AddABiasAndCutOffNegativeNumbers) {
   for (const Case& size : cases)
     for (const bool with_bias : {false, true})
       for (const bool relu : {false, true}) {
@@ -214,7 +214,7 @@ TEST_P(AmxProducts, add_a_bias_and_cut_off_negative_numbers) {
       }
 }
 
-TEST_P(AmxProducts, apply_the_derivative_as_its_own_pass_does) {
+TEST_P(AmxProducts, ApplyTheDerivativeAsItsOwnPassDoes) {
   for (const Case& size : cases)
     for (const Activation function : {Activation::relu, Activation::gelu}) {
       const OwnedTensor dy = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
@@ -230,7 +230,7 @@ TEST_P(AmxProducts, apply_the_derivative_as_its_own_pass_does) {
     }
 }
 
-TEST_P(AmxProducts, sum_the_columns_of_a_transposed_operand) {
+TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
   for (const auto& [m, n, k] : cases) {
     const OwnedTensor dy = random_tensor(DType::bfloat16, {k, m}, 1),
                       x = random_tensor(DType::bfloat16, {k, n}, 2), dw(DType::float32, {m, n}),
@@ -254,7 +254,7 @@ TEST_P(AmxProducts, sum_the_columns_of_a_transposed_operand) {
   }
 }
 
-TEST_P(AmxProducts, have_the_same_bits_with_a_weight_that_is_laid_out_and_for_every_number_of_rows) {
+TEST_P(AmxProducts, HaveTheSameBitsWithAWeightThatIsLaidOutAndForEveryNumberOfRows) {
   const std::int64_t out = 72, in = 546, most = 70;
   const OwnedTensor x = random_tensor(DType::bfloat16, {most, in}, 1),
                     w = random_tensor(DType::bfloat16, {out, in}, 2), all(DType::bfloat16, {most, out});
@@ -277,7 +277,7 @@ TEST_P(AmxProducts, have_the_same_bits_with_a_weight_that_is_laid_out_and_for_ev
   }
 }
 
-TEST_P(AmxProducts, with_weights_of_integers_have_the_bits_of_the_other_way) {
+TEST_P(AmxProducts, WithWeightsOfIntegersHaveTheBitsOfTheOtherWay) {
   const auto plain = make_integer_gemm(8);
   for (const auto& [m, n, k] : cases)
     for (const DType type : {DType::float32, DType::bfloat16})
@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(Tiles, AmxProducts, ::testing::Bool(), [](const auto& g
 
 #if ENCORE_HAVE_TILE_INSTRUCTIONS && defined(__linux__)
 
-TEST(TileInstructions, are_executed_between_configuration_and_release) {
+TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
   if (__builtin_cpu_supports("amx-tile")) GTEST_SKIP() << "this processor executes them itself";
   const std::int64_t configured = TileTrap::configured, multiplied = TileTrap::multiplied;
   const OwnedTensor a = random_tensor(DType::bfloat16, {40, 64}, 1),
@@ -326,7 +326,7 @@ TEST(TileInstructions, are_executed_between_configuration_and_release) {
 }
 
 /// Numbers of every size, among them denormal ones, infinities and NaN.
-TEST(TileInstructions, compute_what_the_emulation_computes_bit_for_bit) {
+TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
   if (!amx::permission().bfloat16 || !amx::permission().bytes)
     GTEST_SKIP() << "this machine has no tiles to compare with"
                  << (amx::permission().reason.empty() ? "" : ": " + amx::permission().reason);
@@ -368,7 +368,7 @@ TEST(TileInstructions, compute_what_the_emulation_computes_bit_for_bit) {
 #endif
 #else
 
-TEST(AmxProducts, need_a_build_for_avx512_bf16) {
+TEST(AmxProducts, NeedABuildForAvx512Bf16) {
   GTEST_SKIP() << "this build is for a processor without AVX512_BF16";
 }
 

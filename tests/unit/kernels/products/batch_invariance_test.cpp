@@ -59,7 +59,7 @@ class BatchInvariant : public ::testing::TestWithParam<Precision> {
 const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {
     {1, 1}, {5, 3}, {33, 17}, {64, 128}, {100, 129}, {193, 65}, {7, 300}, {320, 257}};
 
-TEST_P(BatchInvariant, linear_with_every_epilogue) {
+TEST_P(BatchInvariant, LinearWithEveryEpilogue) {
   const DType type = GetParam().type;
   for (const auto& [out, in] : shapes)
     for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
@@ -73,7 +73,7 @@ TEST_P(BatchInvariant, linear_with_every_epilogue) {
       }
 }
 
-TEST_P(BatchInvariant, gemm_either_way_and_accumulated) {
+TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
   const DType type = GetParam().type;
   for (const auto& [out, in] : shapes)
     for (const Transpose transpose : {Transpose::no, Transpose::yes})
@@ -128,11 +128,11 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
   }
 }
 
-TEST_P(BatchInvariant, a_weight_that_is_laid_out_gives_the_same_bits) {
+TEST_P(BatchInvariant, AWeightThatIsLaidOutGivesTheSameBits) {
   expect_the_bits_of_the_matrix(GetParam().type, true);
 }
 
-TEST_P(BatchInvariant, so_does_one_for_other_products) {
+TEST_P(BatchInvariant, SoDoesOneForOtherProducts) {
   expect_the_bits_of_the_matrix(GetParam().type, false);
 }
 
@@ -166,14 +166,14 @@ void expect_fma_steps() {
 }
 
 #if defined(__FMA__)
-TEST(PanelProduct, sums_by_fma_in_order_whatever_the_height) {
+TEST(PanelProduct, SumsByFmaInOrderWhateverTheHeight) {
   expect_fma_steps<float>();
   expect_fma_steps<double>();
 }
 #endif
 #endif
 
-TEST(WeightLayouts, are_found_by_place_type_and_shape) {
+TEST(WeightLayouts, AreFoundByPlaceTypeAndShape) {
   const OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
                     other = random_tensor(DType::float32, {6, 4}, 2);
   const int layout = 0;
@@ -191,7 +191,7 @@ TEST(WeightLayouts, are_found_by_place_type_and_shape) {
   EXPECT_EQ(layouts.find(Tensor(place, DType::bfloat16, {6, 4})), nullptr) << "another type";
 }
 
-TEST(LaidOutProducts, end_and_may_stand_within_others) {
+TEST(LaidOutProducts, EndAndMayStandWithinOthers) {
   GemmLibrary& library = device().gemm();
   const WeightLayouts layouts;
   {
@@ -206,7 +206,7 @@ TEST(LaidOutProducts, end_and_may_stand_within_others) {
   EXPECT_EQ(library.layouts(), nullptr);
 }
 
-TEST(BatchInvarianceScope, ends_and_may_stand_within_another) {
+TEST(BatchInvarianceScope, EndsAndMayStandWithinAnother) {
   GemmLibrary& library = device().gemm();
   EXPECT_FALSE(library.batch_invariant());
   {

@@ -55,14 +55,14 @@ struct Libraries {
 
 class Epilogue : public ::testing::TestWithParam<Precision> {};
 
-/// Zeros of both signs, numbers that are none, and a subnormal one among ordinary values.
+/// Puts zeros of both signs, values that are not numbers, and a subnormal one among ordinary values.
 Values with_special_values(Values values) {
   const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
   for (std::size_t i = 0; i < values.size(); i += 5) values[i] = special[i / 5 % std::size(special)];
   return values;
 }
 
-TEST_P(Epilogue, the_derivative_has_the_bits_of_activation_backward) {
+TEST_P(Epilogue, TheDerivativeHasTheBitsOfActivationBackward) {
   const DType type = GetParam().type;
   const Libraries libraries;
   for (GemmLibrary* library : libraries.list)
@@ -83,7 +83,7 @@ TEST_P(Epilogue, the_derivative_has_the_bits_of_activation_backward) {
       }
 }
 
-TEST_P(Epilogue, linear_backward_input_takes_the_derivative) {
+TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
   const DType type = GetParam().type;
   const OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
                     saved = random_tensor(type, {17, 65}, 3);
@@ -139,7 +139,7 @@ Values column_sums(DType type, const Values& rows, const Values& sums, const Blo
                                 : column_sums<float>(rows, sums, block_at);
 }
 
-TEST_P(Epilogue, sums_of_columns_keep_their_order_and_leave_the_product_as_it_is) {
+TEST_P(Epilogue, SumsOfColumnsKeepTheirOrderAndLeaveTheProductAsItIs) {
   const DType type = GetParam().type;
   const Libraries libraries;
   for (GemmLibrary* library : libraries.list)
@@ -164,7 +164,7 @@ TEST_P(Epilogue, sums_of_columns_keep_their_order_and_leave_the_product_as_it_is
       }
 }
 
-TEST_P(Epilogue, sums_of_many_rows_keep_their_order) {
+TEST_P(Epilogue, SumsOfManyRowsKeepTheirOrder) {
   const DType type = GetParam().type;
   for (const std::int64_t rows : {2048, 2049, 4500}) {
     const OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1), x = random_tensor(type, {rows, 9}, 2);
@@ -177,7 +177,7 @@ TEST_P(Epilogue, sums_of_many_rows_keep_their_order) {
   }
 }
 
-TEST_P(Epilogue, sums_in_another_order_would_be_noticed) {
+TEST_P(Epilogue, SumsInAnotherOrderWouldBeNoticed) {
   const DType type = GetParam().type;
   const OwnedTensor dy = uneven_tensor(type, {842, 384}, 1), x = random_tensor(type, {842, 9}, 2);
   OwnedTensor dweight(sum_type(type), {384, 9}), dbias(sum_type(type), {384});
@@ -202,7 +202,7 @@ void remember_label(const char* name, std::uint32_t, std::uint64_t*) {
   seen_labels().insert(name);
 }
 
-TEST(Epilogues, are_no_passes_of_their_own_on_a_host) {
+TEST(Epilogues, AreNoPassesOfTheirOwnOnAHost) {
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue,
                          precision_name);
 #endif
 
-TEST(EpilogueRefuses, what_the_product_could_not_use) {
+TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
   const OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}), dx(DType::float32, {4, 7}),
       narrow(DType::float32, {4, 6}), wide(DType::float64, {4, 7});
   const auto input = [&](const Tensor& saved) {
@@ -243,7 +243,7 @@ TEST(EpilogueRefuses, what_the_product_could_not_use) {
                  "dx is float32 (4, 6), expected float32 (4, 7)");
 }
 
-TEST(EpilogueRefuses, sums_that_do_not_fit) {
+TEST(EpilogueRefuses, SumsThatDoNotFit) {
   const OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}), dweight(DType::float32, {5, 7}),
       dbias(DType::float32, {5}), long_bias(DType::float32, {7}), wide(DType::float64, {5});
   const auto parameters = [&](const Tensor& states, const Tensor& matrix, const Tensor& bias) {

@@ -36,7 +36,7 @@ class Gemm : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(Gemm, every_transposition_and_odd_shapes) {
+TEST_P(Gemm, EveryTranspositionAndOddShapes) {
   const auto [type, tolerance] = GetParam();
   for (const auto& [m, n, k] : sizes)
     for (const bool ta : {false, true})
@@ -59,7 +59,7 @@ TEST_P(Gemm, every_transposition_and_odd_shapes) {
       }
 }
 
-TEST_P(Gemm, linear_adds_bias_and_applies_the_activation) {
+TEST_P(Gemm, LinearAddsBiasAndAppliesTheActivation) {
   const auto [type, tolerance] = GetParam();
   for (const auto& [rows, out, in] : sizes)
     for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
@@ -82,7 +82,7 @@ TEST_P(Gemm, linear_adds_bias_and_applies_the_activation) {
       }
 }
 
-TEST_P(Gemm, linear_backward_overwrites_dx_and_adds_to_parameters) {
+TEST_P(Gemm, LinearBackwardOverwritesDxAndAddsToParameters) {
   const auto [type, tolerance] = GetParam();
   for (const auto& [rows, out, in] : sizes) {
     const OwnedTensor x = random_tensor(type, {rows, in}, 1);
@@ -108,7 +108,7 @@ TEST_P(Gemm, linear_backward_overwrites_dx_and_adds_to_parameters) {
   }
 }
 
-TEST_P(Gemm, an_empty_batch_changes_no_parameter_gradient) {
+TEST_P(Gemm, AnEmptyBatchChangesNoParameterGradient) {
   const DType type = GetParam().type;
   const OwnedTensor x(type, {0, 4}), dy(type, {0, 3}), weight = random_tensor(type, {3, 4}, 1);
   OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}), dbias(sum_type(type), {3});
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Gemm, ::testing::ValuesIn(precisions(2e-6, 
                          precision_name);
 
 #ifndef KOKKOS_ENABLE_CUDA  // whose one library has all types
-TEST(GemmLibraries, the_portable_one_agrees_with_the_chosen_one) {
+TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
   const auto portable = make_portable_gemm();
   const OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
                     b = random_tensor(DType::float32, {33, 70}, 2);
@@ -140,7 +140,7 @@ TEST(GemmLibraries, the_portable_one_agrees_with_the_chosen_one) {
 #endif
 
 /// What cuBLASLt chooses algorithms for: few sizes, none much larger than the batch.
-TEST(RoundedSize, is_one_of_few_and_not_much_larger) {
+TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
   std::int64_t last = 0, sizes = 0;
   for (std::int64_t size = 0; size <= 1 << 20; ++size) {
     const std::int64_t rounded = rounded_size(size);
@@ -154,7 +154,7 @@ TEST(RoundedSize, is_one_of_few_and_not_much_larger) {
   EXPECT_LT(sizes, 150);
 }
 
-TEST(GemmLibraries, many_shapes_in_turn_stay_right_when_the_cache_of_primitives_is_full) {
+TEST(GemmLibraries, ManyShapesInTurnStayRightWhenTheCacheOfPrimitivesIsFull) {
   for (std::int64_t rows = 1; rows < 260; rows += 3) {
     const OwnedTensor a = random_tensor(DType::float32, {rows, 5}, 1),
                       b = random_tensor(DType::float32, {5, 3}, 2);
@@ -164,7 +164,7 @@ TEST(GemmLibraries, many_shapes_in_turn_stay_right_when_the_cache_of_primitives_
   }
 }
 
-TEST(GemmRefuses, operands_that_do_not_fit) {
+TEST(GemmRefuses, OperandsThatDoNotFit) {
   const OwnedTensor a(DType::float32, {4, 5}), b(DType::float32, {6, 7}), c(DType::float32, {4, 7}),
       d(DType::float64, {4, 7});
   EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c),

@@ -22,7 +22,7 @@ struct Rounded {
   std::vector<double> scale, low;  // of each row
 };
 
-/// By the definition, in double.
+/// Rounds by the definition, in double.
 Rounded rounded_weights(const Values& w, std::int64_t rows, std::int64_t columns) {
   Rounded found;
   for (std::int64_t r = 0; r < rows; ++r) {

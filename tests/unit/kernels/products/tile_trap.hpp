@@ -1,7 +1,7 @@
-// TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux. A processor without them raises
-// SIGILL; the handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"), does by
-// amx::arithmetic what the instruction does to tiles of the thread, and goes on behind it. So the code that a
-// compiler has made for a machine with AMX is proved where there is none. What the code must not do ends the
+// TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux. A processor without them
+// raises SIGILL; the handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"),
+// applies the instruction to tiles of the thread by amx::arithmetic, and resumes after it. So the code
+// that a compiler has made for a machine with AMX is tested on one without. Forbidden code ends the
 // process: tiles that are used before they are configured, another shape than whole tiles, any other
 // instruction.
 #pragma once

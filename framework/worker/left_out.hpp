@@ -1,0 +1,40 @@
+// LeftOut: says which input is longer than the model reads. One warning is read, a thousand are not, so only
+// the first such input is named. Place in the flow: predict_verb.cpp and predict_file_verb.cpp, behind each
+// encoded set.
+#pragma once
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include "infer/engine.hpp"
+
+namespace encore {
+
+class LeftOut {
+ public:
+  /// `what` an input is, in messages: "line", "record".
+  LeftOut(const Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
+
+  void look_at(const ExampleSet& set) {
+    for (std::size_t i = 0; i < set.size() && !found_; ++i) {
+      ++number_;
+      const std::string left_out = model_.task().left_out(set, i);
+      if (left_out.empty()) continue;
+      found_ = true;
+      std::cerr << "encore-worker: " << what_ << ' ' << number_
+                << " is longer than data.max_length = " << model_.experiment().data.max_length
+                << " of the model: " << left_out << "; cut the text into shorter " << what_
+                << "s (only the first such " << what_ << " is named)\n";
+    }
+  }
+
+ private:
+  const Engine& model_;
+  std::string what_;
+  std::int64_t number_ = 0;
+  bool found_ = false;
+};
+
+}  // namespace encore

@@ -1,0 +1,59 @@
+// predict --file: a file in the format of the run's data, from the standard input, whose truth is not known;
+// the same file with the model's answers in it. The reader reads and writes it, so this knows no format.
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+#include <encore/device.hpp>
+
+#include "base/load_file.hpp"
+#include "infer/engine.hpp"
+#include "tasks/read_set.hpp"
+#include "worker/answers.hpp"
+#include "worker/left_out.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+/// Throws Error that names the reader where it cannot do this.
+Records questions_in(const Engine& model, const InputText& file) {
+  const std::string& reader = model.experiment().data.reader.type;
+  std::optional<Records> records = model.reader().read_questions(file);
+  if (!records)
+    throw Error("the reader \"" + reader + "\" of this run cannot label a file of its own format (" +
+                file.name +
+                "); ask about lines of text with --format text or jsonl, or, if the reader is yours, "
+                "override read_questions and write_answers (docs/guides/adding_a_reader.md)");
+  with_file(file.name, [&] { require_fields(*records, {model.fields().structure, {}}); });
+  return std::move(*records);
+}
+
+}  // namespace
+
+int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
+  const Device device;
+  Engine model(run.folder, run.plugin_folders, device, run.weights);
+  model.make_batch_invariant();
+  for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
+  std::ios::sync_with_stdio(false);
+  const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  if (std::cin.bad()) throw Error(file + ": the file could not be read to its end");
+  require_utf8(text, file, "file");
+
+  const InputText input{.name = file, .text = text};
+  const Records records = questions_in(model, input);
+  for (const std::string& note : records.notes) std::cerr << "encore-worker: " << note << '\n';
+  Records answers;
+  if (records.size() > 0) {
+    const EncodedSet set = with_file(file, [&] { return model.encode(records); });
+    const Outputs outputs = model.run(set).outputs;
+    LeftOut(model, "record").look_at(set.set);
+    answers = model.task().label(records, set.set, outputs);
+  }
+  answer_stream() << model.reader().write_answers(input, answers);
+  require_answers_written();
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,64 @@
+// Decided by the columns: tokens may begin with the mark of a comment too ("#fun").
+#include "conll_rows.hpp"
+
+#include <map>
+
+#include <encore/lines.hpp>
+
+#include "line_checks.hpp"
+#include "trimmed.hpp"
+
+namespace encore::conll {
+
+bool parts_sentences(std::string_view line, char delimiter) {
+  constexpr std::string_view mark = "-DOCSTART-";
+  if (line.empty()) return true;
+  if (!line.starts_with(mark)) return false;
+  return line.size() == mark.size() || line[mark.size()] == ' ' || line[mark.size()] == '\t' ||
+         line[mark.size()] == delimiter;
+}
+
+void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns) {
+  if (format.delimiter == ' ') {
+    const std::string_view line = trimmed(whole);
+    whole = whole.substr(0, static_cast<std::size_t>(line.data() + line.size() - whole.data()));
+  }
+  split_columns(whole, format.delimiter, columns);
+}
+
+std::string_view first_row(std::string_view text, const Format& format) {
+  for (Lines lines(text); lines.next();) {
+    const bool may_be_comment = !format.comment.empty() && lines.line().starts_with(format.comment);
+    if (!may_be_comment && !parts_sentences(trimmed(lines.line()), format.delimiter)) return lines.line();
+  }
+  return {};
+}
+
+/// A line is a row where it has as many columns as other rows, and a label where one is due; blanks alone do
+/// not make a row of "# words" whose label may be any word.
+bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
+                std::vector<std::string_view>& columns) {
+  if (format.comment.empty() || !line.starts_with(format.comment)) return false;
+  split_row(line, format, columns);
+  const bool has_own_delimiter = format.delimiter != ' ' || line.find('\t') != std::string_view::npos;
+  if (!problem_of(columns, format, expected, line.find('\t') != std::string_view::npos).empty()) return true;
+  const std::string_view behind = line.substr(format.comment.size());
+  const bool ends_mark = behind.empty() || behind.front() == ' ' || behind.front() == '\t';
+  if (!format.entities) return !has_own_delimiter && ends_mark;
+  std::map<std::string, std::int64_t> unused;
+  const bool has_label =
+      problem_of_tag(mapped_label(columns[place_of_label(format, std::ssize(columns))], format, unused),
+                     format)
+          .empty();
+  return !has_label && (ends_mark || !has_own_delimiter);
+}
+
+std::string problem_of_heading(std::span<const std::string_view> columns, const Format& format) {
+  const std::string_view label = columns[place_of_label(format, std::ssize(columns))];
+  const std::string_view token = columns[static_cast<std::size_t>(format.token_column) - 1];
+  if (!is_text_heading(token) || !is_label_heading(label)) return "";
+  return "this row names the columns (\"" + std::string(token) + "\", \"" + std::string(label) +
+         "\") and is no token; take it out";
+}
+
+}  // namespace encore::conll

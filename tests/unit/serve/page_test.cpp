@@ -1,0 +1,106 @@
+// The page at `/`: it is whole, loads and runs nothing but what its policy names, and makes no HTML of what a
+// server says.
+#include "serve/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <encore/base64.hpp>
+
+#include "base/sha256.hpp"
+
+namespace encore {
+namespace {
+
+/// What the first group of the pattern finds, in order.
+std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::vector<std::string> words;
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
+    words.push_back((*at)[1]);
+  return words;
+}
+
+/// What stands between <name> and </name>; each stands there once.
+std::string between_tags(const std::string& html, const std::string& name) {
+  const std::string open = "<" + name + ">", close = "</" + name + ">";
+  const std::size_t begin = html.find(open) + open.size(), end = html.find(close);
+  EXPECT_EQ(html.find(open, begin), std::string::npos) << name;
+  EXPECT_EQ(html.find(close, end + 1), std::string::npos) << name;
+  return html.substr(begin, end - begin);
+}
+
+const std::string& html() {
+  return serve_page().html;
+}
+std::string script() {
+  return between_tags(html(), "script");
+}
+/// The page without style and script.
+std::string frame() {
+  std::string text = html();
+  for (const char* name : {"style", "script"}) {
+    const std::string inner = between_tags(text, name);
+    text.erase(text.find(inner), inner.size());
+  }
+  return text;
+}
+
+TEST(ServePage, PolicyAllowsTheStyleAndTheScriptOfThePageAlone) {
+  EXPECT_EQ(html().find("{{"), std::string::npos) << "a placeholder is left";
+  for (const char* name : {"style", "script"}) {
+    std::string digest;
+    const std::string hex = sha256(between_tags(html(), name));
+    for (std::size_t i = 0; i < hex.size(); i += 2)
+      digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    const std::string source = std::string(name) + "-src 'sha256-" + to_base64(digest) + "';";
+    EXPECT_NE(serve_page().policy.find(source), std::string::npos) << serve_page().policy;
+  }
+  EXPECT_TRUE(serve_page().policy.starts_with("default-src 'none';")) << serve_page().policy;
+  EXPECT_EQ(serve_page().policy.find("unsafe"), std::string::npos) << serve_page().policy;
+}
+
+TEST(ServePage, LoadsNothingFromElsewhereAndRunsTheScriptAlone) {
+  for (const char* pattern : {R"((\son\w+\s*=))", R"((\sstyle\s*=))", R"((javascript:))", R"((\ssrc\s*=))"})
+    EXPECT_EQ(found_in(frame(), pattern), std::vector<std::string>()) << pattern;
+  for (const std::string& address : found_in(frame(), "href=\"([^\"]*)\""))
+    EXPECT_TRUE(address == "/openapi.json" || address == "data:,") << address;
+  for (const char* pattern :
+       {R"((https?:))", R"((url\())", R"((@import))", R"((\bimport\b))", R"((\beval\b))"})
+    EXPECT_EQ(found_in(html(), pattern), std::vector<std::string>()) << pattern;
+}
+
+TEST(ServePage, MakesNoHtmlOfText) {
+  for (const char* word : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "setHTML",
+                           "srcdoc", "DOMParser", "createContextualFragment", "new Function", "execCommand"})
+    EXPECT_EQ(script().find(word), std::string::npos) << word;
+  EXPECT_EQ(script().find("<!--"), std::string::npos) << "changes how a script is read";
+}
+
+TEST(ServePage, HasEveryIdThatIsReferredToOnce) {
+  const std::vector<std::string> ids = found_in(frame(), "\\sid=\"([^\"]*)\"");
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size()) << "an id stands there twice";
+  EXPECT_GT(ids.size(), 10U);
+  std::vector<std::string> used = found_in(script(), R"re(\$\("([\w-]+)"\))re");
+  EXPECT_GT(used.size(), 20U);
+  for (const char* attribute : {"for", "aria-describedby", "aria-labelledby"})
+    for (const std::string& id : found_in(frame(), "\\s" + std::string(attribute) + "=\"([^\"]*)\""))
+      used.push_back(id);
+  for (const std::string& id : used) EXPECT_NE(std::ranges::find(ids, id), ids.end()) << id;
+}
+
+TEST(ServePage, LabelsEveryControlAndSaysWhatHappens) {
+  const std::vector<std::string> labelled = found_in(frame(), "<label for=\"([^\"]*)\"");
+  const std::vector<std::string> controls = found_in(frame(), "<(?:input|select|textarea) id=\"([^\"]*)\"");
+  EXPECT_EQ(std::set<std::string>(controls.begin(), controls.end()),
+            std::set<std::string>(labelled.begin(), labelled.end()));
+  EXPECT_NE(frame().find("id=\"state\" role=\"status\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace encore
