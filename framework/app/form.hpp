@@ -55,7 +55,7 @@ struct FormField {
   std::string required = {};  ///< of an argument that must be there: what it is, "an experiment file"
   bool several = false;       ///< one option takes several words, up to the next one
   bool is_argument = false;   ///< written without a dash, in the order of declaration
-  /// Of the whole request; empty for --help and --db, which belong to none.
+  /// The place within the whole request. --help and --db belong to no request and have none.
   std::optional<FieldPlace> place = {};
 };
 

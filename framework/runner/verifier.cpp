@@ -58,13 +58,14 @@ const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<Checkp
   return *found;
 }
 
-/// The step of the weights file of the run's folder; nothing where there is none, or none of this run.
+/// Returns the step of the weights file of the run's folder. Returns nothing if there is no such file, if it
+/// belongs to another run, or if no step has led to it, as in an imported run.
 std::optional<std::int64_t> step_of_weights(const std::filesystem::path& folder, const RunRow& run) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder / weights_file, ignored)) return std::nullopt;
   try {
     const WeightsFacts facts = WeightsFile(folder).facts();
-    return facts.question == run.question ? std::optional(facts.step) : std::nullopt;
+    return facts.question == run.question && facts.step > 0 ? std::optional(facts.step) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;  // a damaged file: only what it would be compared for is lost
   }
