@@ -285,7 +285,7 @@ TEST(Language, HalfSentencesAreFoundInComments) {
 }
 
 TEST(Language, TestNamesInSnakeCaseAreFound) {
-  EXPECT_EQ(found_in("a.cpp", head + "TEST(Suite, RejectsAFrame) {}\nTEST_F(Suite, F1IsAFrame) {}\n"),
+  EXPECT_EQ(found_in("a.cpp", head + "TEST(Suite, rejects_a_frame) {}\nTEST_F(Suite, F1IsAFrame) {}\n"),
             Lines{"test name 2"});
 }
 
