@@ -365,6 +365,8 @@ def look_at(page, folder):
 def main():
     program = os.path.abspath(sys.argv[1])
     pictures = sys.argv[3] if sys.argv[2:3] == ["--pictures"] else None
+    if pictures:
+        os.makedirs(pictures, exist_ok=True)
     chromium = find_chromium()
     if chromium is None:
         print("skipped: there is no Chromium")
