@@ -1,5 +1,5 @@
 // A stored run loads no code that its user has not chosen: specification.json in a run folder may come from
-// anybody.
+// another person.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,13 +39,13 @@ class PluginTrustTest : public ::testing::Test {
   fs::path specification() const {
     return "encore.db.runs/" + sandbox_.one("SELECT id FROM run") + "/specification.json";
   }
-  /// What somebody does who gives a run folder away, or has got at one.
+  /// Changes the run folder as an attacker would.
   void plant(const std::string& folder) {
     nlohmann::json json = nlohmann::json::parse(sandbox_.read(specification()));
     json["plugin_folders"][0] = (fs::canonical(sandbox_.folder()) / folder).string();
     sandbox_.write(specification(), json.dump());
   }
-  /// Another user's home, or another machine's.
+  /// Removes the record of used plugins, as in the home of another user.
   void forget() { fs::remove_all(sandbox_.folder() / "state"); }
   std::string path(const std::string& name) const {
     return (fs::canonical(sandbox_.folder()) / name).string();
@@ -122,7 +122,7 @@ TEST_F(PluginTrustTest, ARunOfSomebodyElseNeedsAWordAndThenWorks) {
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   sandbox_.set("ENCORE_PLUGIN_PATH", "");
   EXPECT_EQ(sandbox_.exp({"run", "mine.toml"}).end.exit_code, 0)
-      << "whoever runs the file has chosen its plugins";
+      << "the user who runs the file has chosen its plugins";
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
 }
 
@@ -152,7 +152,7 @@ TEST_F(PluginTrustTest, ATerminalIsAskedAndTheAnswerIsRemembered) {
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
 }
 
-TEST_F(PluginTrustTest, AHomeThatCannotBeWrittenIsNoReasonNotToTrain) {
+TEST_F(PluginTrustTest, AReadOnlyHomeDoesNotPreventTraining) {
   sandbox_.set("XDG_STATE_HOME", "/proc/nowhere");
   train();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));

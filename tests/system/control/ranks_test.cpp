@@ -1,5 +1,5 @@
-// One run trained by several ranks over MPI: the bits of one process, whatever the ranks and threads; and
-// what is refused. Ranks that are killed, stopped or wrong: rank_faults_test.cpp.
+// One run trained by several ranks over MPI: it has the bits of one process, whatever the ranks and threads.
+// Also what is rejected. For ranks that are killed, stopped or wrong, read rank_faults_test.cpp.
 #include <signal.h>
 #include <unistd.h>
 
@@ -72,7 +72,7 @@ TEST_F(Ranks, EndWithACheckpointWhenTheirExpIsGone) {
   EXPECT_EQ(difference(bits_of({"-S", "train.epochs=40"}), unbroken), "");
 }
 
-TEST_F(Ranks, ALauncherThatJoinsNobodyIsNamed) {
+TEST_F(Ranks, ALauncherThatJoinsNoRanksIsNamed) {
   const ProgramOutput output =
       sandbox_.exp({"run", "tiny.toml", "--ranks", "2", "--mpirun", "env COUNT={ranks}"});
   EXPECT_NE(output.end.exit_code, 0);
@@ -81,7 +81,7 @@ TEST_F(Ranks, ALauncherThatJoinsNobodyIsNamed) {
       << output.output << output.errors;
 }
 
-TEST_F(Ranks, AreNoPartOfTheIdentity) {
+TEST_F(Ranks, AreNotPartOfTheIdentity) {
   train({"--ranks", "2"});
   EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
   const std::string log = output_of({"logs", "tiny"});
@@ -166,7 +166,7 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
                        "--ranks goes with --launcher slurm alone"));
 }
 
-TEST_F(Ranks, ALauncherIsToldRanksAndThreads) {
+TEST_F(Ranks, ALauncherGetsRanksAndThreads) {
   const std::string root = ::geteuid() == 0 ? " --allow-run-as-root" : "";
   sandbox_.write("launch.sh",
                  "echo \"$1 $2\" > said.txt\nranks=$1\nshift 2\nexec mpirun -n $ranks --oversubscribe" +

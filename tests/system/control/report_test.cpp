@@ -1,4 +1,4 @@
-// report, from outside: what it writes, that it writes the same again, and what it refuses.
+// `exp report` from outside: what it writes, that it writes the same bytes again, and what it rejects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ TEST(ReportVerbOfAFactorOnTheLoss, NamesItBesideThePrecision) {
   EXPECT_TRUE(contains(report, "float32, the loss in backward passes times 1024 at first;")) << report;
 }
 
-TEST(ReportVerbOfPrivateData, IsToldByTheFileAlsoOfRunsThatAreComplete) {
+TEST(ReportVerbOfPrivateData, TheFileDecidesAlsoForCompleteRuns) {
   Sandbox sandbox;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   const auto facts = [&] {
@@ -170,9 +170,10 @@ TEST_F(ReportVerb, Refuses) {
                  "none of these runs was finished before 2001-01-01 (UTC)");
 }
 
-// --- read by others: a parser of HTML, pdflatex ---
+// --- read by other programs: a parser of HTML, pdflatex ---
 
-/// Nests, has headings in order, tables with headers, pictures with a text, no script but its own.
+/// A parser that checks that elements nest, headings are in order, tables have headers, pictures have a text,
+/// and no script is foreign.
 void expect_sound_html(const Sandbox& sandbox, const std::string& file) {
   const ProgramOutput said =
       sandbox.shell("python3 " ENCORE_SOURCE_DIR "/tests/unit/document/check_html.py " + file);
@@ -185,7 +186,7 @@ void expect_compiles(const Sandbox& sandbox, const std::string& file) {
   EXPECT_TRUE(contains(said.output, "Output written on")) << said.output;
 }
 
-/// Markdown without its listings, in which everything is only a character.
+/// Removes the listings of Markdown, in which every character is literal.
 std::string without_listings(const std::string& markdown) {
   std::istringstream in(markdown);
   std::string text, fence;
@@ -202,7 +203,7 @@ std::string without_listings(const std::string& markdown) {
   return text;
 }
 
-/// What is left when escaped characters and code between backticks are taken out.
+/// Returns what is left without escaped characters and code between backticks.
 std::string markup_of(const std::string& markdown) {
   std::string left;
   for (std::size_t at = 0; at < markdown.size();) {
@@ -227,7 +228,7 @@ std::string markup_of(const std::string& markdown) {
   return left;
 }
 
-/// Everything in the database that a person or a plugin has named.
+/// Returns everything in the database that a person or a plugin has named.
 void rename_everything(const Sandbox& sandbox, const std::string& text) {
   std::string quoted = "'";
   for (const char letter : text) quoted += letter == '\'' ? "''" : std::string(1, letter);

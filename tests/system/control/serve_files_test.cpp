@@ -1,5 +1,5 @@
-// `exp serve` of what lies in files and in no database: folders that `exp export --format encore` writes, and
-// bundles. The same answers as those of the run, what is refused, and what stays behind: nothing.
+// `exp serve` of models in files, without a database: folders that `exp export --format encore` writes, and
+// bundles. The answers equal those of the run; also what is rejected, and that no files stay behind.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ class ServeFiles : public Serve {
   void make_bundle_of(const std::string& runs, const std::string& file) const {
     output_of({"bundle", runs, "-o", file});
   }
-  /// Another machine: neither the database nor the data are there.
+  /// Another machine without the database and the data.
   void move_away() const {
     fs::create_directory(path("away"));
     for (const char* name : {"encore.db", "encore.db.runs", "train.conll", "dev.conll", "test.conll"})
@@ -58,7 +58,7 @@ class ServeFiles : public Serve {
     EXPECT_EQ(folders_aside(), 0U) << "the folder of a bundle has stayed";
     fs::remove(path("serve.txt"));
   }
-  /// Nothing is served, and nothing stays behind.
+  /// Expects that nothing is served and no file stays behind.
   void expect_no_service(const std::vector<std::string>& words, const std::string& reason) const {
     std::vector<std::string> arguments = {"serve", "--port", "0"};
     arguments.insert(arguments.end(), words.begin(), words.end());
@@ -108,7 +108,7 @@ TEST_F(ServeFiles, RunsFoldersAndBundlesAreServedTogetherByName) {
       {"tiny", predicted(texts)}, {"other", predicted(texts, "other")}, {"third", predicted(texts, "third")}};
   make_bundle_of("all", "all.tar.zst");
   make_folder_of("third", "third");
-  // The folder has the name of a run: the run is meant without a slash.
+  // The folder has the name of a run; a name without a slash means the run.
   serve({"./third", "all.tar.zst:" + id_of("other"), "--workers", "1"});
   EXPECT_TRUE(contains(sandbox_.read("serve.txt"), "serving tiny, third, other\n"));
   for (const auto& [name, wanted] : expected)
@@ -253,7 +253,7 @@ TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   EXPECT_FALSE(fs::exists(path("evil")));
 }
 
-TEST_F(ServeFiles, RefusesWhatIsNoModelAndSaysWhatToDo) {
+TEST_F(ServeFiles, RejectsFilesThatAreNotModelsAndSaysWhatToDo) {
   train("other", "7");
   make_bundle_of("all", "two.tar.zst");
   make_bundle_of("tiny", "tiny.tar.zst");

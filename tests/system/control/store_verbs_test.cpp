@@ -1,5 +1,5 @@
-// The verbs that keep the store: db, gc, rm, undelete, tag, note, query, dump, completion, as a user meets
-// them.
+// The verbs that keep the store, called as a user does: db, gc, rm, undelete, tag, note, query, dump,
+// completion.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -189,7 +189,7 @@ TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
   ASSERT_TRUE(eventually([&] { return catches(process, SIGINT); }));
   ::kill(process, SIGINT);
   const auto end = Sandbox::wait(process);
-  ASSERT_TRUE(end) << "it went on";
+  ASSERT_TRUE(end) << "it did not end";
   EXPECT_EQ(end->exit_code, 1);
   EXPECT_EQ(sandbox_.read("output.txt"), "exp: the query was interrupted\n");
 }
@@ -280,7 +280,7 @@ TEST_F(StoreVerbs, DumpAsCsvAndJson) {
   expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
 }
 
-/// Every verb that writes CSV, and a text that a spreadsheet would compute in each column of text.
+/// Every verb that writes CSV, with a string in each text column that a spreadsheet would compute.
 TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
   const std::string formula = R"(=HYPERLINK("http://evil.example";"x"))";
   sandbox_.change("UPDATE run SET name = '" + formula + "', note = '@SUM(1)'");
@@ -300,7 +300,7 @@ TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
       EXPECT_FALSE(contains(all, start + sign)) << all.substr(all.find(start + sign), 80);
 }
 
-/// "all" means every run, also of a run or a search of that name, which another database may bring.
+/// "all" means every run, even if another database brings a run or a search of that name.
 TEST_F(StoreVerbs, AllIsEveryRunWhateverIsCalledSo) {
   output_of({"run", "tiny.toml", "--quiet", "-S", "name=other", "-S", "seed=2"});
   sandbox_.change(
@@ -362,7 +362,7 @@ TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {
   EXPECT_EQ(output.output, expected);
 }
 
-/// What bash would insert at the end of `line`.
+/// Returns what bash would insert at the end of `line`.
 std::string completed(const Sandbox& sandbox, const std::string& line) {
   const std::string script =
       "cd " + sandbox.folder().string() + "; unset ENCORE_DB; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n" +
