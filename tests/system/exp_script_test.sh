@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests ./exp and cmake/get_kokkos.sh from outside, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
+# Tests ./exp and cmake/get_kokkos.sh as programs, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
 # of their own: nothing is installed, built or downloaded.
 set -uo pipefail
 tree=$1
@@ -13,7 +13,7 @@ mkdir -p "$copy"/{framework,plugins,cmake}
 cp "$tree/exp" "$copy/exp"
 touch "$copy/CMakeLists.txt" "$copy/CMakePresets.json" "$copy/framework/a.cpp"
 
-# A PATH with the plain tools only; what the tests are about is added as stand-ins that write down how they were called.
+# A PATH with the plain tools only; the others are stand-ins that log their command line.
 bin=$work/bin
 mkdir "$bin"
 for tool in bash cat chmod cp cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort stat touch tr uname env; do
@@ -44,7 +44,7 @@ else
   printf "exp-report exp-report bin/exp-report 130\nconll conll_manifest lib/conll.json 6\n" >$build/components.txt
   printf "Kokkos_DIR:PATH=%s\nENCORE_MPI_STATE:INTERNAL=%s\n" $kokkos "$(cat '"$work"'/mpi)" >$build/CMakeCache.txt
 fi'
-echo no >"$work/mpi"   # what CMake finds of MPI
+echo no >"$work/mpi"   # whether CMake finds MPI
 # exp: report is done by exp-report, which ./exp is asked for; other verbs print how exp was called.
 cat >"$work/program" <<'END'
 #!/usr/bin/env bash
@@ -80,7 +80,7 @@ check "what is there is not named" silent_about ninja-build
 # --- root without a terminal: installs without asking, builds, runs ----------------------------------------------------------------
 stand_in id 'echo 0'
 call run a.toml 'b c'
-check "root installs without a terminal and goes on" returned 0
+check "root installs without a terminal and continues" returned 0
 check "the installation takes no recommended packages" logged '^apt-get install -q -y --no-install-recommends.*libtomlplusplus-dev'
 check "the first build builds no tests" logged '^cmake --preset openmp -DENCORE_TESTS=OFF'
 check "only what every command needs is built" logged '^cmake --build .*--target exp encore-worker$'
@@ -193,7 +193,7 @@ if [ "${#other[@]}" != 0 ]; then   # a folder that several users may write, and 
   chmod 644 "$copy/build/openmp/.exp-lock"
   rm -r "$copy/build/openmp/bin"
   call_as_other ls
-  check "another user's lock is no obstacle" says "program ls"
+  check "another user's lock does not matter" says "program ls"
   check "the build is made" logged '^cmake --build'
   chmod -R go-w "$copy/build"
 fi

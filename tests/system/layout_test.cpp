@@ -194,7 +194,7 @@ std::set<std::string> pieces_of_sql(const std::string& text) {
 
 /// A name or value that came out of a database, a spool or a file must not become a part of a statement:
 /// values are bound, names come from schema.sql. Each piece below was looked at: a constant, a number, or a
-/// condition that this program wrote. Whoever adds one looks at it too.
+/// condition that this program wrote. Review each one that you add.
 TEST(Sql, NoStatementIsMadeOfData) {
   const std::map<std::string, std::set<std::string>> known = {
       {"bundle/pack_bundle.cpp", {"cached:+std::string(table)+"}},
@@ -240,7 +240,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
       for (const std::string& piece : pieces_of_sql(text))
         EXPECT_TRUE(listed != known.end() && listed->second.contains(piece))
             << name << ": \"" << piece
-            << "\" becomes a part of SQL; bind it, or list it here where it is no data";
+            << "\" becomes a part of SQL; bind it, or list it here if it is not data";
     }
   EXPECT_GT(files, 50U);
   EXPECT_EQ(pieces_of_sql(without_literals("rows.execute(\"SELECT \\\"\" + name + \"\\\" FROM run\");")),
@@ -511,7 +511,7 @@ TEST(Layout, TheTestsThatSecurityNamesExist) {
   const std::set<std::string> tests = tests_below("tests");
   const Names named = tests_named_in(text_of(root() / "SECURITY.md"));
   EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
-  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
+  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " does not exist";
   for (const std::string& suite : bounds_named_in(text_of(root() / "SECURITY.md"))) {
     const auto first = tests.lower_bound(suite + ".");
     EXPECT_TRUE(first != tests.end() && first->starts_with(suite + ".")) << suite << " has no test";

@@ -94,7 +94,7 @@ TEST(Linking, PluginsKeepNoKokkosOfTheirOwnAndNoUniqueSymbols) {
   for (const auto& plugin : plugins()) {
     const auto symbols = dynamic_symbols(plugin);
     EXPECT_EQ(symbols.find(" u "), std::string::npos)
-        << plugin << " has unique symbols, it could never be told apart";
+        << plugin << " has unique symbols, two copies of it would share them";
     // Kokkos::initialize is defined in libkokkoscore.so; a " T " here would be a second Kokkos.
     EXPECT_EQ(symbols.find(" T _ZN6Kokkos10initialize"), std::string::npos) << plugin << " contains Kokkos";
     EXPECT_EQ(directly_linked(plugin).find("sqlite3"), std::string::npos) << plugin;

@@ -224,7 +224,7 @@ TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   };
   sandbox_.write("evil.tar.zst", bytes.substr(0, bytes.size() / 2));
   expect_evil("is cut off: it ends within its compressed content");
-  sandbox_.write("evil.tar.zst", "a text that is no archive at all");
+  sandbox_.write("evil.tar.zst", "a text that is not an archive");
   expect_evil("is not compressed by zstd");
   const Archive honest = Archive::load(path("tiny.tar.zst"));
   const auto expect_changed = [&](Archive archive, const std::string& reason) {

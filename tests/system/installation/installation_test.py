@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A build and its installation belong to no folder and no user: no program, library, plugin or manifest names the folder of the sources,
-of the build or of whoever has built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
+"""A build and its installation depend on no folder and no user: no program, library, plugin or manifest names the folder of the sources,
+of the build or of the user who built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
 object of the kernels, and a plugin made against the build and against an installation that has been moved.
 
     installation_test.py TREE build/openmp openmp [--site-libraries] [--lint-only]
@@ -59,7 +59,7 @@ def lint(files, forbidden, site_libraries):
         for folder in forbidden:
             at = content.find(folder.encode())
             text = content[at:at + 120].split(b"\0")[0].decode(errors="replace")
-            expect(at < 0, f"{path} names a folder of whoever has built it: {text}")
+            expect(at < 0, f"{path} names a folder of the user who built it: {text}")
         if is_elf(path) and not site_libraries:   # an MPI of the system has a folder of its own
             absolute = [each for each in run_paths(path) if not each.startswith(("$ORIGIN", "/usr/"))]
             expect(not absolute, f"{path} has an absolute RUNPATH: {absolute}")

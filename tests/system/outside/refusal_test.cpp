@@ -1,4 +1,4 @@
-// What `exp plugin new` and `exp plugin build` refuse, and in which words.
+// What `exp plugin new` and `exp plugin build` reject, and with which messages.
 #include <gtest/gtest.h>
 
 #include "system/outside/workshop.hpp"
@@ -75,7 +75,7 @@ TEST(PluginBuild, RefusesAReaderWithAnOptionOfData) {
       << output.output << output.errors;
 }
 
-TEST(PluginBuild, RefusesFoldersThatAreNoPlugin) {
+TEST(PluginBuild, RejectsFoldersWithoutAPlugin) {
   const Workshop shop;
   shop.write("empty/notes.txt", "");
   expect_refused(shop, "exp plugin build absent", 2, "there is no folder absent; exp plugin new makes one");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""BART folders in and out: a small one that `transformers` makes, with weights drawn at random. Imported, it writes the texts
-that it writes there, greedy and by beam search, and is exported bit by bit; trained on here, it writes in `transformers` what
+"""Imports and exports BART folders: a small one that `transformers` makes, with weights drawn at random. Imported, it writes
+the same output as there, greedy and by beam search, and is exported bit by bit; trained on here, it writes in `transformers` what
 it writes here and gives targets the perplexity that they have here. Leaves with 77 (skipped) as compare_export.py does.
 
     compare_bart.py build/openmp/bin/exp
@@ -82,7 +82,7 @@ def same_texts(torch, bench, run, folder, sources, beam, options, given=1):
         elif ours != theirs:
             wrong += 1
             print(f"{source!r}\n  ours   {ours!r}\n  theirs {theirs!r}")
-    print(f"{run}: {len(sources)} texts with beam {beam}, {wrong} differences, {endless} without an end there")
+    print(f"{run}: {len(sources)} sources with beam {beam}, {wrong} differences, {endless} without an end there")
     return wrong == 0 and endless < len(sources) // 4
 
 
@@ -102,7 +102,7 @@ def same_perplexity(torch, bench, run, folder, sources, targets, tolerance=TOLER
 
 
 def holds_when_tuned(torch, bench, experiment, sources, targets, asked, options, given=1):
-    """Trained on here and exported, the model says there what it says here; `asked`: of so many sources by texts."""
+    """Trained here and exported, the model gives the same answers there; `asked`: the number of sources whose output is compared."""
     bench.write("tuned.toml", experiment)
     bench.call("run", "tuned.toml", "-q")
     bench.call("export", "tuned", "-o", "tuned-folder")

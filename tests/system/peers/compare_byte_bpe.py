@@ -84,7 +84,7 @@ def with_given_merges(words, path, add_prefix_space):
     pieces = sorted(set(model["vocab"]) - set(special))
     random.Random(1).shuffle(pieces)
     numbers = {piece: number for number, piece in enumerate(special + pieces)}
-    # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
+    # Leaves out the added tokens of the trainer, which would be found in lines that spell them ("<unk>" in WikiText).
     plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
     plain.pre_tokenizer = tokenizer.pre_tokenizer
     plain.save(path)

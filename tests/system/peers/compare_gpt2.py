@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GPT-2 folders in and out: a small one that `transformers` makes, with weights drawn at random. Imported, it gives texts the
+"""Imports and exports GPT-2 folders: a small one that `transformers` makes, with random weights. Imported, it gives lines the
 probability that they have there, writes the same text (greedy), and is exported bit by bit; trained on here, it gives
 `transformers` what it has here. Leaves with 77 (skipped) as compare_export.py does.
 
@@ -87,7 +87,7 @@ def same_texts(torch, bench, run, folder, prompts):
         if ours != theirs:
             wrong += 1
             print(f"{prompt!r}\n  ours   {ours!r}\n  theirs {theirs!r}")
-    print(f"{run}: {len(prompts)} greedy texts, {wrong} differences")
+    print(f"{run}: {len(prompts)} greedy outputs, {wrong} differences")
     return wrong == 0
 
 

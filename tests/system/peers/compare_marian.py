@@ -81,7 +81,7 @@ def main():
         bench.write("target.txt", "\n".join(targets) + "\n")
         bench.call("import", "marian", "--name", "taken", "--task", "translate", "-q")
         padding = transformers.AutoTokenizer.from_pretrained(original).pad_token_id
-        options = dict(bad_words_ids=[[padding]], early_stopping=True)  # as many texts as the beam is wide, as here
+        options = dict(bad_words_ids=[[padding]], early_stopping=True)  # returns as many outputs as the beam is wide, as Encore does
         equal = True
         for beam in (1, 4):
             equal &= compare_bart.same_texts(torch, bench, "taken", original, sources, beam, options, 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exported graphs in the Python package `onnxruntime`: trains a small model of every shipped layer, norm, activation, kind of
 positions and head, exports each as ONNX, has the package `onnx` check the graph with its shapes, and compares what the head
-computes with what this program computes, text by text there, all texts in one padded batch here. A difference above 1e-4 fails.
+computes with what this program computes, one input at a time there, all inputs in one padded batch here. A difference above 1e-4 fails.
 Of one model the lines of its model card are run, and the labels compared with `exp predict`; of MiniLM the vectors, where its
 package is installed. Leaves with 77 (skipped) without onnx, onnxruntime and numpy, and where the worker of the build does not
 run.
@@ -105,7 +105,7 @@ class Graph:
         assert list(self.facts["inputs"]) == sorted(self.inputs) and list(self.facts["outputs"]) == sorted(self.outputs)
 
     def run(self, numpy, texts):
-        """What the scores of texts must be, from their pieces in one batch."""
+        """Computes the expected scores of `texts` from their pieces in one batch."""
         longest = max(len(text["ids"]) for text in texts)
         rows = lambda values, fill: list(values) + [fill] * (longest - len(values))
         given = {"input_ids": [rows(text["ids"], self.facts["special_pieces"]["padding"]) for text in texts],
@@ -131,7 +131,7 @@ class Comparison:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def add(self, name, texts, *options, **values):
-        """Trains a model, exports it, and compares what its head says of the texts."""
+        """Trains a model, exports it, and compares the results of its head for `texts`."""
         onnx, onnxruntime, numpy = self.packages
         self.bench.write(name + ".toml", SMALL.format(name=name, **(DEFAULTS | values)))
         self.bench.call("run", name + ".toml", "-q")
@@ -184,7 +184,7 @@ def same_chain(numpy, comparison, found, encoded, graph, texts):
         named = [labels[k] for k in path]
         told.update(named)
         wrong += named != wanted
-    print(f"chain: {len(texts)} texts, told {' '.join(sorted(told))}, {wrong} differences")
+    print(f"chain: {len(texts)} sentences, labels {' '.join(sorted(told))}, {wrong} differences")
     return wrong == 0 and len(told) > 1
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
 `tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
-compare_export.py does it for BERT, which has the comparisons; and the pieces of texts are compared one by one. Leaves with 77
+compare_export.py does it for BERT, which has the comparisons; and the pieces of each input are compared one by one. Leaves with 77
 (skipped) as that script does.
 
     compare_roberta.py build/openmp/bin/exp
@@ -39,7 +39,7 @@ def make_folder(torch, transformers, place, texts):
 
 
 def span_losses(torch, folder, examples):
-    """Two texts are joined by one </s> here; transformers writes two, of which one is taken out."""
+    """Two segments are joined by one </s> here; transformers writes two, of which one is removed."""
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForQuestionAnswering.from_pretrained(folder).eval()
     losses = []

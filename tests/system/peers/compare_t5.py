@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """T5 folders in and out, as compare_bart.py does it: small ones that `transformers` makes with weights drawn at random, one like
 the first T5 and one like version 1.1, with a SentencePiece model trained on Multi30k below $ENCORE_DATA. The second learns to fill
-gaps in texts. Leaves with 77 (skipped) where a package or the data is missing.
+gaps. Leaves with 77 (skipped) where a package or the data is missing.
 
     compare_t5.py build/openmp/bin/exp
 """
@@ -85,7 +85,7 @@ def compare(torch, transformers, sentencepiece, exp, english, german, gated):
         bench.write("source.txt", "\n".join(sources) + "\n")
         bench.write("target.txt", "\n".join(targets) + "\n")
         bench.call("import", "t5", "--name", "taken", "--task", "translate", "-q")
-        options = dict(bad_words_ids=[[0]], early_stopping=True)  # as many texts as the beam is wide, as here
+        options = dict(bad_words_ids=[[0]], early_stopping=True)  # returns as many outputs as the beam is wide, as Encore does
         equal = True
         for beam in (1, 4):
             equal &= compare_bart.same_texts(torch, bench, "taken", original, sources, beam, options, 0)

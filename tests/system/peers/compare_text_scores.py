@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """BLEU and chrF against the Python package sacreBLEU, ROUGE against rouge-score: random corpora as those of
-tests/unit/plugins/make_text_scores.py, texts with odd code points, and, where $ENCORE_DATA has Multi30k, its translations
+tests/unit/plugins/make_text_scores.py, lines with odd code points, and, where $ENCORE_DATA has Multi30k, its translations
 with words changed. A difference of more than 1e-12 fails. Leaves with 77 (skipped) when a package is missing.
 
     compare_text_scores.py build/openmp/bin/tests/peer_tool

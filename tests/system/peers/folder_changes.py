@@ -21,7 +21,7 @@ class Change:
             if file == "-":  # a file as a whole
                 (pathlib.Path(place) / path[0]).unlink()
                 continue
-            if file == "rows":  # so many more in the table of pieces
+            if file == "rows":  # adds this number of rows to the table of pieces
                 add_rows(place, value)
                 continue
             whole = read(place, file)
@@ -254,7 +254,7 @@ def changes():
     add("bart", config, "pad_token_id", 0)
     add("bart", config, "extra_pos_embeddings", 0)
     add("bart", made, "suppress_tokens", [5])
-    # --- classes of texts and words
+    # --- classes of sentences and words
     add("bert_class", config, "problem_type", "regression", "multi_label_classification", "single_label_classification", "unheard_of")
     add("bert_multi", config, "problem_type", None, "single_label_classification")
     add("bert_class", config, "id2label", {"0": "x", "1": "y", "2": "z"}, {"0": "x", "1": "y"}, {"0": "x"}, {"0": "x", "1": "x", "2": "y"}, REMOVE)
