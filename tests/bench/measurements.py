@@ -1,4 +1,4 @@
-"""What compare.py measures: each Measurement is one program started once, and what it answered. See rows.py for what follows from it."""
+"""The measurements of compare.py: each Measurement is one program started once, and its answer. rows.py computes the rows from them."""
 import dataclasses, json, os, re, sqlite3, subprocess, sys, typing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -13,7 +13,7 @@ QUALITY_SEEDS = 5
 
 
 class Failure(Exception):
-    """A program that is missing, ends with an error, takes too long or answers something else; the text names it."""
+    """A program that is missing, ends with an error, takes too long or gives an unexpected answer; the message names it."""
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ def child(command, env, patience=900.0):
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=patience)
     except FileNotFoundError as error:
-        raise Failure(f"there is no program {error.filename}") from None
+        raise Failure(f"program {error.filename} is missing") from None
     except subprocess.TimeoutExpired:
         raise Failure(f"{os.path.basename(command[0])} took more than {patience:.0f} s: {' '.join(command)}") from None
     if done.returncode != 0:
@@ -43,7 +43,7 @@ def answer_of(text, command):
     try:
         return json.loads(text)
     except ValueError:
-        raise Failure(f"its answer is no JSON: {text[-200:]!r} ({' '.join(command)})") from None
+        raise Failure(f"its answer is not JSON: {text[-200:]!r} ({' '.join(command)})") from None
 
 
 def take_sentences(source, target, count):
@@ -57,7 +57,7 @@ def take_sentences(source, target, count):
 
 
 def join_sentences(source, target, count, words):
-    """`count` sentences of so many words each, made of those of a CoNLL file, again and again where they are too few."""
+    """Writes `count` sentences of `words` words each from those of a CoNLL file, which repeat if they are too few."""
     with open(source, encoding="utf-8") as lines:
         tagged = [line.strip() for line in lines if line.strip()]
     with open(target, "w", encoding="utf-8") as out:
@@ -89,7 +89,7 @@ class Workshop:
         return folder
 
     def speed_data(self):
-        """The whole training set; of the others, which nobody looks at here, only a batch."""
+        """Copies the whole training set; of the others, which are not used here, only a batch."""
         return self.folder_of_data("speed", os.symlink)
 
     def full_data(self):
@@ -151,7 +151,7 @@ class Workshop:
         return {kind: turns[0]["step_1"] for kind, turns in answer.items()}
 
     def quality(self):
-        """Test F1 by precision and seed, from databases that hold them, else trained now (and gone on with where it was interrupted)."""
+        """Test F1 by precision and seed, from databases that hold them, or else from runs that it trains now, or resumes if they were interrupted."""
         if len(shared_seeds(scores := read_scores(self.a.quality_db))) < QUALITY_SEEDS:
             command = [self.a.exp, "run", os.path.join(ROOT, "experiments", "precision.toml"), "--db", self.a.quality_db[-1], "--quiet"]
             child(command, self.env, patience=48 * 3600.0)

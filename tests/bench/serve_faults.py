@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether `exp serve` answers every request while its workers are killed and its clients misbehave.
+"""Checks that `exp serve` answers every request while its workers are killed and its clients misbehave.
 
     python3 tests/bench/serve_faults.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt --kills 50
     python3 tests/bench/serve_faults.py ... --connections 10000 --seconds 600

@@ -6,8 +6,8 @@
 
 It gets what is known to make it quick: an ASGI program without a framework around it, uvloop and httptools, no access log, the tokenizer in
 Rust, one output of the graph, the graph's optimisations at their highest level. --processes are what uvicorn starts, each with a model of its
-own and --threads within an operation. A process computes one text after another, in the order in which they come; texts are not put together
-in batches, which neither uvicorn nor ONNX Runtime does by itself. It understands no request but those of serve_load.py.
+own and --threads within an operation. A process computes one input after another, in the order in which they come; inputs are not combined
+in batches, which neither uvicorn nor ONNX Runtime does by itself. It understands only the requests of serve_load.py.
 """
 import argparse, json, os
 

@@ -6,11 +6,11 @@
 
 Each round has a quiet part and an attacked part, so that both see the same changes of a machine that others use. With --token the server
 asks for a token, which honest clients have and attackers do not. The attackers share one process:
-  marks     texts of a letter and 120,000 combining marks, one after the other on a connection
+  marks     inputs of a letter and 120,000 combining marks, one after the other on a connection
   promises  connections that announce a body of 1 MiB, send none, and are opened again as soon as the server closes them
-  garbage   heads and bodies that are no request, other names in Host, unknown codings
+  garbage   heads and bodies that are not valid requests, other names in Host, unknown codings
   slow      connections that send a byte of a head now and then
-Exits with 1 where an honest request had no answer, a wrong answer, 429 or 503. Times are reported, never judged.
+Exits with 1 if an honest request had no answer, a wrong answer, 429 or 503. Times are reported, never judged.
 """
 import argparse, asyncio, csv, json, multiprocessing, os, random, resource, sys, tempfile, time
 from serve_client import HOSTILE, Connection, Server, expected_answers, is_right, lines_of, post, request_for

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/bert: tiny folders as transformers saves them, and what it computes with them in double.
+"""Writes tests/golden/bert: tiny folders as transformers saves them, and its results for them in double.
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
@@ -42,7 +42,7 @@ GPT2 = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=2, n_inner=24, n_pos
 BART = transformers.BartConfig(d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
                                encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3)
-# Positions are no weights: sines before cosines.
+# Positions are not weights: sines before cosines.
 MARIAN = transformers.MarianConfig(d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
                                    encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                    activation_function="swish", scale_embedding=True, pad_token_id=0, eos_token_id=3,
@@ -66,7 +66,7 @@ def spread(model, seed):
 
 
 def save(model, name, dtype=torch.float32, rename=lambda key: key, own_output=False):
-    """Writes the folder; the model goes on with the numbers as they were rounded."""
+    """Writes the folder; the model continues with the rounded numbers."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)

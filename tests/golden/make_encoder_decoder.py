@@ -4,7 +4,7 @@
     pip install torch
     python tests/golden/make_encoder_decoder.py > tests/golden/encoder_decoder.json
 
-The recipe is that of make_golden.py, which gives weights, losses and steps; here stand the batches of two texts and the models:
+The recipe is that of make_golden.py, which gives weights, losses and steps; this file has the batches of sources and targets and the models:
 forward(m, w, ids) gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's own,
 F.scaled_dot_product_attention, causal in the decoder; one table serves both embeddings and the output. golden_test.cpp compares.
 """
