@@ -19,7 +19,7 @@ Cuts found(const std::vector<std::string>& pieces) {
   return cuts;
 }
 
-/// At every place of every piece.
+/// Cuts at every place of every piece.
 Cuts searched(const std::vector<std::string>& pieces) {
   std::map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < pieces.size(); ++i)
