@@ -1,4 +1,4 @@
-// Rules of promotion, the gains that they are about, and what of a comparison is recorded.
+// Rules of promotion, the gains to which they refer, and the recorded part of a comparison.
 #include "analysis/promotion_rule.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Forms: what check() refuses of a request that is filled by hand, and what parts share.
+// Forms: what check() rejects in a request that a program filled, and shared parts.
 #include "app/form.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(Form, AFieldIsGivenWhereItDiffersFromItsDefault) {
   EXPECT_TRUE(form.is_given("jobs", &sample)) << "of an optional one any value is written";
 }
 
-TEST(Form, ARuleAboutAFieldThatIsNotThereIsAMistakeOfTheProgram) {
+TEST(Form, ARuleAboutAnUnknownFieldIsAProgrammingError) {
   EXPECT_THROW(sample_form().exclude("json", "xml"), std::logic_error);
 }
 

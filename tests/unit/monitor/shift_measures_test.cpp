@@ -1,4 +1,4 @@
-// The measures of two histograms against numbers that were computed by hand, and their limits.
+// The measures of two histograms compared with numbers that were computed by hand, and their limits.
 #include "monitor/shift_measures.hpp"
 
 #include <gtest/gtest.h>
