@@ -89,7 +89,7 @@ TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
 INSTANTIATE_TEST_SUITE_P(Experiments, GoldenIdentity, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-TEST(GoldenIdentity, WhatDoesNotCountChangesNoQuestion) {
+TEST(GoldenIdentity, SettingsThatDoNotCountChangeNoQuestion) {
   for (const char* same : {"select_written", "without_root"})
     EXPECT_EQ(identities().at(same).at("question"), identities().at("linear").at("question")) << same;
 }

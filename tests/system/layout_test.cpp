@@ -249,7 +249,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
 
 }  // namespace
 
-TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
+TEST(Layout, FoldersIncludeOnlyFoldersBelowThem) {
   int seen = 0;
   for (const auto* half : {&shared_folders, &control_folders, &worker_folders}) {
     for (const auto& folder : *half) {
@@ -536,7 +536,7 @@ TEST(Layout, EachPromiseAboutTheNetworkNamesATest) {
 }
 
 // The rules themselves, on includes that must be refused and on some that must not.
-TEST(Layout, RulesRefuseWhatTheyShould) {
+TEST(Layout, RulesFindViolations) {
   EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));
   EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("train", "store/database.hpp"));

@@ -51,7 +51,7 @@ void write(const std::map<std::string, std::string>& current) {
   for (const auto& [name, text] : current) std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-TEST(PluginPages, SayWhatTheManifestsSay) {
+TEST(PluginPages, EqualTheManifests) {
   if (!has_all()) GTEST_SKIP() << left_out;
   const std::map<std::string, std::string> current = pages();
   ASSERT_GT(current.size(), 10u) << "the plugins are not built";

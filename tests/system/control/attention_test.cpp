@@ -118,7 +118,7 @@ TEST_F(LookedAt, ABrowserDrawsThePage) {
   EXPECT_EQ(times(">mon day<"), 1) << "the heading";
 }
 
-TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
+TEST_F(LookedAt, AReportDrawsTheStoredAttentionOfARun) {
   output_of(
       {"run", "tiny.toml", "-q", "--name", "kept", "-S", "train.epochs=1", "-S", "train.show_attention=1"});
   output_of({"report", "kept", "--sections", "attention", "-o", "kept.md"});
@@ -146,7 +146,7 @@ TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
       << "nothing was kept";
 }
 
-TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
+TEST_F(LookedAt, RejectsWhatCannotBeShown) {
   expect_refused({}, "exp attention needs a text to look at");
   expect_refused({"  "}, "the text is empty; give one with at least a word");
   expect_refused({"monday", "--layer", "7"}, "there is no layer \"7\" with attention weights; the model has");

@@ -125,7 +125,7 @@ TEST_F(BenchVerb, SequencesOfOneLengthAreFull) {
   EXPECT_EQ(facts.at("longest"), 16);
 }
 
-TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
+TEST_F(BenchVerb, RejectsInvalidRequestsFirst) {
   expect_refused({"tiny.toml", "--precision", "float16"}, "float16");
   expect_refused({"tiny.toml", "--threads", "0"}, "--threads \"0\" is no whole number from 1 on");
   expect_refused({"tiny.toml", "--threads", "1,,2"}, "has an empty part");
@@ -198,7 +198,7 @@ TEST_F(BenchVerb, ReportsABatchThatTheDataCannotFill) {
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db")) << "nothing is stored";
 }
 
-TEST_F(BenchVerb, AConnectorOfKokkosToolsHearsAnOrdinaryRun) {
+TEST_F(BenchVerb, AConnectorOfKokkosToolsSeesAnOrdinaryRun) {
   sandbox_.set("KOKKOS_TOOLS_LIBS", LABEL_CONNECTOR);
   sandbox_.set("LABELS_FILE", (sandbox_.folder() / "labels.txt").string());
   const ProgramOutput output = sandbox_.exp({"run", "tiny.toml"});

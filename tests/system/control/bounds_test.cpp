@@ -120,7 +120,7 @@ TEST_F(Bounds, DeepJsonInTheDatabaseIsNamedAndStopsNothing) {
       << check.errors;
 }
 
-TEST_F(Bounds, AnExclusionThatMeetsNoPointIsSaid) {
+TEST_F(Bounds, ReportsAnExclusionWithoutPoints) {
   sandbox_.write("sweep.toml", tiny_experiment("sweep") +
                                    "[sweep]\nexclude = [\"model.dropout == 0.7\"]\n[sweep.grid]\n"
                                    "\"model.dropout\" = [0.1, 0.2]\n");

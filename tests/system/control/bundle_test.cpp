@@ -256,7 +256,7 @@ TEST_F(Bundle, TakesWeightsAsTheyAreWanted) {
                        "--weights \"some\" is none of none, best and all"));
 }
 
-TEST_F(Bundle, OfASweepTakesEveryRunAndVerifiesThoseThatAreNamed) {
+TEST_F(Bundle, PacksEveryRunOfASweepAndVerifiesTheNamedOnes) {
   sandbox_.write("sweep.toml",
                  tiny_experiment("grid") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
   train("sweep.toml");
@@ -270,7 +270,7 @@ TEST_F(Bundle, OfASweepTakesEveryRunAndVerifiesThoseThatAreNamed) {
   EXPECT_TRUE(contains(exp({"verify", "grid.tar.zst", "absent"}, 2).errors, "absent"));
 }
 
-TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
+TEST_F(Bundle, RecomputesTheDecisionsOfASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml",
                  tiny_experiment("search") +
@@ -285,7 +285,7 @@ TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 4) << verified.output;
 }
 
-TEST_F(Bundle, OfASearchTakesTheRunsOfFreshSeedsToo) {
+TEST_F(Bundle, PacksTheRunsOfFreshSeedsOfASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml",
                  tiny_experiment("search") +
@@ -320,7 +320,7 @@ TEST_F(Bundle, TakesAlongTheRunThatOthersStartFrom) {
   EXPECT_TRUE(std::ranges::find(held, "encore.db.runs/" + parent + "/weights.safetensors") != held.end());
 }
 
-TEST_F(Bundle, OfARunWhoseProcessIsGoneTakesWhatItsSpoolSays) {
+TEST_F(Bundle, PacksTheSpoolOfARunWhoseProcessHasEnded) {
   train();
   const std::string points = sandbox_.one("SELECT count(*) FROM point");
   sandbox_.change(

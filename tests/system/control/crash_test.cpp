@@ -80,7 +80,7 @@ TEST_F(PluginInTrouble, ACrashOfTheCheckBeforeTheStartNamesThePlugin) {
       << run.errors;
 }
 
-TEST_F(PluginInTrouble, AnExceptionBeforeTheFirstStepIsSaidAsThat) {
+TEST_F(PluginInTrouble, ReportsAnExceptionBeforeTheFirstStep) {
   use("trouble", "how = \"exception\"");
   const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 1) << run.output;

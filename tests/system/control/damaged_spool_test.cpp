@@ -99,7 +99,7 @@ TEST_F(LostRun, ADamagedByteCostsOneRecordWhichIsNamed) {
       << "nothing is trained twice";
 }
 
-TEST_F(LostRun, WhatTheNextAttemptRecordsAgainIsNotMissing) {
+TEST_F(LostRun, RecordsThatTheNextAttemptRepeatsAreNotMissing) {
   // An event of step 11, behind the checkpoint of step 10 at which the next attempt begins.
   flip(frame_with("\"step\":11").first + 30);
   expect_whole(run_again());

@@ -187,7 +187,7 @@ TEST_F(Distil, AMaskedLanguageModelLearnsFromAnother) {
   EXPECT_EQ(json::parse(output_of({"verify", "student", "--threads", "2", "--json"})).at("outcome"), "equal");
 }
 
-TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
+TEST_F(Distil, RejectsTeachersThatDoNotFitBeforeTheStart) {
   output_of({"run", "teacher.toml", "-q"});
   const std::string named = student("{ run = \"teacher\" }", "named");
   const auto refused = [&](const std::string& text) {

@@ -66,7 +66,7 @@ const std::vector<Situation> situations = {
 
 class ExitCode : public ::testing::TestWithParam<Situation> {};
 
-TEST_P(ExitCode, IsAsDesigned) {
+TEST_P(ExitCode, IsTheDocumentedOne) {
   const Situation& situation = GetParam();
   Sandbox sandbox;
   for (const auto& [name, value] : situation.before) sandbox.set(name, value);

@@ -383,7 +383,7 @@ class ForgedColumns : public ::testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(ForgedColumns, OfASweepAreFoundOrClaims) {
+TEST_F(ForgedColumns, FoundOrClaimsInASweep) {
   sandbox_.write("two.toml", "tags = [\"seen\", \"twice\"]\nnote = \"a note\"\n" + tiny_experiment("two") +
                                  "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   exp({"run", "two.toml", "-q"});
@@ -394,7 +394,7 @@ TEST_F(ForgedColumns, OfASweepAreFoundOrClaims) {
   change_every_column("two.tar.zst");
 }
 
-TEST_F(ForgedColumns, OfASearchAreFoundOrClaims) {
+TEST_F(ForgedColumns, FoundOrClaimsInASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml", tiny_experiment("look") +
                                     "[search]\nmethod = \"random\"\ntrials = 3\nseed = 1\n[search.space]\n"
@@ -432,7 +432,7 @@ TEST_F(ForgedColumns, ATypeThatIsNotHereMakesTheQuestionAClaimThatIsNamed) {
 
 // --- every file, alone ---
 
-TEST_F(ForgedColumns, EveryFileIsHeldAgainstTheRowsThatNameIt) {
+TEST_F(ForgedColumns, EveryFileIsComparedWithTheRowsThatNameIt) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "--data", "--weights", "all", "-o", "tiny.tar.zst"});
   Forger forger(sandbox_.folder(), "tiny.tar.zst");
@@ -538,7 +538,7 @@ TEST_F(ConsistentForger, SettingsAndSeedAreFoundByTrainingAgain) {
   EXPECT_EQ(different_, changes.size());
 }
 
-TEST_F(ConsistentForger, WhatTheWorkerReportedIsFoundOrAClaim) {
+TEST_F(ConsistentForger, ChangesOfTheWorkersReportsAreFoundOrClaims) {
   std::map<std::string, std::set<std::string>> members;
   forger_->change_spool([&](SpoolRecord& record) {
     if (record.kind != SpoolKind::event) return;

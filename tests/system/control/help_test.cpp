@@ -121,7 +121,7 @@ std::vector<std::string> wide_lines(const std::string& help, std::size_t width) 
   return wide;
 }
 
-TEST(Help, OfEveryVerbFitsTheTerminal) {
+TEST(Help, FitsTheTerminalForEveryVerb) {
   const Sandbox sandbox(false);
   std::vector<std::vector<std::string>> all = {{"help"}};
   for (const std::string& verb : names_in(sandbox.exp({"help"}).output)) {

@@ -322,7 +322,7 @@ TEST_F(HostileBundle, AnotherEnvironment) {
   expect_archive_refused("run tiny, attempt 1: an environment is not what its spool says");
 }
 
-TEST_F(HostileBundle, ADamagedSpoolProvesNothingAndThatIsSaid) {
+TEST_F(HostileBundle, ReportsThatADamagedSpoolProvesNothing) {
   std::string& spool = archive_.content("attempt-0001.spool");
   spool[spool.size() / 2] = static_cast<char>(spool[spool.size() / 2] ^ 1);
   archive_.list_again();

@@ -195,7 +195,7 @@ TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
   EXPECT_EQ(sandbox.one(states), "1 interrupted");
 }
 
-TEST(Launcher, RefusesWhatCannotBeMeant) {
+TEST(Launcher, RejectsInvalidCommandLines) {
   const Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
   const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
@@ -217,7 +217,7 @@ TEST(Launcher, RefusesWhatCannotBeMeant) {
   EXPECT_TRUE(contains(job.errors, "no order nowhere.order on ")) << job.errors;
 }
 
-TEST(Doctor, SaysOfEachWhatToDo) {
+TEST(Doctor, NamesARemedyForEachProblem) {
   const Sandbox sandbox;
   const ProgramOutput output = sandbox.exp({"doctor", "--json"});
   const nlohmann::json findings = nlohmann::json::parse(output.output);

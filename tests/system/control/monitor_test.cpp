@@ -160,7 +160,7 @@ TEST_F(Monitor, InputsAreKeptOnRequestAndCanBeDeleted) {
 }
 
 /// Data that clients have sent is readable for the user of the server alone, whatever the umask.
-TEST_F(Monitor, NoOtherUserCanReadWhatIsKept) {
+TEST_F(Monitor, NoOtherUserCanReadTheRecords) {
   const mode_t before = ::umask(0);
   const fs::path folder = run_folder() / "monitor";
   fs::create_directory(folder);  // as an earlier version has made it
@@ -218,7 +218,7 @@ TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {
   EXPECT_EQ(monitoring().at("reference").at("source"), "dev.conll");
 }
 
-TEST_F(Monitor, WhatCannotBeMeantIsRefused) {
+TEST_F(Monitor, RejectsInvalidCommandLines) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"serve", "tiny", "--monitor=0"},
                                                 {"serve", "tiny", "--monitor=1.5"},
                                                 {"serve", "tiny", "--monitor-texts", "7"},

@@ -76,7 +76,7 @@ TEST_F(PlanVerb, GoesByTheEpochsOfALikeRun) {
   EXPECT_TRUE(contains(text, "about 1m 20s; going by tiny (")) << text;
 }
 
-TEST_F(PlanVerb, OfARunOfStepsGoesByTheTimeOfAStep) {
+TEST_F(PlanVerb, EstimatesARunOfStepsByTheTimeOfAStep) {
   train_in_40_seconds();  // 20 steps
   const auto seconds = [&](const std::vector<std::string>& more) {
     return time_of(more).at("seconds").get<double>();
@@ -138,7 +138,7 @@ TEST_F(PlanVerb, DividesByTheJobs) {
       << "no sweep is faster than its longest run";
 }
 
-TEST_F(PlanVerb, CountsOnlyWhatARunHasLeft) {
+TEST_F(PlanVerb, CountsOnlyTheRestOfARun) {
   train_in_40_seconds();
   sandbox_.set("FAKE_CRASH_AT", "11");
   EXPECT_NE(sandbox_.exp({"run", "tiny.toml", "--seed", "2"}).end.exit_code, 0);
@@ -216,7 +216,7 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
 
 // --- what is refused ---
 
-TEST_F(PlanVerb, RefusesWhatCannotBeMeant) {
+TEST_F(PlanVerb, RejectsInvalidCommandLines) {
   const ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
   EXPECT_EQ(jobs.end.exit_code, 2);
   EXPECT_TRUE(contains(jobs.errors, "-j 0 would run nothing; give at least 1")) << jobs.errors;

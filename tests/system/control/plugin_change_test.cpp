@@ -167,7 +167,7 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
 
 // --- --changed ---
 
-TEST_F(PluginChangeTest, ChangedTrainsAgainWhatAnotherFileTrainedAndNothingElse) {
+TEST_F(PluginChangeTest, ChangedRetrainsOnlyRunsOfAnotherPluginFile) {
   ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
   const std::vector<std::string> changed = {"run", "mine.toml", "--seeds", "1-2", "--changed"};
   const ProgramOutput nothing = sandbox_.exp(changed);

@@ -63,7 +63,7 @@ class PluginTrustTest : public ::testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(PluginTrustTest, WhoTrainedTheRunIsNotAsked) {
+TEST_F(PluginTrustTest, TheUserWhoTrainedTheRunIsNotAsked) {
   train();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   EXPECT_EQ(sandbox_.exp({"evaluate", "tiny", "test.conll"}).end.exit_code, 0);
@@ -111,7 +111,7 @@ TEST_F(PluginTrustTest, APluginThatHasChangedIsAskedForAgain) {
                                 before + ")\n");
 }
 
-TEST_F(PluginTrustTest, ARunOfSomebodyElseNeedsAWordAndThenWorks) {
+TEST_F(PluginTrustTest, ARunOfAnotherUserWorksAfterConfirmation) {
   train();
   forget();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));
@@ -158,7 +158,7 @@ TEST_F(PluginTrustTest, AReadOnlyHomeDoesNotPreventTraining) {
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));
 }
 
-TEST_F(PluginTrustTest, WhatShipsNeedsNoWord) {
+TEST_F(PluginTrustTest, ShippedPluginsNeedNoConfirmation) {
   ASSERT_EQ(sandbox_.exp({"run", "tiny.toml"}).end.exit_code, 0);
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "state"));

@@ -31,7 +31,7 @@ class QuantizeVerb : public RealWorkerTest {
   }
 };
 
-TEST_F(QuantizeVerb, SaysWhatTheScoresWereAndAre) {
+TEST_F(QuantizeVerb, ReportsScoresBeforeAndAfter) {
   const json answer = quantized();
   EXPECT_EQ(answer.at("run"), "tiny");
   EXPECT_EQ(answer.at("judged_by"), "loss");
@@ -79,7 +79,7 @@ TEST_F(QuantizeVerb, EveryVerbThatAsksTheModelComputesWithThem) {
       << sandbox_.read("serve.txt");
 }
 
-TEST_F(QuantizeVerb, OfFourBitsLiesBesideTheOther) {
+TEST_F(QuantizeVerb, WritesFourBitsBesideEightBits) {
   const json eight = quantized(), four = quantized({"--bits", "4"});
   EXPECT_LT(four.at("bytes"), eight.at("bytes"));
   EXPECT_EQ(four.at("bits"), 4);

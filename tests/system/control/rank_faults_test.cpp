@@ -132,7 +132,7 @@ TEST_F(RankFaults, AnotherMpiThanTheOneOfTheBuildIsNamed) {
   EXPECT_TRUE(sandbox_.wait_until_no_workers());
 }
 
-TEST_F(RankFaults, AnMpiThatIsNotThereIsSaidBeforeAnythingStarts) {
+TEST_F(RankFaults, ReportsAMissingMpiBeforeAnythingStarts) {
   sandbox_.write("worker.sh",
                  "#!/bin/sh\necho 'encore-worker: error while loading shared libraries: libmpi.so.40: cannot "
                  "open shared object file: No such file or directory' >&2\nexit 127\n");

@@ -8,7 +8,7 @@
 namespace encore::system_test {
 namespace {
 
-TEST_F(Ranks, OfAnyNumberTrainTheBitsOfOneProcess) {
+TEST_F(Ranks, InAnyNumberTrainTheBitsOfOneProcess) {
   for (const std::string precision : {"float32", "bfloat16", "float64"}) {
     const std::string set = "train.precision=" + precision;
     const std::vector<std::string> alone = bits_of({"-S", set, "-t", "1"});
@@ -148,7 +148,7 @@ TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
                        "was built without MPI; build it again with ./exp build --mpi"));
 }
 
-TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
+TEST_F(Ranks, RejectInvalidRequestsBeforeAnythingStarts) {
   const auto refused = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"run", "tiny.toml"});
     const std::string said = refusal_of(options);

@@ -127,7 +127,7 @@ TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "Zo\xC3\xAB lives in Lund ."}).end.exit_code, 0);
 }
 
-TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
+TEST_F(RealWorker, RejectsWhatOnlyTheModelKnowsWithItsPlace) {
   const Sandbox sandbox(true);
   std::string text = tiny_experiment();
   text.replace(text.find("heads = 2"), 9, "heads = 3");

@@ -97,7 +97,7 @@ TEST(Refusal, ADatabaseOfAnotherProgram) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db.runs"));
 }
 
-TEST(Refusal, AnEmptyDatabaseIsNobodysAndTaken) {
+TEST(Refusal, AnEmptyDatabaseFileIsUsed) {
   const Sandbox sandbox;
   sandbox.write("encore.db", "");  // as a kill right after opening leaves it
   for (const char* verb : {"ls", "status"}) {

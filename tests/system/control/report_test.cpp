@@ -31,7 +31,7 @@ TEST_F(ReportVerb, WritesAFileOrToTheStandardOutputAndTheSameBytesAgain) {
   EXPECT_TRUE(contains(file, "model.dropout"));
 }
 
-TEST_F(ReportVerb, OfOneRunOfAnotherMetricAndAgainstOthers) {
+TEST_F(ReportVerb, ReportsOneRunByAnotherMetricAndComparedWithOthers) {
   EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-s1", "--format", "json"}),
                        "\"title\": \"Report of run pair-dropout=0.1-s1\""));
   EXPECT_TRUE(contains(output_of({"report", "pair", "--metric", "dev/f1", "--format", "json"}),
@@ -283,7 +283,7 @@ TEST(HostileReport, NothingOfANameIsMarkupInAnyFormat) {
     GTEST_SKIP() << "without python3 or pdflatex not all was tested";
 }
 
-TEST_F(ReportVerb, IsSoundHtmlAndCompilesAsLatex) {
+TEST_F(ReportVerb, WritesValidHtmlAndCompilesAsLatex) {
   if (!Sandbox::has("python3") || !Sandbox::has("pdflatex"))
     GTEST_SKIP() << "python3 or pdflatex is not installed";
   for (const char* file : {"c/r.html", "c/r.tex"})

@@ -240,7 +240,7 @@ TEST_F(Retrain, WorksOnAnotherTaskWithSetsThatAreSharesOfOneFile) {
                        "asks for new_low"));
 }
 
-TEST_F(Retrain, SaysWhatIsNotNew) {
+TEST_F(Retrain, ReportsWhatIsNotNew) {
   output_of({"run", "tiny.toml", "-q"});
   sandbox_.write("copy.conll", sandbox_.read("train.conll"));
   const ProgramOutput output =
@@ -252,7 +252,7 @@ TEST_F(Retrain, SaysWhatIsNotNew) {
   EXPECT_TRUE(contains(refused, "is not new")) << refused;
 }
 
-TEST_F(Retrain, RefusesWhatCannotBeMeant) {
+TEST_F(Retrain, RejectsInvalidCommandLines) {
   sandbox_.write("short.toml", tiny_experiment("short"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll"}), "encore.db"));
   output_of({"run", "tiny.toml", "-q"});

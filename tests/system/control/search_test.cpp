@@ -318,7 +318,7 @@ TEST(Search, WithOneWorkerAKillChangesNoTrial) {
   EXPECT_EQ(calm.one(observations), killed.one(observations));
 }
 
-TEST(Search, WhatWasChangedByHandIsNamed) {
+TEST(Search, NamesManualChanges) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -458,7 +458,7 @@ TEST(Search, FailedTrialsAreObservedAndTheSearchContinues) {
   expect_equal(sandbox);
 }
 
-TEST(Search, SeveralSeedsAreJudgedByTheirMean) {
+TEST(Search, SeveralSeedsAreComparedByTheirMean) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\nrepeats = 3\n");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);

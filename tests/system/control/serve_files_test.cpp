@@ -196,7 +196,7 @@ TEST_F(ServeFiles, ASignalLeavesNothingWheneverItComes) {
   }
 }
 
-TEST_F(ServeFiles, WhatAKilledServerLeavesTheNextOneRemovesAndNothingElse) {
+TEST_F(ServeFiles, TheNextServerRemovesOnlyTheFilesOfAKilledOne) {
   make_bundle_of("tiny", "tiny.tar.zst");
   serve({"--workers", "1"}, "tiny.tar.zst");
   end_server(SIGKILL);

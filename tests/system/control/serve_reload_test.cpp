@@ -113,7 +113,7 @@ TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
   EXPECT_NE(json::parse(answer.body).at("digest"), before);
 }
 
-TEST_F(ServeReload, WhatCannotBeLoadedLeavesTheModelsAsTheyAre) {
+TEST_F(ServeReload, AFailedReloadKeepsTheModels) {
   serve({"--tag", "live"}, "all");
   output_of({"tag", "tiny", "-live"});
   EXPECT_TRUE(reload_says("exp: the models stay as they are: ")) << "no run has the tag";

@@ -80,13 +80,13 @@ struct ServeScores : Serve {
   }
 };
 
-TEST_F(ServeScores, OfALinearHeadAreThoseOfPredict) {
+TEST_F(ServeScores, OfALinearHeadEqualThoseOfPredict) {
   expect_those_of_predict("linear");
   expect_refused(ask(http_post("/v1/predict", R"({"inputs": "Anna", "scores": 1})")), 400,
                  "\\\"scores\\\" must be true or false, not a number");
 }
 
-TEST_F(ServeScores, OfACrfAreThoseOfPredict) {
+TEST_F(ServeScores, OfACrfEqualThoseOfPredict) {
   expect_those_of_predict("crf");
 }
 
@@ -177,7 +177,7 @@ TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
 }
 
 /// Memory is used only for bytes that have come, not for the length in the head.
-TEST_F(Serve, HeadsWithoutBodiesDoNotHoldTheDoor) {
+TEST_F(Serve, HeadsWithoutBodiesBlockNoOtherClient) {
   write_token("token.txt", "0123456789abcdef0123\n");
   serve({"--receive-timeout", "60", "--token-file", "token.txt"});
   const std::string token = "Authorization: Bearer 0123456789abcdef0123\r\n";
@@ -304,7 +304,7 @@ TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {
   EXPECT_EQ(metric("encore_texts_lost_total{model=\"tiny\"}"), static_cast<std::uint64_t>(unavailable));
 }
 
-TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
+TEST_F(Serve, ReportsAWorkerThatMakesNoProgressAndFailsItsInput) {
   serve({"--timeout", "0.3", "--workers", "1"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
   expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
@@ -498,7 +498,7 @@ TEST_F(Serve, RefusesConnectionsBeyondTheLimitPolitely) {
 }
 
 /// Clients that send nothing, or half of a request, leave room for those that send requests.
-TEST_F(Serve, SilentConnectionsBeyondTheLimitTakeNobodysPlace) {
+TEST_F(Serve, SilentConnectionsBeyondTheLimitBlockNoOtherClient) {
   serve({"--connections", "20", "--receive-timeout", "60"});
   std::vector<std::unique_ptr<HttpConnection>> silent;
   for (int i = 0; i < 60; ++i) {

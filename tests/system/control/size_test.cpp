@@ -83,7 +83,7 @@ TEST_F(PlanSize, BertBaseAndLargeComeOutToTheParameter) {
   }
 }
 
-TEST_F(PlanSize, SaysWhatIsAssumedWhereNoDataIs) {
+TEST_F(PlanSize, ReportsItsAssumptionsWithoutData) {
   const json size = sizes({shipped("bert_base")}).at(0);
   EXPECT_TRUE(size.at("labels").at("assumed").get<bool>());
   EXPECT_TRUE(size.at("batch").at("picked").at("assumed").get<bool>());

@@ -301,7 +301,7 @@ TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
 }
 
 /// "all" means every run, even if another database brings a run or a search of that name.
-TEST_F(StoreVerbs, AllIsEveryRunWhateverIsCalledSo) {
+TEST_F(StoreVerbs, AllMeansEveryRunWhateverItsName) {
   output_of({"run", "tiny.toml", "--quiet", "-S", "name=other", "-S", "seed=2"});
   sandbox_.change(
       "INSERT INTO search (name, sweep, identity, backend, settings, space, created) "

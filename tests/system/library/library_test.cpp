@@ -95,7 +95,7 @@ std::string line_of(const std::string& output, const std::string& beginning) {
   return "no line " + beginning + " in\n" + output;
 }
 
-TEST_F(Library, SaysWhatIsWrong) {
+TEST_F(Library, ReportsEveryMistake) {
   shop_.write("probe.c", content(ENCORE_SOURCE_DIR "/tests/system/library/probe.c"));
   compile("probe", "-pthread");
   shop_.write("other/README.md", "nothing");
@@ -180,7 +180,7 @@ TEST_F(BundleInALibrary, AnswersWhatItsRunAnswers) {
             "1 encore_options.run chooses among the runs of a bundle, and this is none\n");
 }
 
-TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {
+TEST_F(BundleInALibrary, NeedsTheNameOfOneOfSeveralRuns) {
   const std::string wanted = "0 " + must("exp predict tiny --json 'Anna lives in Lund .'");
   must("exp run tiny.toml -q -S name=other -S seed=2 && exp bundle all -o two.tar.zst");
   const std::string said = said_of("two.tar.zst");
@@ -192,7 +192,7 @@ TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {
             "2 none.tar.zst holds no run with its parameters; make the bundle without --weights none\n");
 }
 
-TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
+TEST_F(BundleInALibrary, RejectsDamagedBundles) {
   const std::string bytes = content(shop_.folder() / "tiny.tar.zst");
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, bytes.size() / 2, bytes.size() - 1}) {
     shop_.write("evil.tar.zst", bytes.substr(0, length));
@@ -216,7 +216,7 @@ TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
   expect_refused(said_of(archive), "is not the file that its list names: it has another SHA-256");
 }
 
-TEST_F(BundleInALibrary, RefusesWhatIsMadeToDoHarm) {
+TEST_F(BundleInALibrary, RejectsHostileBundles) {
   for (const auto& [head, reason] : std::vector<std::pair<std::string, std::string>>{
            {Archive::head("../evil", '0'), "leads out of its folder"},
            {Archive::head("/etc/evil", '0'), "is absolute"},

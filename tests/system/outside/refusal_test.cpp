@@ -47,7 +47,7 @@ TEST(PluginNew, RefusesKindsWithoutATemplate) {
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
-TEST(PluginNew, NeverWritesIntoWhatIsThere) {
+TEST(PluginNew, NeverOverwritesFiles) {
   const Workshop shop;
   shop.write("mine/notes.txt", "mine");
   expect_refused(shop, "exp plugin new mine", 2,
@@ -86,7 +86,7 @@ TEST(PluginBuild, RejectsFoldersWithoutAPlugin) {
   expect_refused(shop, "exp plugin buidl a", 2, "exp plugin has no \"buidl\"; did you mean \"build\"?");
 }
 
-TEST(PluginBuild, PassesOnWhatTheToolsSay) {
+TEST(PluginBuild, PassesOnTheMessagesOfTheTools) {
   const Workshop shop;
   shop.shell("exp plugin new a");
   shop.write("a/a.cpp", "int broken(\n");

@@ -13,7 +13,7 @@ constexpr const char* attempts_query =
     "SELECT group_concat(text, ', ') FROM (SELECT ordinal || ' ' || state AS text FROM attempt ORDER BY "
     "ordinal)";
 
-TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
+TEST(SlurmInterruption, StopCancelsQueuedJobs) {
   NEEDS_SLURM(false);
   Cluster cluster;
   write_sweep(cluster.sandbox(), 3);
@@ -32,7 +32,7 @@ TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
   cluster.expect_like_local("sweep.toml");
 }
 
-TEST(SlurmInterruption, StopReachesAWorkerAndWhatIsLeftOfItsJob) {
+TEST(SlurmInterruption, StopReachesAWorkerAndTheRestOfItsJob) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "runs_per_job = 3\n");
   write_sweep(cluster.sandbox(), 3);
@@ -49,7 +49,7 @@ TEST(SlurmInterruption, StopReachesAWorkerAndWhatIsLeftOfItsJob) {
   }));
 }
 
-TEST(SlurmInterruption, RequeueBeginsAnotherAttemptOnWhatIsNotFinished) {
+TEST(SlurmInterruption, RequeueStartsAnotherAttemptOfUnfinishedRuns) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "runs_per_job = 2\n");
   write_sweep(cluster.sandbox(), 2);
@@ -134,7 +134,7 @@ TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobResumes) 
   cluster.expect_like_local("tiny.toml");
 }
 
-TEST(SlurmInterruption, AWorkerThatHearsNothingRunsIntoTheTimeLimit) {
+TEST(SlurmInterruption, AWorkerThatIgnoresRequestsReachesTheTimeLimit) {
   NEEDS_SLURM(true);
   Cluster cluster({"KillWait=2"}, "time = \"1\"\ncheckpoint_seconds = 1\nrequeue = false\n");
   cluster.sandbox().set("FAKE_STUBBORN", "1");

@@ -15,7 +15,7 @@ void write_commands(Sandbox& sandbox, const std::string& sbatch) {
   sandbox.set("XDG_CONFIG_HOME", (sandbox.folder() / "config").string());
 }
 
-TEST(SlurmRefusal, WhatCannotBeMeantIsRefusedBeforeAnythingIsStarted) {
+TEST(SlurmRefusal, RejectsInvalidRequestsBeforeAnythingStarts) {
   Sandbox sandbox;
   write_commands(sandbox, "exit 1");
   sandbox.write("site.toml", "[slurm]\npartitoin = \"a\"\n");
@@ -91,7 +91,7 @@ TEST(SlurmRefusal, AMachineWithoutSlurmSaysSo) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-TEST(SlurmRefusal, WhatSlurmRefusesIsTheReasonOfTheRuns) {
+TEST(SlurmRefusal, AMessageOfSlurmIsTheReasonOfTheRuns) {
   Sandbox sandbox;
   write_commands(sandbox, "echo 'sbatch: error: invalid partition specified: nowhere' >&2; exit 1");
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
@@ -102,7 +102,7 @@ TEST(SlurmRefusal, WhatSlurmRefusesIsTheReasonOfTheRuns) {
   EXPECT_EQ(sandbox.one(states_query), "1 interrupted");
 }
 
-TEST(SlurmRefusal, WhatIsInTheSiteFileChangesNoIdentity) {
+TEST(SlurmRefusal, TheSiteFileChangesNoIdentity) {
   Sandbox sandbox;
   write_commands(sandbox, "echo 7");
   sandbox.write("config/encore/site.toml", "[slurm]\npartition = \"gpu\"\nruns_per_job = 3\n");

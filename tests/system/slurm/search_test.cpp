@@ -93,7 +93,7 @@ TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandResumes) {
   expect_whole(cluster);
 }
 
-TEST(SlurmSearch, OfFourTrialsAtOnceReplaysWhateverIsKilled) {
+TEST(SlurmSearch, WithFourTrialsAtOnceReplaysAfterAnyKill) {
   NEEDS_SLURM(true);
   Cluster cluster;
   write_search(cluster.sandbox(), "trials = 10\nstartup = 4\npruning = \"asha\"\neta = 2\n");

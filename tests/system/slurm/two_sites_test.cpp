@@ -123,7 +123,7 @@ TEST_F(TwoSites, TheOtherClustersJobsAreNeitherTakenForLostNorCancelled) {
   expect_like_local();
 }
 
-TEST_F(TwoSites, WhatTheAccountingOfOneSaysOfItsJobsIsShownAndReported) {
+TEST_F(TwoSites, ShowsAndReportsTheAccountingOfItsJobs) {
   sandbox_.write(
       "north/sacct",
       "#!/bin/sh\ncat $(dirname \"$0\")/job.*/[0-9] | while IFS='|' read -r id element name rest; do\n"

@@ -95,7 +95,7 @@ TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
   EXPECT_FALSE(summarize(without).steps[0].price_of_order.has_value());
 }
 
-TEST(BenchSummary, NoiseIsSaid) {
+TEST(BenchSummary, ReportsNoise) {
   BenchResult result = sample();
   EXPECT_TRUE(noise_notes(result, summarize(result)).empty());
   result.noise = {{"steal_share", 0.07}, {"others_share", 0.25}};

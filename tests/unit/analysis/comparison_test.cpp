@@ -53,7 +53,7 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   EXPECT_TRUE(contains(refused, "did you mean \"other-s1\"?")) << refused;
 }
 
-TEST_F(ComparisonTest, AllMeansAllRunsWhateverOneIsCalled) {
+TEST_F(ComparisonTest, AllMeansAllRunsWhateverTheirNames) {
   tell_all("net", {0.1, 0.2});
   Statement(store().database(), "UPDATE run SET name = 'all' WHERE name = 'net-s1'").run();
   EXPECT_EQ(names({"all"}), Names({"all", "net-s2"}));
@@ -88,7 +88,7 @@ TEST_F(ComparisonTest, OtherSeedsAreTestedByWelch) {
   EXPECT_TRUE(contains(pair.reason, "independent seeds, 0 shared")) << pair.reason;
 }
 
-TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNumberThatWouldDoIsSaid) {
+TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNeededNumberIsReported) {
   tell_all("a", {0.450, 0.470, 0.440});
   tell_all("b", {0.455, 0.450, 0.465});
   const Comparison comparison = compare();

@@ -86,7 +86,7 @@ TEST(EnvironmentDifferences, NameTheFieldsAndOnlyPluginsThatBothHave) {
   EXPECT_TRUE(environment_differences(one, nullptr).empty());
 }
 
-TEST(EnvironmentDifferences, OfARecordWithoutTheFilesThatComputeFromOneWithThem) {
+TEST(EnvironmentDifferences, BetweenRecordsWithAndWithoutLibraryFiles) {
   const nlohmann::json old = {{"kernels", "k"}};
   const nlohmann::json now = {{"kernels", "k"}, {"libm", "m"}, {"worker", "w"}};
   EXPECT_TRUE(environment_differences(old, old).empty()) << "old runs compare as before";

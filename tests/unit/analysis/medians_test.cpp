@@ -27,7 +27,7 @@ Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
 
 const Numbers steady(12, 0.001);
 
-TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
+TEST(Medians, ForOddEvenAndZeroCounts) {
   EXPECT_EQ(median_of(Numbers{3, 1, 2}), 2.0);
   EXPECT_EQ(median_of(Numbers{4, 1, 2, 3}), 2.5);
   EXPECT_TRUE(std::isnan(median_of(Numbers{})));
@@ -92,7 +92,7 @@ TEST(Regression, NoiseAloneIsNotARegression) {
   EXPECT_GT(unchanged, 150);
 }
 
-TEST(Regression, WhatStraddlesTheThresholdIsUnclear) {
+TEST(Regression, AnIntervalAcrossTheThresholdIsUnclear) {
   EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05)), Change::unclear);
   EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05), 0.10), Change::unchanged);
 }

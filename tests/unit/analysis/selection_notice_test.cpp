@@ -73,7 +73,7 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatTheSetLeavesNothingToCount) {
       "another measure");
 }
 
-TEST_F(SelectionNoticeTest, NoRunIsJudgedByAMetricThatTheSetLeavesUndefined) {
+TEST_F(SelectionNoticeTest, IgnoresAMetricThatTheSetLeavesUndefined) {
   testing::Told told{.name = "short",
                      .measures = {{"dev/f1", 0.0}, {"dev/accuracy", 0.5}},
                      .best_step = 20,

@@ -65,7 +65,7 @@ TEST(Form, NamesAMissingArgument) {
   EXPECT_EQ(refusal({}), "exp sample needs a file (exp sample -h shows an example)");
 }
 
-TEST(Form, RefusesWhatIsOutsideOfARangeAndSaysTheValue) {
+TEST(Form, RejectsValuesOutsideOfARangeWithTheValue) {
   EXPECT_EQ(refusal({.file = "a", .retries = -1}), "--retries is negative");
   EXPECT_EQ(refusal({.file = "a", .jobs = 0}), "-j 0 would run nothing");
   EXPECT_EQ(refusal({.file = "a", .share = 1.5}), "--share is 1.5; it must be from 0 to 1");

@@ -53,7 +53,7 @@ TEST_F(ScratchFolderTest, GoesWithItsObject) {
   EXPECT_TRUE(fs::is_empty(place_.path()));
 }
 
-TEST_F(ScratchFolderTest, WhatAKilledProcessLeftGoesWithTheNextOne) {
+TEST_F(ScratchFolderTest, TheNextProcessRemovesTheFolderOfAKilledOne) {
   const fs::path left = left_behind();
   ASSERT_TRUE(fs::exists(left / "runs/weights"));
   const ScratchFolder folder;
@@ -61,7 +61,7 @@ TEST_F(ScratchFolderTest, WhatAKilledProcessLeftGoesWithTheNextOne) {
   EXPECT_TRUE(fs::exists(folder.path()));
 }
 
-TEST_F(ScratchFolderTest, WhatAKilledRemovalLeftGoesToo) {
+TEST_F(ScratchFolderTest, RemovesTheRestOfAKilledRemoval) {
   const fs::path left = left_behind();
   ASSERT_TRUE(fs::remove_all(left / "runs"));
   const ScratchFolder folder;

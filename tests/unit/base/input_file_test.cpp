@@ -73,7 +73,7 @@ TEST(InputFile, RejectsFoldersSocketsAndMissingFiles) {
   }
 }
 
-TEST(InputFile, RefusesWhatIsTooLong) {
+TEST(InputFile, RejectsAFileThatIsTooLong) {
   const TemporaryFolder folder;
   write_bytes(folder / "a", std::string(1001, 'x'));
   EXPECT_EQ(refusal(folder / "a"), "cannot read " + (folder / "a").string() +

@@ -104,7 +104,7 @@ TEST(Measures, PerplexityIsTheExponentialOfTheMean) {
   expect_same_bits(measure_value(perplexity, statistics), std::exp((10.5 + 3.25 + 8.0) / 12.0));
 }
 
-TEST(Measures, CellsOfSeveralSetsFitTogetherAndGiveWhatAllExamplesGive) {
+TEST(Measures, CellsOfSeveralSetsAddUpToThoseOfAllExamples) {
   Statistics first = sample(), second;
   add(second, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});
   Statistics both = sample();

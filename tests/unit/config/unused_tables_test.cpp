@@ -48,7 +48,7 @@ TEST(UnusedTables, AnotherTypeOfDataTakesOptionsOfEncoreAlong) {
             1U);
 }
 
-TEST(UnusedTables, FilesThatAreNoTomlHaveNoNotes) {
+TEST(UnusedTables, InvalidTomlFilesHaveNoNotes) {
   EXPECT_EQ(notes_of({"[search]\n", "[sweep\n"}), Notes());
   EXPECT_EQ(notes_of({}), Notes());
 }

@@ -336,7 +336,7 @@ TEST(Latex, HeadsOfNumbersAreStackedOnlyWhereTheTableIsTooWide) {
             std::string::npos);
 }
 
-TEST(Escape, NumbersInMarkdownAreNoLists) {
+TEST(Escape, NumbersInMarkdownDoNotBecomeLists) {
   EXPECT_EQ(markdown_text("70.23"), "70.23");
   EXPECT_EQ(markdown_text("-0.13"), "-0.13");
   EXPECT_EQ(markdown_text("70. x"), "70\\. x");

@@ -95,7 +95,7 @@ TEST(NextPiece, NumbersOfDrawsAreEvenAndTheirOwnForEachTextAndPosition) {
   EXPECT_EQ(draw_number(7, 1, 4), draw_number(7, 1, 4));
 }
 
-TEST(NextPiece, LogitsThatAreNoNumbersStillGiveAPiece) {
+TEST(NextPiece, LogitsThatAreNotNumbersStillGiveAPiece) {
   const std::vector<float> broken(5, std::nanf(""));
   EXPECT_LT(draw_piece(broken, {.temperature = 1.0}, 0.5).piece, 5);
   EXPECT_LT(most_probable(broken, 2)[1].piece, 5);

@@ -212,7 +212,7 @@ TEST(Names, RefusesAPlaceholderThatMayBeTwo) {
       "that is meant");
 }
 
-TEST(Names, RefusesBracesThatAreNoPlaceholder) {
+TEST(Names, RejectsBracesWithoutAPlaceholder) {
   const std::string wrong =
       ": \"{\" begins an option, as in {model.dropout} or {attention}, that ends in \"}\"";
   EXPECT_EQ(name_problem("a{"), "dir/a.toml:1:10: the name \"a{\"" + wrong);
@@ -222,7 +222,7 @@ TEST(Names, RefusesBracesThatAreNoPlaceholder) {
       name_problem("a b{dropout}").starts_with("dir/a.toml:1:8: the name \"a b{dropout}\" is part of"));
 }
 
-TEST(Names, AreNoPartOfAnIdentity) {
+TEST(Names, AreNotPartOfAnIdentity) {
   const std::string sweep = "[sweep.grid]\n\"model.dropout\" = [0.1, 0.3]\n";
   const Plan one = plan(planning::swept(sweep)), other = plan(named("d{dropout}", sweep));
   for (std::size_t i = 0; i < 2; ++i) {

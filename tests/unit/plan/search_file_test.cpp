@@ -66,7 +66,7 @@ TEST(SearchFile, ARunOfATrialHasTheIdentityOfTheSameRunInAFile) {
   EXPECT_EQ(plan.make({0.01}).runs.front().question, alone.points.front().question);
 }
 
-TEST(SearchFile, LimitsAndPlacesAreNoPartOfWhichSearchItIs) {
+TEST(SearchFile, LimitsAndPlacesDoNotIdentifyTheSearch) {
   const auto identity = [](const std::string& options) {
     return SearchPlan(document(sample::experiment + "[search]\n" + options + rate), catalogue(),
                       planning::hash_of_name)

@@ -151,7 +151,7 @@ TEST(BertNames, EverySpellingMeansTheSame) {
   expect("something.else", "something.else");
 }
 
-TEST(BertNames, BuffersAreNoWeights) {
+TEST(BertNames, BuffersAreNotWeights) {
   EXPECT_TRUE(bert_family.is_buffer(bert_family.first_spelling("embeddings.position_ids")));
   EXPECT_FALSE(bert_family.is_of_body(bert_family.first_spelling("embeddings.position_ids")));
   EXPECT_TRUE(bert_family.is_of_body(bert_family.first_spelling("encoder.layer.6.output.dense.bias")));

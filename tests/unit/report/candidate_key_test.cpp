@@ -57,7 +57,7 @@ TEST(CandidateKey, HasAColumnForEachOptionThatVaries) {
   EXPECT_EQ(key.legend(1), "B: 4, 0.1");
 }
 
-TEST(CandidateKey, NamesStandInFrontWhereOptionsDoNotTellApart) {
+TEST(CandidateKey, NamesComeFirstWhereOptionsDoNotDistinguish) {
   const CandidateKey key = key_of(made({"x", "y", "z"}), {factor("layers", {2, 4}, {0, 1, 1})});
   EXPECT_EQ(key.options, (std::vector<std::string>{"name", "layers"}));
   EXPECT_EQ(key.values[1].front(), "y");

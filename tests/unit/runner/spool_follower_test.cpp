@@ -136,7 +136,7 @@ TEST_F(SpoolFollowerTest, KeepsResultAndLastWord) {
   EXPECT_EQ(follower.result()->measures, (MeasuredValues{{"test/f1", 0.75}}));
 }
 
-TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreNoTrouble) {
+TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreAccepted) {
   SpoolWriter writer(spool(), 1);
   write_event(writer, "progress", {{"step", "five"}, {"loss", nullptr}});
   write_event(writer, "measured", {{"measures", 3}});

@@ -126,7 +126,7 @@ TEST_F(LossScalingRuns, AStepWithoutFiniteGradientsMakesNoUpdate) {
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
 }
 
-TEST_F(LossScalingRuns, StoppingAndGoingOnChangesNoBit) {
+TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
   run("whole", too_large);
   const std::string whole = newest("whole");
   EXPECT_NE(whole.find("\"loss_scale\""), std::string::npos);

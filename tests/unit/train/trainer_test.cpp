@@ -153,7 +153,7 @@ TEST_F(TrainerTest, AnotherSeedGivesOtherDigests) {
   EXPECT_NE(run("a", specification()).digests, run("b", specification({"seed=4"})).digests);
 }
 
-TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
+TEST_F(TrainerTest, StoppingAnywhereAndResumingChangesNoBit) {
   run("whole", specification());
   const auto whole = newest_state("whole");
   for (int stop_after : {1, 7, 8, 9, 23}) {
@@ -301,7 +301,7 @@ TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
             file + " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
-TEST_F(TrainerTest, StoppingAndGoingOnInBfloat16ChangesNoBit) {
+TEST_F(TrainerTest, StoppingAndResumingInBfloat16ChangesNoBit) {
   const Specification bfloat16 = specification({"train.precision=bfloat16"});
   const Recorder unbroken = run("whole", bfloat16);
   EXPECT_EQ(unbroken.ending, Ending::completed) << unbroken.reason;
@@ -331,7 +331,7 @@ TEST_F(TrainerTest, Bfloat16LearnsAsFloat32Does) {
   EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "otherwise the option had no effect";
 }
 
-TEST_F(TrainerTest, GoingOnWithAnotherOrderIsSeenInTheBits) {
+TEST_F(TrainerTest, ResumingWithAnotherOrderIsSeenInTheBits) {
   run("whole", specification());
   run("stopped", specification(), ScriptedControl(5));
   // The injected reordering: the rest of the run draws its batches with another seed under the same question.
@@ -474,7 +474,7 @@ TEST_F(TrainerTest, AsManyStepsAsSomeEpochsHaveAreTheSameTraining) {
   EXPECT_EQ(steps.values, epochs.values);
 }
 
-TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndGoingOnChangesNoBit) {
+TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndResumingChangesNoBit) {
   for (const char* every : {"train.checkpoint_every=0", "train.checkpoint_every=19"}) {
     const Specification of = specification({"train.steps=19", every});
     const Recorder whole = run("whole", of);
@@ -599,7 +599,7 @@ TEST_F(TrainerTest, VocabularyAndLabelsAreReplacedWholeNeverRewritten) {
 }
 
 TEST_F(TrainerTest, ReportsASetWithoutEntities) {
-  std::ofstream(folder_ / "dev.conll") << "nobody\tO\nhere\tO\n";
+  std::ofstream(folder_ / "dev.conll") << "snow\tO\nhere\tO\n";
   const Recorder told = run("run", specification());
   EXPECT_NE(std::find(told.notes.begin(), told.notes.end(),
                       "dev: no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses "
