@@ -210,7 +210,7 @@ class Workshop:
         output = child([self.limit_program, str(self.tokens)], env)
         found = {name: float(ms) / 1e3 for name, ms in re.findall(r"(float32|bfloat16)\s+tokens \d+: ([\d.]+) ms", output)}
         if len(found) < 2:
-            raise Failure(f"matmul_limit answered something else: {output[-200:]!r}")
+            raise Failure(f"matmul_limit gave an unexpected answer: {output[-200:]!r}")
         return {"tokens": self.tokens, **found}
 
     def script(self, name, arguments):

@@ -88,7 +88,7 @@ class Dialog:
         self.process.stdin.flush()
 
     def search(self, space, trials, train, **settings):
-        """Calls train(trial, point, epochs) for what is decided; it returns a value and the absent variables."""
+        """Calls train(trial, point, epochs) for each decision; it returns a value and the absent variables."""
         self.say({"space": space, "trials": trials, "settings": {
             "pruning": "none", "epochs": 1, "objectives": [{"metric": "loss", "maximize": False}]} | settings})
         while wanted := json.loads(self.process.stdout.readline()):
@@ -132,7 +132,7 @@ def optuna_tpe(name, trials, seed):
 
 
 def interval(a, b, rounds=10000):
-    """95 % of the difference of the medians of two samples, a minus b."""
+    """The 95 % interval of the difference of the medians of two samples, a minus b."""
     draw = random.Random(1)
     differences = sorted(statistics.median(draw.choices(a, k=len(a))) - statistics.median(draw.choices(b, k=len(b)))
                          for _ in range(rounds))
@@ -158,7 +158,7 @@ def compare(arguments):
 
 
 def curves_of(database):
-    """Of each complete run dev/f1 after each epoch, the best so far: what a checkpoint of it would be worth."""
+    """Returns, for each complete run, the best dev/f1 so far after each epoch: the score of its best checkpoint."""
     rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(
         "SELECT run.number, value FROM current_point JOIN run ON run.number = current_point.run JOIN metric ON metric.number = metric "
         "WHERE metric.name = 'dev/f1' AND run.state = 'completed' ORDER BY run.number, step").fetchall()
@@ -181,7 +181,7 @@ def table_of(path, out):
 
 
 def optuna_halving(given, budget):
-    """The best complete trial, by as many epochs."""
+    """Returns the best complete trial within that number of epochs."""
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     spent, best = 0, 0.0

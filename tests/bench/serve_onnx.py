@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
+"""Serves the peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
 
     pip install onnxruntime transformers uvicorn uvloop httptools
     python3 tests/bench/serve_onnx.py --model quickstart-onnx --port 8000 --processes 2 --threads 1
@@ -83,9 +83,9 @@ def make_app():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a folder that exp export --format onnx wrote")
-    parser.add_argument("--port", type=int, default=8000, help="0: any that is free")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0: any free one")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1, help="of each process")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each process")
     arguments = parser.parse_args()
     import uvicorn
     os.environ.update(SERVE_ONNX_MODEL=os.path.abspath(arguments.model), SERVE_ONNX_THREADS=str(arguments.threads), TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")

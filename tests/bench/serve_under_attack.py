@@ -156,7 +156,7 @@ def figures_of(samples, phase):
 
 
 def processor_seconds(pids):
-    """That these processes have used."""
+    """Returns the processor time of these processes."""
     ticks = 0
     for pid in pids:
         try:
@@ -210,7 +210,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("exp", "db", "run", "texts"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--options", default="", help="of exp serve")
+    parser.add_argument("--options", default="", help="options of exp serve")
     parser.add_argument("--token", action="store_true", help="the server asks for a token, which the attackers do not have")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--quiet", type=float, default=15, help="seconds of a round without attackers")

@@ -62,7 +62,7 @@ configure
 check "without a site's Kokkos our own is taken" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
 check "its libraries are copied beside the others" test -f "$choice/build/lib/libkokkoscore.so.4.7.0"
 keep=1 configure
-check "and so it is the next time" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
+check "and again the next time" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
 keep=1 configure "-DKokkos_DIR=$work/fit/lib/cmake/Kokkos"
 check "a site's Kokkos that is named later is taken" says "took $work/fit/lib/cmake/Kokkos"
 for name in Kokkos_ROOT CMAKE_PREFIX_PATH; do
@@ -114,7 +114,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   without=$(processor_of -march=icelake-server -mno-avx512vnni) skylake=$(processor_of -march=skylake)
   matches() { [[ $1 =~ ^$2-[0-9a-f]{8}$ ]]; }
   check "a processor has its name and eight digits" matches "$icelake" icelake-server
-  check "the same ones every time" test "$icelake" = "$again"
+  check "and the same digits every time" test "$icelake" = "$again"
   check "another processor has another name" matches "$skylake" skylake
   check "one of the same name with fewer instructions keeps the name" matches "$without" icelake-server
   check "and has other digits" test "$icelake" != "$without"

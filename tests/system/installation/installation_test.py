@@ -51,7 +51,7 @@ def run_paths(path):
 
 
 def lint(files, forbidden, site_libraries):
-    """No file holds one of the forbidden folders; no RUNPATH is absolute."""
+    """Checks that no file contains a forbidden folder and no RUNPATH is absolute."""
     count = 0
     for path in files:
         count += 1
@@ -75,7 +75,7 @@ def shell(command, folder=None, **environment):
 
 
 def install(build, prefix, programs):
-    """Installs; every file of `programs` must have kept its bytes. The folders are open to others whatever the umask is."""
+    """Installs, and checks that every file of `programs` kept its bytes and that others can read it, whatever the umask."""
     before = os.umask(0o077)
     shell(["cmake", "--install", build, "--prefix", prefix])
     os.umask(before)
@@ -91,7 +91,7 @@ def install(build, prefix, programs):
 
 
 def compile_in(folder, tree, build):
-    """The object of the kernels as the build compiles it, in a copy of the tree: its bytes."""
+    """Returns the bytes of the kernels' object, compiled as in the build, but in a copy of the tree."""
     copy, copied_build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build", "here")
     shutil.copytree(os.path.join(tree, "framework"), os.path.join(copy, "framework"))
     os.makedirs(os.path.join(copied_build, "lib", "encore"))
@@ -110,7 +110,7 @@ def compile_in(folder, tree, build):
 
 
 def build_plugin(folder, prefix, home, backend):
-    """A plugin of the template, against the Encore in `prefix`: the files that a run knows."""
+    """Builds a plugin from the template with the Encore in `prefix` and returns the files that a run records."""
     os.makedirs(folder)
     os.makedirs(home)
     exp = os.path.join(prefix, "bin", "exp")
