@@ -83,7 +83,7 @@ def require_inputs(a):
 
 
 def commit_of(folder):
-    """Of the sources, with a plus where they are changed; empty where git does not say."""
+    """Returns the commit of the sources, with a plus if they are changed; empty if git does not know it."""
     git = lambda *words: subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True).stdout.strip()
     try:
         return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
@@ -125,7 +125,7 @@ class Record:
 
 
 class Clock:
-    """The remaining measurements and their time, by the times of this machine so far."""
+    """Estimates the time of the remaining measurements from the times of this machine so far."""
 
     def __init__(self, record, every):
         self.took, self.every = {}, every
@@ -148,7 +148,7 @@ def in_words(seconds):
 
 
 def schedule(a, record, every):
-    """[(round, measurement)] that are missing."""
+    """Returns the missing [(round, measurement)]."""
     todo = []
     for number in range(a.rounds):
         done = record.rounds[number] if number < len(record.rounds) else {}
@@ -193,7 +193,7 @@ def run(a, record, every):
 
 
 def peaks_in_words(answers):
-    """Medians over every measurement that has them."""
+    """Returns medians over all measurements that have peaks."""
     found = {}
     for answer in answers:
         for name, value in answer.get("peaks", {}).items():
@@ -222,7 +222,7 @@ def facts_of(record):
 
 
 def write_markdown(path, section):
-    """Between the marks of a file that has them; else the file is the section."""
+    """Writes between the marks of a file; without marks the section becomes the file."""
     old = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
     if BEGIN in old and END in old:
         section = old[: old.index(BEGIN) + len(BEGIN)] + section + old[old.index(END):]

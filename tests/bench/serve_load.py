@@ -50,7 +50,7 @@ class Asked:
 
 
 async def hold(server, asked, rate, seconds, seed):
-    """Latencies of right answers, and how many answers were refused, lost or wrong, at a mean rate."""
+    """Returns the latencies of right answers, and the numbers of refused, lost and wrong ones, at a mean rate."""
     draw, latencies, counts = random.Random(seed), [], {"refused": 0, "lost": 0, "wrong": 0}
     free, waiting, sent = [], set(), 0
 
@@ -99,7 +99,7 @@ class Measured:
         return result
 
     def capacity(self, asked, first):
-        """Doubles or halves, bisects, then holds what it has found for longer."""
+        """Doubles or halves the rate, bisects, then holds the found rate for longer."""
         low, high, rate, probes = 0.0, None, first, 0
         while probes < 12 and (high is None or low == 0 or high / low > STEP):
             if bears(self.hold(asked, rate, self.arguments.probe_seconds, "probe")):
@@ -136,7 +136,7 @@ def engine_throughput(arguments, texts):
 
 
 class Anything(Asked):
-    """Of a peer, whose numbers are rounded otherwise: how many of its answers are right is counted, and nothing else asked of them."""
+    """Inputs for a peer, which rounds numbers differently: only counts how many of its answers are right."""
 
     def __init__(self, route, texts, wanted):
         super().__init__(route, texts, wanted)
@@ -151,7 +151,7 @@ class Anything(Asked):
 
 
 def measure_peers(arguments, texts, wanted, first):
-    """Of each setting its capacity; the settings that a user would try."""
+    """Measures the capacity of each setting that a user would try."""
     cores = len(os.sched_getaffinity(0))
     found = []
     for processes, threads in dict.fromkeys([(cores, 1), (1, cores)]):

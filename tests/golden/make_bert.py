@@ -90,7 +90,7 @@ def numbers(tensor):
 
 
 def expected(model, base, texts):
-    """Of each text the states (T, C) behind the last block and, of a classifier, its logits."""
+    """Returns for each input the states (T, C) behind the last block and, for a classifier, its logits."""
     result = []
     for ids, segments in texts:
         given = inputs(ids, segments)
@@ -104,7 +104,7 @@ def expected(model, base, texts):
 
 
 def expected_of_decoder(model):
-    """Of each source and the rows of a target the logits (T2, V)."""
+    """Returns the logits (T2, V) of each source and the rows of a target."""
     result = []
     for (ids, _), target in zip(TEXTS, TARGETS):
         given = dict(input_ids=torch.tensor([ids]))
@@ -114,7 +114,7 @@ def expected_of_decoder(model):
 
 
 def with_exact_positions(model):
-    """In double, and not as they are in float32."""
+    """Computes positions in double instead of float32."""
     for stack in (model.model.encoder, model.model.decoder):
         table = stack.embed_positions.weight
         rows, width = table.shape
@@ -158,7 +158,7 @@ def others():
 
 
 def exact_norm(self, states):
-    """T5LayerNorm.forward, which sums in float32 whatever the type."""
+    """Replaces T5LayerNorm.forward, which sums in float32 whatever the type."""
     return self.weight * states * torch.rsqrt(states.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
 
 

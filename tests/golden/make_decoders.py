@@ -52,7 +52,7 @@ def shapes(m):
 
 
 def forward(m, w, ids):
-    """Logits (N, V) of the packed rows, sequence after sequence."""
+    """Returns the logits (N, V) of the packed rows, sequence after sequence."""
     norm = lambda x, path: F.layer_norm(x, (WIDTH,), w[path + ".gain"], w[path + ".bias"], 1e-5)
     linear = lambda x, path: F.linear(x, w[path + ".weight"], w[path + ".bias"])
 

@@ -52,7 +52,7 @@ def shapes(m):
 
 
 def forward(m, w, ids):
-    """Logits (N2, V) of the packed rows of the targets, sequence after sequence."""
+    """Returns the logits (N2, V) of the packed rows of the targets, sequence after sequence."""
     norm = lambda x, path: F.layer_norm(x, (WIDTH,), w[path + ".gain"], w[path + ".bias"], 1e-5)
     linear = lambda x, path: F.linear(x, w[path + ".weight"], w[path + ".bias"])
     heads = lambda x, count: x.view(x.shape[0], count, HEADS, WIDTH // HEADS).permute(1, 2, 0, 3)

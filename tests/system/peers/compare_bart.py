@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Imports and exports BART folders: a small one that `transformers` makes, with weights drawn at random. Imported, it writes
-the same output as there, greedy and by beam search, and is exported bit by bit; trained on here, it writes in `transformers` what
-it writes here and gives targets the perplexity that they have here. Leaves with 77 (skipped) as compare_export.py does.
+"""Compares BART with `transformers`: imports a small folder that it makes with random weights. Here and there the model writes
+the same output, greedy and by beam search, and its export has the same bits. Trained here and exported, it writes the same
+output there and gives targets the same perplexity. Exits with 77 (skipped) as compare_export.py does.
 
     compare_bart.py build/openmp/bin/exp
 """
@@ -118,7 +118,7 @@ def holds_when_tuned(torch, bench, experiment, sources, targets, asked, options,
 
 
 def used_rows(name, tensor):
-    """Rows 0 and 1 of positions belong to none."""
+    """Leaves out rows 0 and 1 of positions, which no position uses."""
     return tensor[2:] if name.endswith("embed_positions.weight") else tensor
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""MarianMT folders in and out, as compare_bart.py does it: a small one that `transformers` makes with weights drawn at random,
-and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Leaves with 77 (skipped) where a
+"""Imports and exports MarianMT folders as compare_bart.py does: a small one that `transformers` makes with weights drawn at random,
+and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Exits with 77 (skipped) if a
 package or the data is missing.
 
     compare_marian.py build/openmp/bin/exp
@@ -57,7 +57,7 @@ def make_folder(torch, transformers, sentencepiece, place, texts):
 
 
 def start():
-    """torch, transformers and sentencepiece, the program, and 3,000 lines of each side; skips where one is missing."""
+    """Returns torch, transformers and sentencepiece, the program, and 3,000 lines of each side; exits if one is missing."""
     torch, exp = common.start()
     try:
         import sentencepiece

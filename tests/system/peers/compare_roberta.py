@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
-`tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
+"""Imports and exports RoBERTa folders: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
+`tokenizers` trained, is fine-tuned with every head that is exported. `transformers` opens the exported folders, as
 compare_export.py does it for BERT, which has the comparisons; and the pieces of each input are compared one by one. Leaves with 77
 (skipped) as that script does.
 
@@ -24,9 +24,9 @@ FILES = ("vocab.json", "merges.txt")
 
 
 def make_folder(torch, transformers, place, texts):
-    """Of RobertaForMaskedLM, with tokenizer.json."""
+    """Writes a folder of RobertaForMaskedLM with tokenizer.json."""
     pieces, merges = common.byte_level_bpe(texts, 330, SPECIAL)
-    # Numbers in another order than the merges, as RoBERTa's are.
+    # The numbers have another order than the merges, as in RoBERTa.
     rest = [piece for piece in sorted(pieces, key=pieces.get) if piece not in SPECIAL]
     random.Random(3).shuffle(rest)
     vocab = {piece: number for number, piece in enumerate(SPECIAL + rest)}
@@ -57,7 +57,7 @@ def span_losses(torch, folder, examples):
 
 
 def same_body(torch, bench, texts):
-    """The folder as it is, without training."""
+    """Compares the folder without training."""
     bench.call("import", "roberta", "--name", "body", "--task", "embed", "-q")
     return common.same_vectors(torch, bench, "body", os.path.join(bench.folder, "roberta"), texts)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tokenizer unigram against the Python package `sentencepiece`: with models that the package trains on both sides of
+"""Compares the tokenizer unigram with the Python package `sentencepiece`: with models that the package trains on both sides of
 Multi30k, with differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
 below $ENCORE_DATA must be cut alike, each piece must come from the same bytes, and the pieces must give the same text; a
 difference fails. So must they with a model that is trained here. Only where two ways to cut a text are equally probable but for
@@ -69,7 +69,7 @@ def theirs(model, line):
 
 
 def equally_probable(model, one, other):
-    """Sums of float32, and the same bytes unknown."""
+    """Whether two tokenizations have the same float32 sum and the same unknown bytes."""
     def score(pieces):
         return sum(model.get_score(number) for number, _, _ in pieces if not model.is_unknown(number))
 

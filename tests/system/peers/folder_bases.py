@@ -146,7 +146,7 @@ class Bases:
         bpe = tokenizers.ByteLevelBPETokenizer()
         bpe.train_from_iterator([" ".join(WORDS)] * 4 + TEXTS, vocab_size=420, min_frequency=2, special_tokens=special, show_progress=False)
         bpe.save_model(str(place))
-        # So that the tokenizer has its merges in the order that was trained.
+        # The tokenizer keeps its merges in the order of training.
         vocab = json.loads((place / "vocab.json").read_text(encoding="utf-8"))
         merges = [tuple(line.split(" ")) for line in (place / "merges.txt").read_text(encoding="utf-8").splitlines()
                   if line and not line.startswith("#version")]
