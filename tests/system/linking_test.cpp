@@ -1,5 +1,5 @@
-// What the built programs and plugins link. The control program must start on a machine without a GPU driver,
-// so it may know nothing of Kokkos; a plugin must share the one Kokkos of its process. Read next:
+// The libraries that the built programs and plugins link. The control program must start on a machine without
+// a GPU driver, so it must not link Kokkos; a plugin must share the one Kokkos of its process. Read next:
 // cmake/targets.cmake.
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-// What the file itself names, and (ldd) what it drags in.
+// The libraries that the file itself names, and (ldd) those that they load.
 std::string directly_linked(const fs::path& file) {
   return output_of("objdump -p '" + file.string() + "' | grep NEEDED");
 }

@@ -188,7 +188,7 @@ TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
   for (const char* part : {"gemm", "(sse41)", "drift of the layers, relative to their norm:", "encoder.0",
                            "drift of the loss, relative:", "train/loss", "BY OVER 0 FROM"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
-  EXPECT_FALSE(contains(sandbox.exp({"diff", "tiny", "tiny-2"}).output, "drift")) << "only when asked for";
+  EXPECT_FALSE(contains(sandbox.exp({"diff", "tiny", "tiny-2"}).output, "drift")) << "only on request";
 }
 
 TEST_F(TwoInstructionSets, ABundleWithWeightsAloneShowsItsDriftAndTheScoresOfBothSides) {

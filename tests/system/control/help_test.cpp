@@ -191,7 +191,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   }
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
-  std::ranges::stable_partition(commands, makes_a_plugin);  // others look at what these make
+  std::ranges::stable_partition(commands, makes_a_plugin);  // other examples use these plugins
   for (const std::string& command : commands) {
     std::vector<std::string> words = words_of(command);
     ASSERT_EQ(words.front(), "exp") << command;

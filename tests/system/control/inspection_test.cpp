@@ -1,4 +1,4 @@
-// The verbs that look at runs and use their models.
+// The verbs that inspect runs and use their models.
 #include <gtest/gtest.h>
 #include <signal.h>
 

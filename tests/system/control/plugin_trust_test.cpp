@@ -93,7 +93,7 @@ TEST_F(PluginTrustTest, APlantedFolderIsRefusedByEveryVerbThatWouldLoadIt) {
 
 TEST_F(PluginTrustTest, ACopyOfATrustedPluginElsewhereIsAnotherPlugin) {
   train();
-  make_plugin("evil", "mine");  // beside it may lie what its loader looks for
+  make_plugin("evil", "mine");  // its loader may find files beside it
   plant("evil");
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("evil"));
 }
@@ -133,7 +133,7 @@ TEST_F(PluginTrustTest, PluginPathReplacesTheFoldersOfTheSpecification) {
   make_plugin("evil", "mine");
   plant("evil");
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "moved"}).output, "text: Anna\n")
-      << "evil/ is not looked at";
+      << "evil/ is not searched";
 }
 
 TEST_F(PluginTrustTest, ATerminalIsAskedAndTheAnswerIsRemembered) {

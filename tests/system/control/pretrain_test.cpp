@@ -109,7 +109,7 @@ TEST_F(Pretrain, ARunOfTheDatabaseGivesTheSameBits) {
                            "WHERE name = 'named' ORDER BY 1"),
             sandbox_.query("SELECT step || scope || value FROM current_digest JOIN run ON run.number = run "
                            "WHERE name = 'tuned' ORDER BY 1"));
-  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "what is asked is not the same";
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "the questions differ";
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_EQ(sandbox.one(points), "20 20");
   const ProgramOutput whole = sandbox.exp({"ls", "--where", "epoch = 4 AND step = 20"});
   EXPECT_TRUE(contains(whole.output, "tiny"))
-      << "it took a moment, and is listed as it was trained: " << whole.output << whole.errors;
+      << "the run must be listed as it was trained: " << whole.output << whole.errors;
   const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
 

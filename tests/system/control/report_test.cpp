@@ -120,7 +120,7 @@ TEST(ReportVerbOfPrivateData, TheFileDecidesAlsoForCompleteRuns) {
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "1") << "no part of the identity: " << again.output;
   EXPECT_TRUE(contains(facts(), "examples (private data)"));
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
-  EXPECT_FALSE(contains(facts(), "private data")) << "what the file says now";
+  EXPECT_FALSE(contains(facts(), "private data")) << "the present content of the file";
 }
 
 TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
@@ -140,7 +140,7 @@ TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
                  "--template names gone, which is not there");
   expect_refused({"report", "pair", "-o", "own.md", "--template", "own.md"},
                  "-o own.md is the template itself");
-  EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "what was refused wrote nothing";
+  EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "a rejected call writes nothing";
 }
 
 TEST_F(ReportVerb, RefusesPlacesThatCannotBeWritten) {

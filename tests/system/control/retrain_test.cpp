@@ -118,7 +118,7 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAgainByAnotherRule) {
   EXPECT_EQ(tag_holder(), "tiny-retrained-2");
   EXPECT_TRUE(contains(output_of({"show", "tiny-retrained", "--promoted"}), "tiny-retrained-2"));
   EXPECT_TRUE(contains(output_of({"logs", "tiny-retrained-2"}), "data.more: 100 examples, "))
-      << "what came in between is learned from too";
+      << "data added in between is learned too";
   EXPECT_TRUE(
       contains(refusal_of({"retrain", "tiny-retrained", "--with", "later.conll", "--hold-out", "0.3"}),
                "held out 0.2 of its own new examples"));

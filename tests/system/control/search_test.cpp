@@ -97,7 +97,7 @@ TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
       << planned.errors;
   EXPECT_EQ(nlohmann::json::parse(planned.output).at("identity"),
             nlohmann::json::parse(alone.output).at("identity"))
-      << "which search it is does not depend on what is not used";
+      << "unused settings do not change the identity of a search";
   const ProgramOutput trained = sandbox.exp({"run", "near.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   EXPECT_EQ(trained.errors, planned.errors);
@@ -119,7 +119,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   EXPECT_EQ(first.end.exit_code, 0) << first.output << first.errors;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
   EXPECT_TRUE(contains(planned.output, first.output.substr(first.output.find("learning_rate="), 20)))
-      << "what was planned was begun";
+      << "the planned runs were started";
   EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'pruned'"), "0");
   EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "0");
   EXPECT_EQ(
@@ -395,7 +395,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
   const std::string before = sandbox.one("SELECT group_concat(point) FROM search_trial");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.confirm_seeds=4"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.one(kinds_of_runs), "1 3;1 4;1 5;1 6;1 3;1 4;1 5;1 6");
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "16") << "of each one seed more";
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "16") << "one more seed for each";
   EXPECT_EQ(sandbox.one("SELECT group_concat(point) FROM search_trial"), before);
   expect_equal(sandbox);
   const nlohmann::json json = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);

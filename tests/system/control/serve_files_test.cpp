@@ -64,7 +64,7 @@ class ServeFiles : public Serve {
     arguments.insert(arguments.end(), words.begin(), words.end());
     const std::string said = refusal_of(arguments);
     EXPECT_TRUE(contains(said, reason)) << "wanted: " << reason << "\ngot: " << said;
-    EXPECT_FALSE(contains(said, aside().string())) << "the place aside says nothing: " << said;
+    EXPECT_FALSE(contains(said, aside().string())) << "the message names a temporary folder: " << said;
     EXPECT_EQ(folders_aside(), 0U);
   }
   bool reload_says(const std::string& line) const {
@@ -165,7 +165,7 @@ TEST_F(ServeFiles, AnotherBundleIsTakenWithoutARequestThatIsLost) {
   enough = true;
   client.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_TRUE(sandbox_.wait_until([&] { return folders_aside() == 1; })) << "the replaced one has gone";
+  EXPECT_TRUE(sandbox_.wait_until([&] { return folders_aside() == 1; })) << "the replaced folder is removed";
   end();
 }
 
@@ -205,11 +205,11 @@ TEST_F(ServeFiles, TheNextServerRemovesOnlyTheFilesOfAKilledOne) {
   fs::remove(path("serve.txt"));
   fs::create_directory(aside() / "encore-bundle-kept");
   serve({"--workers", "1"}, "tiny.tar.zst");
-  EXPECT_EQ(folders_aside(), 2U) << "its own, and the one that was never marked";
+  EXPECT_EQ(folders_aside(), 2U) << "its own folder, and the one that was never marked";
   fs::remove(aside() / "encore-bundle-kept");
   const json expected = answers(some_texts(1), "tiny").at("results");
   output_of({"bundle", "show", "tiny.tar.zst"});
-  EXPECT_EQ(folders_aside(), 1U) << "the one in use has stayed";
+  EXPECT_EQ(folders_aside(), 1U) << "the folder in use stays";
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
   EXPECT_EQ(answers(some_texts(1), "tiny").at("results"), expected) << "another worker reads it";
   end();

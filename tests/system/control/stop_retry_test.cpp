@@ -41,7 +41,8 @@ void expect_stopped_by(const std::vector<std::string>& stop) {
   EXPECT_EQ(sandbox.one(states), "4 pending, 2 stopped") << sandbox.read("output.txt");
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "2");
   hold.release();
-  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0) << "the old sign stops nothing";
+  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0)
+      << "the old request stops nothing";
   EXPECT_EQ(sandbox.one(states), "6 completed");
 }
 

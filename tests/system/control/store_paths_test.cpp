@@ -69,7 +69,7 @@ TEST_F(ChangedDatabase, AnInvalidIdIsRejectedByEveryVerbAndNothingIsTouched) {
     EXPECT_TRUE(contains(check.errors, "run tiny: database encore.db holds a run with the id"))
         << check.errors;
   }
-  EXPECT_EQ(sandbox_.exp({"ls"}).end.exit_code, 0) << "what makes no path still works";
+  EXPECT_EQ(sandbox_.exp({"ls"}).end.exit_code, 0) << "verbs that make no path still work";
   EXPECT_EQ(sandbox_.exp({"rm", "tiny"}).end.exit_code, 0);
 }
 

@@ -153,7 +153,7 @@ TEST_F(StoreVerbs, QueriesAreAnsweredInThreeForms) {
   EXPECT_EQ(output_of({"query", "SELECT 1 WHERE 0", "--json"}), "[\n]\n");
   const std::string infinite = "SELECT 9e999 AS x, -9e999 AS y";
   EXPECT_EQ(output_of({"query", infinite, "--csv"}), "x,y\r\ninf,-inf\r\n");
-  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not what is said of NULL";
+  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not the text for NULL";
   EXPECT_EQ(nlohmann::json::parse(output_of({"query", infinite, "--json"})),
             nlohmann::json::parse("[{\"x\": \"inf\", \"y\": \"-inf\"}]"));
 }
@@ -329,12 +329,11 @@ TEST_F(StoreVerbs, DumpOfASweepHasAllItsRunsAndNoOthers) {
                 "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'"),
             "1")
       << "one of them asks what tiny asked, and is tiny";
-  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u)
-      << "which belongs to both";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u) << "it belongs to both";
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "tiny", "--json"})).size(), 1u);
   EXPECT_TRUE(contains(output_of({"run", "sweep.toml", "--name", "again", "--quiet"}), "nothing to do"));
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "again", "--json"})).size(), 2u)
-      << "also where it had nothing to do";
+      << "also if it had nothing to do";
 }
 
 TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {

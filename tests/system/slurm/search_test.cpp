@@ -51,7 +51,7 @@ void expect_whole(Cluster& cluster) {
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, "
                                   "step HAVING count(*) > 1)"),
             "0")
-      << "a point stands twice";
+      << "duplicate points";
   EXPECT_EQ(cluster.slurm("squeue -h"), "") << "no job is left";
 }
 

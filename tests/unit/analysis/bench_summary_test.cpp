@@ -78,7 +78,7 @@ TEST(BenchSummary, RatesSharesAndLimits) {
   EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work stays unknown";
   EXPECT_TRUE(kernel(step, "encore::gemm_pack").within_product);
   EXPECT_NEAR(step.outside_kernels, 1.0 - (0.01 + 0.002 + 0.004) / 0.02, 1e-12)
-      << "what lies within a product is not counted twice";
+      << "work within a product is not counted twice";
 }
 
 TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {

@@ -240,7 +240,7 @@ TEST_F(ComparisonTest, PluginFilesAreComparedAndNotPooled) {
   EXPECT_TRUE(contains(apart.notices.at(0), "plugin p is another file")) << apart.notices.at(0);
   const Comparison pooled = compare({.pool = true});
   ASSERT_EQ(pooled.candidates.size(), 1u);
-  EXPECT_EQ(pooled.candidates[0].values.size(), 3u) << "of two repeats one counts";
+  EXPECT_EQ(pooled.candidates[0].values.size(), 3u) << "one of two repeats counts";
 }
 
 TEST_F(ComparisonTest, ARunThatNeverStartedBelongsToTheFirstEnvironment) {

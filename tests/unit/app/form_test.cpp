@@ -92,7 +92,7 @@ TEST(Form, AFieldIsGivenWhereItDiffersFromItsDefault) {
   const Form<Sample> form = sample_form();
   Sample sample{.file = "a", .retries = 3, .jobs = 1};
   EXPECT_FALSE(form.is_given("retries", &sample));
-  EXPECT_TRUE(form.is_given("jobs", &sample)) << "of an optional one any value is written";
+  EXPECT_TRUE(form.is_given("jobs", &sample)) << "any value of an optional field counts";
 }
 
 TEST(Form, ARuleAboutAnUnknownFieldIsAProgrammingError) {

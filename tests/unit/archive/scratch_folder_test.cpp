@@ -71,7 +71,7 @@ TEST_F(ScratchFolderTest, RemovesTheRestOfAKilledRemoval) {
 TEST_F(ScratchFolderTest, OneInUseStays) {
   const ScratchFolder first;
   const ScratchFolder second;
-  EXPECT_TRUE(fs::exists(first.path() / mark)) << "in one process too";
+  EXPECT_TRUE(fs::exists(first.path() / mark)) << "also in one process";
   const pid_t child = ::fork();
   if (child == 0) {
     { const ScratchFolder third; }

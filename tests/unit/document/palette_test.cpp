@@ -71,7 +71,7 @@ TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
       }
   }
   EXPECT_GT(letters, 30u);
-  EXPECT_GE(edges, 16u) << "the ring around what has the keyboard's focus, and the lines under entities";
+  EXPECT_GE(edges, 16u) << "the focus ring and the lines under entities";
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// What is streamed, put together, is the text that is stored and measured, whatever bytes the pieces stand
+// The joined parts of a stream are the text that is stored and measured, whatever bytes the pieces stand
 // for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
 // fallback.
 #include "infer/decoded_text.hpp"

@@ -145,7 +145,7 @@ TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
       counts.emplace_back(part.part, part.parameters);
     return counts;
   };
-  EXPECT_EQ(parts(4, 1), parts(1, 0)) << "as many as one block has";
+  EXPECT_EQ(parts(4, 1), parts(1, 0)) << "the number of one block";
   EXPECT_EQ(parts(2, 2), parts(2, 0));
 }
 

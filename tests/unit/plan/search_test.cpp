@@ -49,7 +49,7 @@ TEST(Asha, APrunedTrialIsPromotedWhenWorseOnesHaveCome) {
   const double values[] = {0.9, 0.1, 0.2};
   EXPECT_EQ(game.next().epochs, 1);
   game.observe(0, values[0]);
-  EXPECT_EQ(game.next().kind, DecisionKind::prune) << "of one trial none belongs to the best third";
+  EXPECT_EQ(game.next().kind, DecisionKind::prune) << "a single trial has no best third";
   for (std::size_t trial : {1, 2}) {
     EXPECT_EQ(game.next().kind, DecisionKind::propose);
     game.observe(trial, values[trial]);

@@ -193,7 +193,7 @@ TEST_F(ReportTest, AnotherTaskIsShownByWhatItsMeasuresMean) {
   const Document document = report();
   EXPECT_EQ(document.subtitle, "test/perplexity, 2 runs");
   const TableBlock& all = table(document, "measures-test-test-perplexity");
-  EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the one that the report is about comes first";
+  EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the metric of the report comes first";
   EXPECT_EQ(cell(all, "A", "perplexity").text.plain(), "20.25") << "the lowest is the best";
   EXPECT_EQ(cell(all, "A", "BLEU").text.plain(), "12.5");
   const TableBlock& classes = table(document, "class-differences-test-perplexity");

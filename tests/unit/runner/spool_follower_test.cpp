@@ -61,7 +61,7 @@ TEST_F(SpoolFollowerTest, ReportsTheMeaningOfMetricsBeforeTheirValues) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.titles, "Accuracy; F1; ")
-      << "the second is of an older worker, which did not say what it means";
+      << "the second is of an older worker, which records no meaning";
 }
 
 TEST_F(SpoolFollowerTest, ReportsWhatWasAppendedSinceTheLastTime) {

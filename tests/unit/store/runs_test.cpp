@@ -69,7 +69,7 @@ TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
   EXPECT_EQ(told(), "false file test.toml:3:1");
   for (const ParamRow& row : store().read_params(run)) {
     if (row.key != "model.width") continue;
-    EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
+    EXPECT_EQ(row.value, 384) << "a setting that counts keeps its value";
   }
 }
 

@@ -112,7 +112,7 @@ TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
   EXPECT_EQ(merged.texts, 1);
   EXPECT_EQ(merged.open, std::vector<std::string>{"served-a-1.spool"});
   writer.event_text(texts("a-2"));
-  EXPECT_EQ(merge().texts, 1) << "what is new";
+  EXPECT_EQ(merge().texts, 1) << "the new inputs";
   EXPECT_EQ(merge().texts, 0);
   EXPECT_TRUE(fs::exists(spool("served-a-1")));
 }

@@ -309,7 +309,7 @@ std::int64_t peak_memory(const std::function<void()>& work) {
 
 TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps what was freed";
+  GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif
   const auto growth = [&](std::size_t part_bytes) {
     std::int64_t before = 0, grown = 0;

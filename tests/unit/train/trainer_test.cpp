@@ -639,7 +639,7 @@ TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
     MovedFolder control(folder_ / name, asked);
     try {
       Trainer(session.parts(recorder, control)).run();
-      FAIL() << "a checkpoint was written into a folder that is gone";
+      FAIL() << "a checkpoint was written into a removed folder";
     } catch (const RecordError& error) {
       EXPECT_STREQ(error.what(), "the folder was moved; this attempt ends without a checkpoint") << asked;
     }

@@ -253,7 +253,7 @@ std::string with_blocks(const std::string& text, const std::map<std::string, std
   }
   std::size_t marks = 0;
   for (std::size_t at = 0; (at = result.find("<!-- computed: ", at)) != std::string::npos; ++at) ++marks;
-  EXPECT_EQ(marks, blocks.size()) << "the page has a block that nothing computes";
+  EXPECT_EQ(marks, blocks.size()) << "the page has a block that is not computed";
   return result;
 }
 
