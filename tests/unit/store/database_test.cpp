@@ -76,7 +76,7 @@ TEST(Database, RefusesTheDatabaseOfAnotherProgram) {
   }
 }
 
-TEST(Database, AnEmptyFileIsAccepted) {
+TEST(Database, AnEmptyFileIsOnlyOpenedToCreate) {
   TemporaryFolder folder;
   write_bytes(folder / "e.db", "");
   for (OpenMode mode : {OpenMode::read, OpenMode::write})
