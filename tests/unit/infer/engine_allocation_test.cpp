@@ -120,7 +120,7 @@ TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   EXPECT_EQ(answered(lengths), Taken());
 }
 
-/// Inputs that are each one piece longer than the last: memory is planned for few of them.
+/// Inputs that are each one token longer than the last: memory is planned for few of them.
 TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
   int plans = 0;
   const int longest = static_cast<int>(engine_->experiment().data.max_length) - 2;
