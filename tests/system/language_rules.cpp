@@ -175,6 +175,24 @@ bool wants_head(const std::string& file) {
   return false;
 }
 
+constexpr std::string_view license = "SPDX-License-Identifier: BSD-3-Clause\n";
+
+/// Whether a file names the license in its first lines. What users copy is theirs, and the text of the schema
+/// is compared letter by letter.
+bool wants_license(const std::string& file) {
+  return (wants_head(file) && !file.ends_with(".sql") && !file.starts_with("plugins/template/")) ||
+         file.ends_with("CMakeLists.txt") || file == "exp";
+}
+
+/// Blanks the line with the license, which is not a sentence of the head.
+std::string without_license(std::string_view content) {
+  std::string text(content);
+  const std::size_t at = text.find(license);
+  if (at == std::string::npos) return text;
+  const std::size_t begin = text.rfind('\n', at) + 1;
+  return text.erase(begin, at + license.size() - 1 - begin);
+}
+
 std::string spelled(const std::vector<ProseWord>& words, std::size_t at, std::size_t count) {
   std::string text;
   for (std::size_t i = at; i < at + count; ++i) text += (text.empty() ? "" : " ") + words[i].text;
@@ -183,8 +201,9 @@ std::string spelled(const std::vector<ProseWord>& words, std::size_t at, std::si
 
 }  // namespace
 
-std::vector<Finding> findings_in_prose(const std::string& file, std::string_view content) {
+std::vector<Finding> findings_in_prose(const std::string& file, std::string_view source) {
   std::vector<Finding> findings;
+  const std::string content = without_license(source);
   const std::vector<Passage> passages = prose_of(file, content);
   for (const Passage& passage : passages) {
     const std::vector<ProseWord> words = words_of(passage);
@@ -203,6 +222,9 @@ std::vector<Finding> findings_in_prose(const std::string& file, std::string_view
   if (wants_head(file) && !has_head(passages, content))
     findings.push_back({"head", 1, "no sentence at the head of the file",
                         "say what the file is, where it stands in the flow, what to read next"});
+  if (wants_license(file) && content == source)
+    findings.push_back({"license", 1, "no line with the license",
+                        "begin with SPDX-License-Identifier: BSD-3-Clause in a comment"});
   return findings;
 }
 
@@ -228,7 +250,7 @@ std::vector<Finding> length_findings(std::string_view page) {
 std::vector<std::string> kinds_of_findings() {
   std::vector<std::string> kinds;
   for (const Retired& rule : retired()) kinds.push_back(rule.kind);
-  for (const char* kind : {"half sentence", "head", "test name", "long line", "long page", "dead file"})
+  for (const char* kind : {"half sentence", "head", "license", "test name", "long line", "long page", "dead file"})
     kinds.emplace_back(kind);
   return kinds;
 }

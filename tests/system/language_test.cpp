@@ -165,11 +165,12 @@ std::map<std::string, std::string> pages_of_tree() {
   return pages;
 }
 
-/// Returns kinds and lines of the findings in a made-up file: "tell 2".
+/// Returns kinds and lines of the findings in a made-up file: "tell 2". The line with the license is left out
+/// of these files, and of what is found in them.
 std::vector<std::string> found_in(const std::string& file, const std::string& content) {
   std::vector<std::string> found;
   for (const Finding& finding : findings_of(file, content))
-    found.push_back(finding.kind + " " + std::to_string(finding.line));
+    if (finding.kind != "license") found.push_back(finding.kind + " " + std::to_string(finding.line));
   return found;
 }
 
@@ -294,6 +295,18 @@ TEST(Language, HeadsWithoutASentenceAreFound) {
   EXPECT_EQ(found_in("a.cpp", "#include \"a.hpp\"\n\n// This function adds two numbers.\n"), Lines{"head 1"});
   EXPECT_EQ(found_in("a.cpp", "// See a.hpp. The loop here is the slow one.\n"), Lines());
   EXPECT_EQ(found_in("a.py", "#!/usr/bin/env python3\nimport os\n"), Lines{"head 1"});
+}
+
+TEST(Language, FilesWithoutTheLicenseAreFound) {
+  const auto lacks_license = [](const std::string& file, const std::string& content) {
+    return std::ranges::count(findings_of(file, content), "license", &Finding::kind) == 1;
+  };
+  const std::string license = "// SPDX-License-Identifier: BSD-3-Clause\n";
+  EXPECT_TRUE(lacks_license("a.cpp", head));
+  EXPECT_FALSE(lacks_license("a.cpp", license + head));
+  EXPECT_EQ(found_in("a.cpp", license + "#include \"a.hpp\"\n"), Lines{"head 1"}) << "which is no head";
+  EXPECT_TRUE(lacks_license("exp", "#!/usr/bin/env bash\n# Starts Encore.\n"));
+  EXPECT_FALSE(lacks_license("plugins/template/layer/my_plugin.cpp", head)) << "which is the user's";
 }
 
 TEST(Language, LongLinesLongPagesAndDeadFilesAreFound) {
