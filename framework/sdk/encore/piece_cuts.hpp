@@ -17,7 +17,7 @@ struct PieceCut {
   std::int32_t left, right, whole;
 };
 
-/// Of each piece the longest other one that it begins with, or -1; empty pieces are none.
+/// For each piece: the longest other one that it begins with, or -1. Empty pieces do not count.
 inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::string>& pieces) {
   std::vector<std::int32_t> order(pieces.size()), found(pieces.size(), -1);
   std::iota(order.begin(), order.end(), 0);
@@ -41,8 +41,8 @@ inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::strin
   return found;
 }
 
-/// Of pieces that differ, in their order; those of a piece with the shortest left one first. Empty pieces are
-/// none.
+/// The cuts of distinct pieces, in their order; among the cuts of one, the shortest left part comes first. Empty
+/// pieces do not count.
 inline std::vector<PieceCut> cuts_of(const std::vector<std::string>& pieces) {
   const std::vector<std::int32_t> begins = longest_beginnings(pieces);
   std::vector<std::string> reversed = pieces;
