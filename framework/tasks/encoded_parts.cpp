@@ -1,5 +1,5 @@
-// Arrays that a part leaves out because all its values are alike are written out until the end says that this
-// is so of the whole set.
+// A part leaves out an array whose values are all alike; the array is written out when a later part has other
+// values.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>
