@@ -1,4 +1,4 @@
-// Which pieces are words, and their rows of the table.
+// Finds the pieces that are words, and their rows of the table.
 #include "infer/word_vectors.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) 
   vectors_.width = table_.width;
   std::vector<std::int32_t> pieces;
   for (std::int32_t piece = 0; piece < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++piece) {
-    // A special piece decodes to nothing, and one from within words is cut into others when it stands alone.
+    // A special piece decodes to nothing, and one from within words is cut into others if it stands alone.
     std::string word = tokenizer_.decode({&piece, 1});
     pieces.clear();
     tokenizer_.encode(word, pieces);

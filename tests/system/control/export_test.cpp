@@ -146,7 +146,7 @@ TEST_F(Export, RoundsToSixteenBitsOnce) {
         << "what was rounded is not rounded again";
   }
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--dtype", "int8"}),
-                       "--dtype is \"int8\"; it must be float32, bfloat16 or float16"));
+                       "invalid --dtype \"int8\": expected float32, bfloat16 or float16"));
   EXPECT_TRUE(folders_with("out").empty());
 }
 
