@@ -164,7 +164,7 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
              "model.block=[\"attention\", \"mix\", \"feed_forward\"]", "-S",
              "model.layer.mix.type=linear_attention", "-S", "model.layer.mix.heads=2"});
   const std::string said = output_of({"attention", "mixed", "Anna lives in Lund"});
-  EXPECT_NE(said.find("Not shown, for they have no attention weights: encoder.0.mix"), std::string::npos)
+  EXPECT_NE(said.find("Not shown, because they have no attention weights: encoder.0.mix"), std::string::npos)
       << said;
   EXPECT_NE(said.find("(linear_attention)"), std::string::npos) << said;
   const ProgramOutput asked = sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});

@@ -302,7 +302,7 @@ TEST_F(ComparisonTest, HolmCountsEveryPair) {
   for (const Pair& pair : comparison.pairs) p_values.push_back(pair.seeds->p);
   const std::vector<double> corrected = holm(p_values);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(comparison.pairs[i].corrected, corrected[i]);
-  EXPECT_TRUE(comparison.ranking.empty()) << "a and c are not told apart, so nothing is ranked";
+  EXPECT_TRUE(comparison.ranking.empty()) << "a and c are not distinguished, so nothing is ranked";
 }
 
 TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {

@@ -80,7 +80,7 @@ TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
   EXPECT_EQ(cell(table(report(), "answer-test-f1"), "a", "verdict").text.plain(), "lower");
   EXPECT_TRUE(contains(text_of(report()), "A (b) is highest of 2 candidates"));
   tell_all("c", {0.552, 0.558, 0.543, 0.554, 0.553});
-  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not told apart";
+  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not distinguished";
   EXPECT_TRUE(contains(text_of(report()), "no candidate is called best"));
 }
 
