@@ -142,7 +142,7 @@ TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
   const Document document = report({.runs = {.words = {"a-s1"}}});
   EXPECT_EQ(document.title, "Report of run a-s1");
-  EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing of the spread)"));
+  EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing about the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
   const Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);
