@@ -217,7 +217,7 @@ function chip(piece, weight) {
   }
   return span;
 }
-/** The text as it is read: the piece that attends, and the pieces that it attends to. */
+/** The text as it is read: the token that attends, and those that it attends to. */
 function showReading() {
   const reading = $("reading"), rows = rowPieces(), columns = columnPieces();
   const row = state.row >= 0 ? state.row : state.pinned;

@@ -145,7 +145,7 @@ TEST_F(ComparisonTest, OneSeedSaysNothingOfTheSpread) {
   const Pair pair = compare().pairs.at(0);
   EXPECT_EQ(pair.verdict, Verdict::refused);
   EXPECT_EQ(pair.reason,
-            "b has one seed, which says nothing of the spread; train at least three (seeds = [1, 2, 3])")
+            "b has one seed, which says nothing about the spread; train at least three (seeds = [1, 2, 3])")
       << "the better one stands first";
   EXPECT_FALSE(pair.needed);
   EXPECT_FALSE(compare().candidates[0].t);
