@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the digest of a file; an unreadable file has none.
+/// Whether a file or folder has this content; an unreadable one does not.
 bool has_content(const fs::path& path, const std::string& sha256) try {
   std::error_code missing;
   return fs::exists(path, missing) && sha256_of_bytes_of_content(path) == sha256;

@@ -145,7 +145,7 @@ class HeadTrial final : public Trial {
     }
     return all;
   }
-  /// There any value is allowed.
+  /// Hides rows without a target, where any value is allowed.
   static void hide_rows_without_target(const std::vector<double>& wanted, std::int64_t width,
                                        std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)

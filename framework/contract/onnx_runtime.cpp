@@ -91,8 +91,8 @@ std::string printed_text(const fs::path& file) {
   return text;
 }
 
-/// The exit code of `python3 -c script folder`, whose output goes to the log; empty if there is no
-/// python3.
+/// The exit code of `python3 -c script folder`, whose output goes to the log. Throws NotChecked if there is
+/// no python3.
 int run_python(const fs::path& folder, const fs::path& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -181,7 +181,7 @@ class OutputCheck {
     require(any || has_spans, "scored_answer() gives neither \"score\" nor \"scores\" nor spans with scores");
   }
 
-  /// Equal except for the scores, and the line for people.
+  /// Requires equal answers, except for the scores and the line for people.
   static void require_equal_answers(const Records& answers, const Records& scored) {
     for (const Records::Field& field : answers.fields()) {
       if (field.name == "shown" || field.name == "score" || field.name == "scores") continue;

@@ -80,7 +80,7 @@ std::int64_t TextFeed::unread(std::size_t text) const {
   return of.ended ? 0 : std::ssize(of.pieces) - static_cast<std::int64_t>(of.first) - read;
 }
 
-/// Whether its next row would have no position.
+/// Keeps the second half of a text as context, because its next row would have no position.
 void TextFeed::slide(std::size_t text) {
   Text& of = texts_[text];
   of.first = of.pieces.size() - static_cast<std::size_t>((capacity_ + 1) / 2);

@@ -9,7 +9,7 @@
 namespace encore {
 
 /// Shows the kernels with the largest shares whose work is known; the key counts the others. With margins,
-/// for a file of its own. Throws Error if no kernel's work or the machine's limits are known.
+/// for a file of its own. Throws Error if the work of all kernels, or a limit of the machine, is unknown.
 Drawing draw_roofline(const BenchSummary& summary, const StepSummary& step);
 
 }  // namespace encore

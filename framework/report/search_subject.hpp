@@ -17,7 +17,7 @@ namespace encore {
 inline constexpr std::size_t map_cells = 12;
 
 bool is_logarithmic(const RandomVariable& variable);
-/// The largest number of whole numbers that each have a cell.
+/// Whether the variable is a short range of integers, of which each has a cell.
 bool has_few_values(const RandomVariable& variable);
 /// The name of each value of a variable with few values; otherwise empty.
 std::vector<std::string> names_of_values(const RandomVariable& variable);

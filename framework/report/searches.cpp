@@ -45,7 +45,7 @@ std::string objectives_text(const search::SearchOptions& options) {
   return text;
 }
 
-/// Ordered by one objective; several objectives have a front and no best value.
+/// The best value of a search with one objective; several objectives have a front and no best value.
 TableCell best_cell(const ReportData& data, const SearchView& view) {
   if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
   const double best =

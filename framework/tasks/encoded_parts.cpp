@@ -1,5 +1,5 @@
-// A part leaves out an array whose values are all alike; the array is written out when a later part has other
-// values.
+// A part may leave out an array whose values are all alike. Such an array is written all the same, until the
+// end shows that it can be left out for the whole set.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>

@@ -58,7 +58,7 @@ class TaskSets {
   /// Reads every set that is not read yet; then the task knows its labels. Throws Error naming file and line
   /// of an error, or the file that differs from the planned one.
   void read();
-  /// Records of the training set, with which the task is prepared; reads it when it is not read yet.
+  /// The text counts of the training set, with which the task is prepared; reads it if it is not read yet.
   TextCounts text_counts();
 
   /// Turns all sets into examples, reading what is not read yet; then max_length() is known. The number of

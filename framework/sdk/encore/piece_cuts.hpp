@@ -41,8 +41,8 @@ inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::strin
   return found;
 }
 
-/// The cuts of distinct pieces, in their order; among the cuts of one, the shortest left part comes first. Empty
-/// pieces do not count.
+/// The cuts of distinct pieces, in their order; among the cuts of one, the shortest left part comes first.
+/// Empty pieces do not count.
 inline std::vector<PieceCut> cuts_of(const std::vector<std::string>& pieces) {
   const std::vector<std::int32_t> begins = longest_beginnings(pieces);
   std::vector<std::string> reversed = pieces;
