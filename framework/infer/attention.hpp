@@ -1,4 +1,4 @@
-// Attention weights of a loaded model in one sequence, with the text of each piece, in the form of
+// Attention weights of a loaded model in one sequence, with the text of each token, in the form of
 // record/attention.hpp. Place in the flow: the worker's attention verb calls attended(engine, request);
 // a run that keeps examples (train.show_attention) asks for one sequence of its development set after the
 // other.
@@ -19,10 +19,10 @@
 
 namespace encore {
 
-/// Pieces as they are shown: special ones as the vocabulary has them, the others by their text if they
+/// Tokens as they are shown: special ones as the vocabulary has them, the others by their text if they
 /// have one alone, with the vocabulary's sign of a word's beginning or continuation, and white space made
 /// visible.
-std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces);
+std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 /// One sequence of a set. The model's evaluation plan holds it. Throws Error if no layer of the model has
 /// weights, if the choice names a layer or head that does not exist, and if there are too many weights
@@ -36,7 +36,7 @@ AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const
                                  const std::string& set_name, std::size_t examples, std::string& left_out);
 
 /// The text of a request as the run's task reads a line of it; all sequences that it becomes. Also throws
-/// Error for a text without pieces, one that is too long for the model, and a target that the model cannot
+/// Error for a text without tokens, one that is too long for the model, and a target that the model cannot
 /// use.
 AttentionTexts attended(Engine& engine, const AttentionRequest& request);
 

@@ -1,8 +1,8 @@
 // BeamSearch: the live and the finished outputs of one prompt. Knows no model: its caller passes the best
-// pieces for each live output, and it decides which outputs continue with which piece. With a beam of 1 it is
+// tokens for each live output, and it decides which outputs continue with which token. With a beam of 1 it is
 // greedy decoding. Place in the flow: Generator has one for each prompt.
 //
-//   BeamSearch search(decoding, end_piece, most_pieces);
+//   BeamSearch search(decoding, end_token, most_tokens);
 //   while (!search.done()) search.advance(candidates of search.live());
 //   search.best(1);
 #pragma once
@@ -15,9 +15,9 @@
 
 namespace encore {
 
-/// A piece that may come next, and the logarithm of its probability.
-struct NextPiece {
-  std::int32_t piece = 0;
+/// A token that may come next, and the logarithm of its probability.
+struct NextToken {
+  std::int32_t token = 0;
   double log_probability = 0.0;
 };
 
@@ -26,23 +26,23 @@ class BeamSearch {
   /// A text that continues.
   struct Live {
     std::size_t parent = 0;  ///< of live() before the last advance
-    std::vector<std::int32_t> pieces = {};
+    std::vector<std::int32_t> tokens = {};
     double log_probability = 0.0;
   };
 
-  /// end: the piece that ends a text, or -1; most_pieces: of a text, at least 1.
-  BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_pieces);
+  /// end: the token that ends a text, or -1; most_tokens: of a text, at least 1.
+  BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens);
 
-  /// One text without pieces at first, then up to `beam`, the best first.
+  /// One text without tokens at first, then up to `beam`, the best first.
   const std::vector<Live>& live() const { return live_; }
   /// No text continues: the beam is full of finished ones, or all have the largest length.
   bool done() const { return done_; }
   /// The number of candidates of each text that can count: the best 2 * beam, or 1 with a beam of 1.
   static std::int64_t candidates(std::int64_t beam) { return beam == 1 ? 1 : 2 * beam; }
-  /// of: for each of live() its best pieces, the best first. Of all of them the best `beam` count: those with
-  /// the piece `end` end a text, and the next best replace them. Of two equal ones, the text with the better
+  /// of: for each of live() its best tokens, the best first. Of all of them the best `beam` count: those with
+  /// the token `end` end a text, and the next best replace them. Of two equal ones, the text with the better
   /// score so far comes first, then the order of its candidates.
-  void advance(std::span<const std::vector<NextPiece>> of);
+  void advance(std::span<const std::vector<NextToken>> of);
   /// Ends one of live() here, at a stop string.
   void end(std::size_t text);
 
@@ -52,18 +52,18 @@ class BeamSearch {
 
  private:
   struct Ended {
-    std::vector<std::int32_t> pieces = {};
+    std::vector<std::int32_t> tokens = {};
     double score = 0.0;
     bool ended = true;
   };
-  double score(double log_probability, std::size_t pieces) const;
+  double score(double log_probability, std::size_t tokens) const;
   void finish_if_enough();
 
   std::size_t beam_;
   double length_penalty_;
-  std::size_t given_;  ///< of a target, which count as its pieces
+  std::size_t given_;  ///< of a target, which count as its tokens
   std::int32_t end_;
-  std::size_t most_pieces_;
+  std::size_t most_tokens_;
   bool done_ = false;
   std::vector<Live> live_ = {{}};
   std::vector<Ended> ended_;

@@ -1,4 +1,4 @@
-// The text of pieces, as it is streamed, shown, measured and stored: UTF-8, up to the first stop.
+// The text of tokens, as it is streamed, shown, measured and stored: UTF-8, up to the first stop.
 // Place in the flow: Tokenizer::decode -> here -> text_writer.cpp (stops, Generator::Seen,
 // GeneratedText::text). Read next: base/utf8.hpp (the rule for bytes that are not UTF-8), text_streamer.hpp
 // (the part that is streamed).
@@ -19,10 +19,10 @@ struct DecodedText {
 };
 
 /// Decodes a text that grows: a character with missing bytes is left out.
-DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                            const std::vector<std::string>& stops);
 /// Decodes a text that is complete: the rest of such a character becomes U+FFFD.
-DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                           const std::vector<std::string>& stops);
 
 }  // namespace encore

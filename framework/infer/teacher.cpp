@@ -1,4 +1,4 @@
-// Compares the meaning of a row of scores: the piece or label of each column, and the text that the row was
+// Compares the meaning of a row of scores: the token or label of each column, and the text that the row was
 // read from.
 #include "infer/teacher.hpp"
 
@@ -24,7 +24,7 @@ std::string value_text(const OptionValue& value) {
   return "a list";
 }
 
-/// Options that name files are compared by the pieces that they give.
+/// Options that name files are compared by the tokens that they give.
 bool is_of_vocabulary(const std::string& option) {
   return option.starts_with("vocab");
 }
@@ -59,7 +59,7 @@ std::unique_ptr<Engine> load_teacher(const Specification& student, const Device&
   }
 }
 
-void require_same_pieces(const Engine& teacher, const TokenizerTable& table,
+void require_same_tokens(const Engine& teacher, const TokenizerTable& table,
                          std::span<const std::string> lines) {
   const TokenizerTable& its = teacher.experiment().tokenizer;
   if (its.type != table.type)

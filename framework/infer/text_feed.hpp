@@ -1,7 +1,7 @@
-// TextFeed: passes the pieces of growing outputs to a model, so that after each read() there are logits for
-// the next piece of every output that is still written. Long prompts are read in runs of rows, without the
+// TextFeed: passes the tokens of growing outputs to a model, so that after each read() there are logits for
+// the next token of every output that is still written. Long prompts are read in runs of rows, without the
 // head; an output that fills all positions of the model continues with the second half of its tokens as
-// context. Place in the flow: Generator says which pieces -> here -> model/generation.hpp.
+// context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace encore {
 
 /// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
-/// Of a target, the pieces that are given.
+/// Of a target, the tokens that are given.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
 
@@ -29,7 +29,7 @@ class TextFeed {
   TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
-  /// Reads the pieces that the model has not seen yet.
+  /// Reads the tokens that the model has not seen yet.
   void read();
   /// After read(): the outputs that it is about, ascending; row i of logits() (rows, V) is that of rows()[i].
   const std::vector<std::size_t>& rows() const { return rows_; }
@@ -39,16 +39,16 @@ class TextFeed {
   /// Copies every output to the number that the constructor got, side by side.
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
-  void append(std::size_t text, std::int32_t piece);
+  void append(std::size_t text, std::int32_t token);
   /// Reads no more of it.
   void end(std::size_t text) { texts_[text].ended = true; }
-  /// All pieces of a text, those of the prompt included.
-  const std::vector<std::int32_t>& pieces(std::size_t text) const { return texts_[text].pieces; }
+  /// All tokens of a text, those of the prompt included.
+  const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }
 
  private:
   struct Text {
-    std::vector<std::int32_t> pieces;
-    std::size_t first = 0;  ///< piece that stands at position 0
+    std::vector<std::int32_t> tokens;
+    std::size_t first = 0;  ///< token that stands at position 0
     bool ended = false;
   };
 

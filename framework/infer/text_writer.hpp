@@ -1,6 +1,6 @@
-// TextWriter: the outputs of a group of prompts from their first piece to the last. After each read of the
+// TextWriter: the outputs of a group of prompts from their first token to the last. After each read of the
 // feed a search, or draws, decide how every output continues. Place in the flow: Generator cuts its prompts
-// into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_piece.hpp (the choice).
+// into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <encore/tokenizer.hpp>
 
 #include "infer/beam_search.hpp"
-#include "infer/best_pieces.hpp"
+#include "infer/best_tokens.hpp"
 #include "infer/generator.hpp"
 #include "infer/text_feed.hpp"
 #include "model/floats.hpp"
@@ -24,8 +24,8 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The largest number of pieces of a sequence's output. Throws Error if its prompt leaves no room.
-std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
+/// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
+std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// The rows of the model that it may take, its prompt included.
 std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
@@ -45,11 +45,11 @@ class TextWriter {
   struct Drawn {
     GeneratedText text;
     double log_probability = 0.0;
-    std::int64_t pieces = 0;  ///< including the one that ends the text
+    std::int64_t tokens = 0;  ///< including the one that ends the text
   };
   struct Prompt {
     std::size_t sequence = 0;
-    std::int64_t most_pieces = 1;
+    std::int64_t most_tokens = 1;
     std::optional<BeamSearch> search = {};
     std::vector<std::size_t> slots = {0};  ///< the places of search->live() among the outputs of the prompt
     std::vector<Drawn> drawn = {};         ///< in place of a search
@@ -62,18 +62,18 @@ class TextWriter {
   std::size_t place(std::size_t prompt, std::size_t slot) const {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
-  bool is_written(std::int32_t piece) const { return piece != padding_ || piece == end_; }
-  std::vector<std::vector<NextPiece>> candidates();
+  bool is_written(std::int32_t token) const { return token != padding_ || token == end_; }
+  std::vector<std::vector<NextToken>> candidates();
   std::vector<std::vector<float>> logits();
   std::vector<std::vector<float>> logits_to_draw();
 
   void search();
-  void advance(std::size_t prompt, std::span<const std::vector<NextPiece>> of);
+  void advance(std::size_t prompt, std::span<const std::vector<NextToken>> of);
   void end_at_stops(BeamSearch& search) const;
   void assign_slots(std::size_t prompt);
   void draw();
   void draw_next(std::size_t prompt, std::size_t text, std::span<const float> logits);
-  void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const;
+  void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const;
 
   Model& model_;
   const Tokenizer& tokenizer_;
@@ -81,12 +81,12 @@ class TextWriter {
   const Generator::Seen& seen_;
   std::int64_t times_;
   std::int32_t end_;
-  std::int32_t padding_;  ///< never written, unless it is also the piece that ends a text
+  std::int32_t padding_;  ///< never written, unless it is also the token that ends a text
   std::vector<Prompt> prompts_;
   TextFeed feed_;
-  BestPieces best_;
+  BestTokens best_;
   FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next pieces need
+  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens need
 };
 
 }  // namespace encore

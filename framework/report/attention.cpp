@@ -12,14 +12,14 @@ namespace encore {
 
 namespace {
 
-/// The number of examples that are shown, and the pieces that one may have: cells of larger maps are too
+/// The number of examples that are shown, and the tokens that one may have: cells of larger maps are too
 /// small to read, and each is a shape of the document.
-constexpr std::size_t most_texts = 2, most_pieces = 24;
+constexpr std::size_t most_texts = 2, most_tokens = 24;
 /// The number of heads of a layer that are shown.
 constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
 
 bool fits(const AttentionText& text) {
-  return text.tokens.size() <= most_pieces && text.target.size() <= most_pieces;
+  return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
 /// The largest weight, in words: a description for readers who cannot see the picture.
@@ -70,8 +70,8 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
           "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
   }
   if (shown == 0)
-    blocks.push_back(Notice{"No kept example has at most " + std::to_string(most_pieces) +
-                            " pieces; exp attention shows longer ones."});
+    blocks.push_back(Notice{"No kept example has at most " + std::to_string(most_tokens) +
+                            " tokens; exp attention shows longer ones."});
 }
 
 bool has_kept(const ReportData& data, const RunRow& run) {
@@ -94,7 +94,7 @@ void add_attention(const ReportData& data, const Question& question, std::vector
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
                                         ") in the first examples of dev, not chosen by hand. A "
-                                        "row of weights sums to 1; the share of a piece in another "
+                                        "row of weights sums to 1; the share of a token in another "
                                         "one does not explain the answer of the model."}})});
       return add_figures(kept, question, blocks);
     } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// BestPieces: the most probable pieces of each row of logits, found on the device, so that only these
+// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these
 // come to the host. Place in the flow: TextWriter, for beam search.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace encore {
 
-class BestPieces {
+class BestTokens {
  public:
   /// count: candidates for each row; at most the size of the vocabulary, and at most 64. The
   /// device must outlive it.
-  BestPieces(const Device& device, std::int64_t count) : device_(device), count_(count) {}
+  BestTokens(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// Returns the best candidates for each row of logits (rows, V), the best first. Waits for the device.
-  std::vector<std::vector<NextPiece>> of(Tensor logits);
+  std::vector<std::vector<NextToken>> of(Tensor logits);
 
  private:
   const Device& device_;
