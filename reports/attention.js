@@ -135,10 +135,10 @@ function sized(canvas, width, height) {
   context.font = font;
   return context;
 }
-function widest(pieces) {
+function widest(tokens) {
   const context = $("cells").getContext("2d");
   context.font = font;
-  return Math.min(150, Math.max(20, ...pieces.map((piece) => context.measureText(piece.piece).width)));
+  return Math.min(150, Math.max(20, ...tokens.map((token) => context.measureText(token.piece).width)));
 }
 function fitting(context, text, room) {
   if (context.measureText(text).width <= room) return text;
@@ -159,19 +159,19 @@ function drawNames() {
   const beyond = widest(columns) * Math.cos(slant) + 14;
   sized($("corner"), namesWidth, namesHeight);
   const above = sized($("columns"), columns.length * cell + beyond, namesHeight);
-  columns.forEach((piece, j) => {
+  columns.forEach((token, j) => {
     above.save();
     above.translate((j + 0.5) * cell + 2, namesHeight - 6);
     above.rotate(-slant);
-    above.fillStyle = j === state.column ? colours.second : piece.special ? colours.faint : colours.ink;
-    above.fillText(fitting(above, piece.piece, 150), 0, 4);
+    above.fillStyle = j === state.column ? colours.second : token.special ? colours.faint : colours.ink;
+    above.fillText(fitting(above, token.piece, 150), 0, 4);
     above.restore();
   });
   const beside = sized($("rows"), namesWidth, rows.length * cell + 2);
   beside.textAlign = "right";
-  rows.forEach((piece, i) => {
-    beside.fillStyle = i === state.row ? colours.second : piece.special ? colours.faint : colours.ink;
-    beside.fillText(fitting(beside, piece.piece, 150), namesWidth - 8, (i + 0.5) * cell + 4.5);
+  rows.forEach((token, i) => {
+    beside.fillStyle = i === state.row ? colours.second : token.special ? colours.faint : colours.ink;
+    beside.fillText(fitting(beside, token.piece, 150), namesWidth - 8, (i + 0.5) * cell + 4.5);
   });
 }
 function drawCells() {
@@ -203,12 +203,12 @@ function showStatus() {
     return;
   }
   const weight = valuesOf(chosen(), state.head)[state.row * columns.length + state.column];
-  status.replaceChildren(element("b", rows[state.row].piece), " (row " + state.row + ") looks at ",
+  status.replaceChildren(element("b", rows[state.row].piece), " (row " + state.row + ") attends to ",
     element("b", columns[state.column].piece), " (column " + state.column + ") with weight ",
     element("b", weight.toFixed(4)));
 }
-function chip(piece, weight) {
-  const span = element("span", piece.piece, { class: "piece" + (piece.special ? " special" : "") });
+function chip(token, weight) {
+  const span = element("span", token.piece, { class: "token" + (token.special ? " special" : "") });
   if (weight !== undefined) {
     const shade = shadeOf(weight);
     span.style.backgroundColor = colourOf(weight);
@@ -217,20 +217,20 @@ function chip(piece, weight) {
   }
   return span;
 }
-/** The text as it is read: who asks, and what it looks at. */
+/** The text as it is read: the token that attends, and those that it attends to. */
 function showReading() {
   const reading = $("reading"), rows = rowPieces(), columns = columnPieces();
   const row = state.row >= 0 ? state.row : state.pinned;
   const values = valuesOf(chosen(), state.head);
   const asks = element("p"), looks = element("p");
-  asks.append(element("span", "Choose a piece that asks:", { class: "label" }));
-  rows.forEach((piece, i) => {
-    const button = element("button", piece.piece, { type: "button", class: "piece" + (piece.special ? " special" : "") + (i === row ? " asks" : "") });
+  asks.append(element("span", "Choose a token:", { class: "label" }));
+  rows.forEach((token, i) => {
+    const button = element("button", token.piece, { type: "button", class: "token" + (token.special ? " special" : "") + (i === row ? " asks" : "") });
     button.addEventListener("click", () => point(i, state.column < 0 ? 0 : state.column, true));
     asks.append(button);
   });
-  looks.append(element("span", row < 0 ? "It looks at:" : "\u201C" + rows[row].piece + "\u201D looks at:", { class: "label" }));
-  columns.forEach((piece, j) => looks.append(chip(piece, row < 0 ? undefined : values[row * columns.length + j])));
+  looks.append(element("span", row < 0 ? "It attends to:" : "\u201C" + rows[row].piece + "\u201D attends to:", { class: "label" }));
+  columns.forEach((token, j) => looks.append(chip(token, row < 0 ? undefined : values[row * columns.length + j])));
   reading.replaceChildren(asks, looks);
 }
 function point(row, column, pin = false) {

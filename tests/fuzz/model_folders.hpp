@@ -10,8 +10,7 @@ namespace encore::fuzz {
 /// The content of each file by its path in the folder, without weights.
 using FolderFiles = std::map<std::string, std::string>;
 
-/// Returns a folder by its name: "bert", "bert_whole" (its tokens are in tokenizer.json alone). `exp import`
-/// accepts each of them.
+/// By a name: "bert", "bert_whole" (its tokens are in tokenizer.json alone). `exp import` takes each of them.
 const std::map<std::string, FolderFiles>& model_folders();
 
 /// The tokens of a byte-level vocabulary: these markers, all bytes, and those that byte_merges makes.

@@ -1,4 +1,4 @@
-// SentencePiece models, as the control program reads them without the library.
+// Models of SentencePiece, as the control program reads them without the library.
 #include "data/sentencepiece_tokens.hpp"
 #include "fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
-// A library in front of MPI, for tests, which does what MPI must not do. mpirun has ranks load it (-x
-// LD_PRELOAD); it calls the PMPI names that every MPI has beside its own. $FAULTY_MPI:
+// A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
+// LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
 //   order    in an exchange, the first part of the first and of the last sender change places, so that the
 //            owner of a range adds the shards in another order
 //   bit      the parameters that rank 1 receives have one wrong bit, once

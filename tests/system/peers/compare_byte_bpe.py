@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares byte-level byte-pair encoding with the Python package `tokenizers`: both train a vocabulary on the words of WNUT-17, which
-must be equal and must split every line of every text below $ENCORE_DATA alike, with a leading blank and
+"""Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
+must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
 without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose tokens are numbered in another
 order than they are merged, as RoBERTa's. Leaves with 77 (skipped) when the package or the data is missing.
 
@@ -84,7 +84,7 @@ def with_given_merges(words, path, add_prefix_space):
     tokens = sorted(set(model["vocab"]) - set(special))
     random.Random(1).shuffle(tokens)
     numbers = {token: number for number, token in enumerate(special + tokens)}
-    # Leaves out the added tokens of the trainer, which would be found in lines that spell them ("<unk>" in WikiText).
+    # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
     plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
     plain.pre_tokenizer = tokenizer.pre_tokenizer
     plain.save(path)

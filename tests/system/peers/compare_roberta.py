@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Imports and exports RoBERTa folders: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
-`tokenizers` trained, is fine-tuned with every head that is exported. `transformers` opens the exported folders, as
-compare_export.py does it for BERT, which has the comparisons; and the tokens of each input are compared one by one. Leaves with 77
+"""RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
+`tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
+compare_export.py does it for BERT, which has the comparisons; and the tokens of texts are compared one by one. Leaves with 77
 (skipped) as that script does.
 
     compare_roberta.py build/openmp/bin/exp
@@ -24,9 +24,9 @@ FILES = ("vocab.json", "merges.txt")
 
 
 def make_folder(torch, transformers, place, texts):
-    """Writes a folder of RobertaForMaskedLM with tokenizer.json."""
+    """Of RobertaForMaskedLM, with tokenizer.json."""
     tokens, merges = common.byte_level_bpe(texts, 330, SPECIAL)
-    # The numbers have another order than the merges, as in RoBERTa.
+    # Numbers in another order than the merges, as RoBERTa's are.
     rest = [token for token in sorted(tokens, key=tokens.get) if token not in SPECIAL]
     random.Random(3).shuffle(rest)
     vocab = {token: number for number, token in enumerate(SPECIAL + rest)}

@@ -1,4 +1,4 @@
-// The joined parts of a stream are the text that is stored and measured, whatever bytes the tokens stand
+// What is streamed, put together, is the text that is stored and measured, whatever bytes the tokens stand
 // for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
 // fallback.
 #include "infer/decoded_text.hpp"
@@ -161,7 +161,7 @@ Numbers drawn_tokens(const Tokenizer& tokenizer, std::mt19937& random) {
   return tokens;
 }
 
-/// Returns the streamed parts, as TextWriter, generate and serve make them.
+/// What is streamed of a text, as TextWriter, generate and serve do it.
 Texts streamed(const Tokenizer& tokenizer, const Numbers& tokens, const Texts& stops) {
   TextStreamer streamer(stops);
   Texts parts;
@@ -183,7 +183,7 @@ void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
     const std::string bytes = tokenizer.decode(tokens);
     for (const Texts& ends : {Texts(), stops}) {
       const DecodedText whole = decoded_whole(tokenizer, tokens, ends);
-      ASSERT_EQ(stored(whole.text), whole.text) << "the stored and the measured text are equal";
+      ASSERT_EQ(stored(whole.text), whole.text) << "what is stored is what is measured";
       if (ends.empty()) {
         ASSERT_EQ(whole.text, stored(bytes));
       }

@@ -1,5 +1,5 @@
-// Attention weights as charts and as a page: shared axes, names, and that no foreign text becomes part of the
-// page's own code.
+// Attention weights as charts and as a page: what belongs together, names, and that no token of text becomes
+// part of the page's own code.
 #include "report/attention_page.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(AttentionCharts, NameWhatHasNoWeights) {
   text.hidden = {{"encoder.2.mix", "linear_attention"}, {"encoder.3.mix", "linear_attention"}};
   EXPECT_EQ(
       hidden_layers_note(text),
-      "Not shown, for they have no attention weights: encoder.2.mix, encoder.3.mix (linear_attention).");
+      "Not shown, because they have no attention weights: encoder.2.mix, encoder.3.mix (linear_attention).");
 }
 
 TEST(AttentionCharts, StandOnTheirPaper) {

@@ -10,7 +10,7 @@ namespace {
 
 class ServiceReportTest : public ReportTest {
  protected:
-  /// Writes a reference of 100 inputs of 10 to 14 tokens, a quarter of them with the label "name".
+  /// A reference of 100 texts of 10 to 14 tokens, a quarter of them with the label "name".
   void write_reference(const RunRow& run) {
     TextReference reference{.source = "dev", .step = 7};
     reference.histograms.labels = {{"name", 0}, {"none", 0}};
@@ -20,8 +20,7 @@ class ServiceReportTest : public ReportTest {
   static TextFacts facts(std::int64_t tokens, bool name) {
     return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
-  /// Writes `count` inputs of `pieces` to `pieces` + 4 tokens; the first `right` got positive feedback, one
-  /// more negative.
+  /// Texts of so many tokens, the first `right` of which got feedback that they were right, and one other.
   void serve(const RunRow& run, int count, std::int64_t tokens, int right = 0) {
     const std::filesystem::path folder = store().run_folder(run.id) / served_folder;
     std::filesystem::create_directories(folder);
@@ -58,9 +57,9 @@ TEST_F(ServiceReportTest, InputsOfTheSameKindRaiseNoAlert) {
   EXPECT_LT(*cell(measures, "pieces", "PSI").number, 0.01);
   EXPECT_NEAR(*cell(table(document, "service-labels-1"), "name", "live").number, 25.0, 1e-9);
   const std::string text = text_of(document);
-  EXPECT_TRUE(contains(text, "200 texts from 1970-01-01 00:01:40 UTC")) << text;
+  EXPECT_TRUE(contains(text, "200 inputs from 1970-01-01 00:01:40 UTC")) << text;
   EXPECT_TRUE(contains(text, "No change was seen")) << text;
-  EXPECT_TRUE(contains(text, "Of 4 texts with feedback 75 % were answered rightly")) << text;
+  EXPECT_TRUE(contains(text, "Of 4 inputs with feedback 75 % were answered correctly")) << text;
   EXPECT_TRUE(contains(text, "4 ms (median)")) << text;
 }
 
@@ -69,8 +68,8 @@ TEST_F(ServiceReportTest, InputsOfAnotherKindRaiseAnAlert) {
   write_reference(run);
   serve(run, 200, 40);
   const Document document = service();
-  EXPECT_TRUE(contains(text_of(document), "The texts have changed: after "));
-  EXPECT_TRUE(contains(text_of(document), "is not known: no feedback came"));
+  EXPECT_TRUE(contains(text_of(document), "The inputs have changed: after "));
+  EXPECT_TRUE(contains(text_of(document), "is unknown: no feedback was sent"));
   EXPECT_GT(*cell(table(document, "service-1"), "pieces", "PSI").number, 1.0);
   const Figure* evidence = figure(document, "service-evidence-1");
   ASSERT_NE(evidence, nullptr);
