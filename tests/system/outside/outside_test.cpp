@@ -116,7 +116,7 @@ TEST_F(Outside, AHeadByItsReadme) {
   // What it cannot do is said before anything starts.
   const ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
   EXPECT_EQ(smooth.end.exit_code, 2);
-  EXPECT_TRUE(contains(smooth.errors, "the focal loss knows no smooth labels; set train.label_smoothing = 0"))
+  EXPECT_TRUE(contains(smooth.errors, "the focal loss has no label smoothing: set train.label_smoothing = 0"))
       << smooth.errors;
 }
 
