@@ -52,7 +52,7 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
     ++taken.rows;
     const auto line = static_cast<std::int64_t>(i) + 1;
     if (sources[i].empty() && targets[i].empty())
-      taken.problems.add(source.name, line, "this line is empty, and so is that of " + target.name");
+      taken.problems.add(source.name, line, "this line is empty, and so is that of " + target.name);
     else if (sources[i].empty())
       taken.problems.add(source.name, line, "this line is empty, but that of " + target.name + " is not");
     else if (targets[i].empty())
@@ -62,8 +62,8 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
     else if (const std::string long_target = problem_of_length(targets[i]); !long_target.empty())
       taken.problems.add(target.name, line, long_target);
     else {
-        taken.sources.emplace_back(sources[i]);
-        taken.targets.emplace_back(targets[i]);
+      taken.sources.emplace_back(sources[i]);
+      taken.targets.emplace_back(targets[i]);
     }
   }
 }

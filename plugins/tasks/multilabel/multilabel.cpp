@@ -144,10 +144,9 @@ SetDescription Multilabel::describe(const ExampleSet& set) const {
   description.counts.emplace_back("labels of texts that training lacks", unseen);
   for (const auto& [number, count] : texts)
     if (!names_.is_label(number))
-      description.notes.push_back(
-          "the label \"" + names_.name(number) + "\" of " + counted(count, "example", "examples") +
-          " does not stand in the training set; it is counted as missed whatever a model "
-          "says");
+      description.notes.push_back("the label \"" + names_.name(number) + "\" of " +
+                                  counted(count, "example", "examples") +
+                                  " is not in the training set; it always counts as missed");
   return description;
 }
 

@@ -180,8 +180,8 @@ TEST_F(Outside, AReaderByItsReadme) {
   const ProgramOutput refused = shop_.shell(readme.commands[1]);
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_TRUE(contains(refused.output,
-                       "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: needs a "
-                       "label, a tab and a text"))
+                       "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: expected a label, "
+                       "a tab and a text"))
       << refused.output;
   const ProgramOutput absent =
       shop_.shell("exp plugin check rows/build/" ENCORE_BACKEND_NAME "/plugins/rows.so --data absent.tsv");

@@ -72,14 +72,14 @@ TEST(AddedTokens, ThatAreSpecialAreNoText) {
 
 TEST(AddedTokens, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(message_of<Error>([] { cut("a", {"plain nowhere"}); }),
-            "added_tokens names \"nowhere\", which the vocabulary does not hold");
+            "added_tokens names \"nowhere\", which is not in the vocabulary");
   const std::string expected =
-      "; expected are flags (plain, or some of lstrip, rstrip, single_word, normalized, special and outside "
-      "with commas between "
-      "them), a blank and the token, such as \"plain [E9]\"";
-  EXPECT_EQ(message_of<Error>([] { cut("a", {"[E9]"}); }), "\"[E9]\" has no token behind a blank" + expected);
+      ": expected flags (plain, or some of lstrip, rstrip, single_word, normalized, special and outside with "
+      "commas between them), a blank and the token, such as \"plain [E9]\"";
+  EXPECT_EQ(message_of<Error>([] { cut("a", {"[E9]"}); }),
+            "\"[E9]\" lacks a token behind a blank" + expected);
   EXPECT_EQ(message_of<Error>([] { cut("a", {"wide [E9]"}); }),
-            "\"wide [E9]\" has the flag \"wide\", which is not known" + expected);
+            "\"wide [E9]\" has the unknown flag \"wide\"" + expected);
   EXPECT_EQ(message_of<Error>([] {
               cut("a", {"plain a", "special a"});
             }),

@@ -93,9 +93,9 @@ TEST(Classify, RefusesWhatItCannotLearnFrom) {
     Classify task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
   };
-  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({}), "the training set has no text to learn from");
   EXPECT_EQ(refusal({"good", "good"}),
-            "every text of the training set has the label \"good\"; there is nothing to learn");
+            "all examples of the training set have the label \"good\"; there is nothing to learn");
   EXPECT_EQ(refusal({"good", ""}), "a label is empty; every text needs a label");
   EXPECT_EQ(refusal({"good", "b\nad"}), "the label \"b\nad\" has a line break in it");
   Classify task = task_with_labels(16);
@@ -119,7 +119,7 @@ TEST(Classify, GivesEachTextItsLabel) {
   EXPECT_EQ(column(set, "targets", 1), Values{0});
   EXPECT_EQ(column(set, "truth", 0), Values{1});
   EXPECT_EQ(task.left_out(set, 0), "");
-  EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 texts"});
+  EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 examples"});
 }
 
 TEST(Classify, CutsLongTextsAndReportsIt) {
@@ -134,7 +134,7 @@ TEST(Classify, CutsLongTextsAndReportsIt) {
   EXPECT_EQ(count(description, "cut texts"), 2);
   EXPECT_EQ(count(description, "cut pieces"), 3);
   EXPECT_EQ(description.notes.at(1),
-            "2 of 3 texts are longer than max_length = 4: 3 pieces are cut at the end");
+            "2 of 3 examples are longer than max_length = 4: 3 pieces are cut at the end");
   EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 pieces");
   EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 piece");
 }
@@ -143,17 +143,15 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   Classify task = task_with_labels(16);
   const Records records = records_of({"a", "c"}, {"odd", "good"});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"odd\" stands in no set that was looked at");
+            "unknown label \"odd\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(column(set, "targets", 0), Values{-1});
   EXPECT_EQ(column(set, "truth", 0), Values{2});
   const SetDescription description = task.describe(set);
   EXPECT_EQ(count(description, "texts with labels not in training"), 1);
-  EXPECT_EQ(
-      description.notes.at(1),
-      "the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
-      "model says");
+  EXPECT_EQ(description.notes.at(1),
+            "the label \"odd\" of 1 example is not in the training set; it always counts as wrong");
   const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});  // anything without a target
   Statistics statistics;
   task.measure(set, outputs, statistics);
@@ -199,7 +197,7 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
   EXPECT_EQ(task.text_counts(pairs_of({"a", "c"}, {"c d", "a"}, {"x", "y"})),
             (TextCounts{{"a", 2}, {"c", 2}, {"d", 1}}));
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"good"})); }),
-            "the records have no field \"text2\", the second text that those of the training set have");
+            "the records lack the field \"text2\", the second text, which the training set has");
   Classify again(defaults, {16});
   again.restore(task.knowledge());
   EXPECT_EQ(again.knowledge(), task.knowledge());
@@ -225,7 +223,7 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 3, 6, 3}));
   EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 6, 3, 4, 6, 3})) << "both are long: each keeps half";
   EXPECT_EQ(column(set, "cut_pieces", 2), Values{3});
-  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 pieces at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 pieces at the ends of both inputs");
   EXPECT_EQ(task.describe(set).notes.at(1),
             "3 of 3 pairs are longer than max_length = 7: 7 pieces are cut at the ends");
 }
@@ -261,10 +259,10 @@ TEST(ClassifyPairs, RefuseALineThatIsNoPair) {
   };
   EXPECT_EQ(
       refusal("only one text"),
-      "\"only one text\" is 1 text, and this model reads pairs; a line is two texts with a tab between");
+      "\"only one text\" has 0 tabs, but this model reads pairs: expected two parts with a tab between");
   EXPECT_EQ(refusal("a\tb\tc"),
-            "\"a\tb\tc\" is 3 texts, and this model reads pairs; a line is two texts with a tab between");
-  EXPECT_TRUE(refusal(std::string(80, 'a')).starts_with('"' + std::string(60, 'a') + "...\" is 1 text"));
+            "\"a\tb\tc\" has 2 tabs, but this model reads pairs: expected two parts with a tab between");
+  EXPECT_TRUE(refusal(std::string(80, 'a')).starts_with('"' + std::string(60, 'a') + "...\" has 0 tabs"));
   EXPECT_EQ(task_with_labels(16).from_text(Texts{"a\tb\tc"}).texts("text"), Texts{"a\tb\tc"})
       << "a task of one text takes a tab as it takes any white space";
 }
@@ -347,25 +345,26 @@ TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
     const Options options = testing::options_with<Classify>("label_weights", entries);
     return message_of<OptionError>([&] { Classify(options, {16}); });
   };
-  EXPECT_EQ(refusal({"bad"}),
-            "label_weights has \"bad\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
+  EXPECT_EQ(
+      refusal({"bad"}),
+      "invalid label_weights \"bad\": expected LABEL=WEIGHT with a number above 0, such as \"bad=2.5\"");
   for (const std::string entry : {"bad=", "bad=0", "bad=-1", "bad=2x", "bad=inf", "bad=1e99"})
-    EXPECT_EQ(refusal({entry}), "label_weights has \"" + entry +
-                                    "\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
-  EXPECT_EQ(refusal({"=2"}),
-            "label_weights has \"=2\"; an entry is LABEL=WEIGHT with a number above 0, as in \"LABEL=2.5\"");
+    EXPECT_EQ(refusal({entry}), "invalid label_weights \"" + entry +
+                                    "\": expected LABEL=WEIGHT with a number above 0, such as \"bad=2.5\"");
+  EXPECT_EQ(
+      refusal({"=2"}),
+      "invalid label_weights \"=2\": expected LABEL=WEIGHT with a number above 0, such as \"LABEL=2.5\"");
   EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
   EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
   Classify task(testing::options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
-  EXPECT_EQ(
-      message_of<Error>([&] {
-        task.prepare(records_of({"a", "c"}, {"bad", "good"}));
-      }),
-      "task.label_weights names \"bda\", which is no label of the training set; it has \"bad\", \"good\"");
+  EXPECT_EQ(message_of<Error>([&] {
+              task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+            }),
+            "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
   EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
-            "its first line holds no weights of classes");
+            "its first line does not hold weights of classes");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),
-            "its first line holds what is no weight of a class");
+            "its first line holds an invalid weight of a class");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1\nbad\ngood\n"); }),
             "there are weights of 1 class, and 2 labels");
 }

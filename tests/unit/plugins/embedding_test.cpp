@@ -199,7 +199,7 @@ TEST(EmbeddingHead, RefusesLabelSmoothing) {
   const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
   EXPECT_EQ(testing::message_of<Error>(
                 [&] { make_built_in<Kind::head>("embedding_head", "embedding", {}, smoothed); }),
-            "the embedding head has no labels to smooth; set train.label_smoothing = 0");
+            "the embedding head has no labels to smooth: set train.label_smoothing = 0");
 }
 
 }  // namespace

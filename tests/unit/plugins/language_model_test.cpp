@@ -142,8 +142,8 @@ TEST(LanguageModel, ItsTransformBringsTheStatesToTheWidthOfAFactorisedTable) {
   } catch (const OptionError& error) {
     EXPECT_EQ(error.option(), "transform");
     EXPECT_STREQ(error.what(),
-                 "the table of tokens is 4 channels wide (model.embedding_width), the states are 6; only the "
-                 "transform brings one to the other, set transform = true");
+                 "the table of tokens is 4 channels wide (model.embedding_width), but the states are 6: set "
+                 "transform = true, which maps one to the other");
   }
 }
 

@@ -92,11 +92,11 @@ TEST(LinearHead, WeighsClassesAsTorchDoes) {
 }
 
 TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
-  EXPECT_EQ(
-      testing::message_of<Error>(
-          [] { make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true, 0.1)); }),
-      "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
-      "the weights out of [task]");
+  EXPECT_EQ(testing::message_of<Error>([] {
+              make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true, 0.1));
+            }),
+            "the linear head cannot smooth labels if the task weighs them: set train.label_smoothing = 0, or "
+            "remove the weights from [task]");
 }
 
 /// Logits, the losses and the gradient of the states are those of the head on the means.
@@ -145,7 +145,7 @@ TEST(LinearHead, PoolsNoRowsThatHaveTargetsOfTheirOwn) {
               make_built_in<Kind::head>("linear_head", "linear", {{"pooling", std::string("mean")}},
                                         context(Space::tokens, false));
             }),
-            "this task has a target for each row, not for the text; set pooling = \"cls\"");
+            "this task has a target for each row, not for the text: set pooling = \"cls\"");
 }
 
 /// The losses of a head that adds up the channels of each row, after dropout in training.

@@ -165,16 +165,16 @@ TEST(Lm, ATypedTextGoesOn) {
 
 TEST(Lm, RefusesTextsInWhichNothingIsPredicted) {
   EXPECT_EQ(message_of<Error>([] { make().prepare(records_of({})); }),
-            "the training set has no text; there is nothing to learn");
+            "the training set has no text to learn from");
   EXPECT_EQ(message_of<Error>([] {
               encode(make(), records_of({"a", " "}));
             }),
-            "text 2 has no piece, so that nothing of it can be predicted; leave it out");
+            "text 2 has no piece, so nothing in it can be predicted: leave it out");
   EXPECT_EQ(message_of<Error>([] { encode(make(64, false), records_of({"a"})); }),
-            "text 1 has fewer than two pieces, so that nothing of it can be predicted; leave it out, or set "
+            "text 1 has fewer than two pieces, so nothing in it can be predicted: leave it out, or set "
             "markers = true");
   EXPECT_EQ(message_of<Error>([] { make().restore("good\nbad\n"); }),
-            "the run's labels are those of another task; language modelling has none");
+            "the run has labels of another task; language modelling has no labels");
   make().restore(make().knowledge());
 }
 

@@ -200,7 +200,7 @@ TEST(NextSentence, AnswersWhetherOneTextFollowsAnother) {
 TEST(NextSentence, RefusesWhereThereIsNoPair) {
   const auto task = make({.next_sentence = true});
   EXPECT_EQ(message_of<Error>([&] { task->prepare(records_of({"a b c"})); }),
-            "the training set is one record, and next_sentence takes half of the second texts from others; "
+            "the training set is one record, but next_sentence takes half of the second parts from others: "
             "set data.record = \"paragraph\", or name several files");
   task->prepare(records_of({"a b c", "d"}));
   EXPECT_EQ(message_of<OptionError>([&] { make({.max_length = 4, .next_sentence = true}); }),

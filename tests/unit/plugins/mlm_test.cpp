@@ -251,9 +251,9 @@ TEST(Mlm, AnswersWhatAUserMasked) {
 TEST(Mlm, RefusesWhatItCannotUse) {
   const auto task = make();
   EXPECT_EQ(message_of<Error>([&] { task->prepare(records_of({})); }),
-            "the training set has no text; there is nothing to learn");
+            "the training set has no text to learn from");
   EXPECT_EQ(message_of<Error>([&] { task->restore("good\nbad\n"); }),
-            "the run's labels are those of another task; masked language modelling has none");
+            "the run has labels of another task; masked language modelling has no labels");
   task->restore(task->knowledge());
   EXPECT_EQ(message_of<Error>([&] {
               encode_records(*task, records_of({"a"}),

@@ -194,9 +194,9 @@ TEST(TextToText, AnswersATypedText) {
   const Records records = task.from_text(Texts{"a c", "d"});
   const ExampleSet set = encode(task, records);
   Outputs outputs(set, task.outputs());
-  EXPECT_EQ(
-      message_of<Error>([&] { task.answer(records, set, outputs); }),
-      "the model was trained with task.decode = false, so it writes no texts; train it with decode = true");
+  EXPECT_EQ(message_of<Error>([&] { task.answer(records, set, outputs); }),
+            "the model was trained with task.decode = false, so it cannot generate text: train it with "
+            "decode = true");
   outputs.set_texts({{written(" x\ny", -0.5)}, {written("z", -0.25)}});
   const Records one = task.answer(records, set, outputs);
   EXPECT_EQ(one.texts("text"), (Texts{"a c", "d"}));
@@ -230,9 +230,9 @@ TEST(TextToText, CountsTheWordsOfBothSides) {
 TEST(TextToText, RefusesWhatItCannotLearnFrom) {
   Translate task(defaults, {16});
   EXPECT_EQ(message_of<Error>([&] { task.prepare(records_of({}, {})); }),
-            "the training set has no pair of texts; there is nothing to learn");
+            "the training set has no pairs to learn from");
   EXPECT_EQ(message_of<Error>([&] { task.restore("summarize\n"); }),
-            "the run's labels are those of another task; translate has none");
+            "the run has labels of another task; translate has no labels");
   task.restore(task.knowledge());
 }
 

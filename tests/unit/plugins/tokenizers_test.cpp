@@ -212,10 +212,9 @@ TEST(ByteBpe, RefusesWhatIsNoVocabulary) {
             "the vocabulary has no piece \"Ġ\" for the byte 32; a byte_bpe vocabulary needs a piece for each "
             "of the "
             "256 bytes");
-  EXPECT_EQ(
-      refusal([](Pieces& v) { v.push_back("日"); }),
-      "the piece \"日\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
-      "alphabet of GPT-2");
+  EXPECT_EQ(refusal([](Pieces& v) { v.push_back("日"); }),
+            "invalid piece \"日\": a character stands for no byte; a byte_bpe vocabulary is written in the "
+            "alphabet of GPT-2");
 }
 
 /// The pieces of RoBERTa's special roles, then the bytes; merges behind them.
@@ -267,12 +266,11 @@ TEST(ByteBpe, RefusesMergesThatAreNone) {
   };
   const std::string begin = "merge 2 of the vocabulary, ";
   EXPECT_EQ(refusal({"a b"}), "no error");
-  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": two pieces with a blank between them are expected");
-  EXPECT_EQ(refusal({"a b", "a b c"}),
-            begin + "\"a b c\": two pieces with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": expected two pieces with a blank between them");
+  EXPECT_EQ(refusal({"a b", "a b c"}), begin + "\"a b c\": expected two pieces with a blank between them");
   EXPECT_EQ(refusal({"a b", "b c"}), begin + "\"b c\": the vocabulary has no piece \"bc\"");
   EXPECT_EQ(refusal({"a b", "xy b"}), begin + "\"xy b\": the vocabulary has no piece \"xy\"");
-  EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge stands in front of it");
+  EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge comes before it");
 }
 
 TEST(ByteBpe, RefusesASizeBelowTheBytes) {
@@ -349,7 +347,7 @@ TEST(CharacterTokenizer, RefusesAPieceOfTwoCharacters) {
   EXPECT_EQ(message_of<Error>([] {
               make_tokenizer("character", {})->load(with_specials({"a", "ab"}));
             }),
-            "the piece \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
+            "invalid piece \"ab\": expected a single character; a vocabulary of type \"word\" may hold it");
 }
 
 TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
@@ -365,7 +363,7 @@ TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
     EXPECT_EQ(message_of<Error>([&] {
                 trained(name, {{"min_frequency", std::int64_t{7}}}, {{"a", 6}});
               }),
-              "no " + name + " of the training text stands min_frequency = 7 times; lower min_frequency");
+              "no " + name + " of the training text occurs min_frequency = 7 times: lower min_frequency");
   }
 }
 
@@ -376,13 +374,13 @@ TEST(Tokenizers, WantEitherAFileOrASize) {
     const auto made = [&, p = plugin, n = name](const Settings& settings) {
       return message_of<OptionError>([&] { make_built_in<Kind::tokenizer>(p, n, settings, {}); });
     };
-    EXPECT_EQ(made({}), "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+    EXPECT_EQ(made({}), "a vocabulary is missing: give vocab = \"FILE\", or vocab_size to train one");
     EXPECT_EQ(made({{"vocab", std::string("f")}, {"vocab_size", std::int64_t{300}}}),
               "vocab and vocab_size exclude each other: a vocabulary is read or trained");
     EXPECT_EQ(message_of<Error>([&, n = name] {
                 make_tokenizer(n, {})->train({{"a", 1}});
               }),
-              "this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+              "this tokenizer reads its vocabulary from a file: give vocab_size to train one");
   }
 }
 

@@ -220,7 +220,7 @@ TEST(Unigram, AnAddedTokenIsAPieceWhereverItStands) {
   EXPECT_NE(pieces(*loaded(with_gaps()), "the</s>"), pieces(*tokenizer, "the</s>"))
       << "which is text for runs without the option";
   EXPECT_EQ(message_of<Error>([] { with_tokens(with_gaps(), {"special <drug>"}); }),
-            "added_tokens names \"<drug>\", which the vocabulary does not hold");
+            "added_tokens names \"<drug>\", which is not in the vocabulary");
 }
 
 TEST(Unigram, OfTwoModelsAnAddedTokenStandsInFrontOfACode) {
@@ -337,21 +337,20 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
     std::erase(fewer, piece);
     return fewer;
   };
-  EXPECT_EQ(
-      refusal({lines.begin(), lines.end() - 2}),
-      "the vocabulary holds pieces alone, and a unigram vocabulary needs a model of SentencePiece, which "
-      "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+  EXPECT_EQ(refusal({lines.begin(), lines.end() - 2}),
+            "the vocabulary holds only pieces, but a unigram vocabulary needs a SentencePiece model, which "
+            "decides how text is cut: give vocab = \"FILE.model\", or vocab_size to train one");
   EXPECT_EQ(refusal({lines.begin(), lines.end() - 1}),
-            "behind the pieces of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+            "invalid unigram vocabulary: expected one \"model\" behind the pieces, or a \"source\" and a "
             "\"target\"");
   EXPECT_EQ(refusal(without("<unk>")),
             "the vocabulary has no <unk>; a unigram vocabulary needs <pad>, <unk>, <s> and </s>");
   EXPECT_EQ(refusal(without("▁wide")),
-            "piece 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
+            "piece 10 of the model is \"▁wide\", but the vocabulary has another one there: they belong to "
             "different files");
   Texts broken = lines;
   broken.back() = "model " + to_base64("no model");
-  EXPECT_EQ(refusal(broken).find("the model of the vocabulary is none of SentencePiece: "), 0U)
+  EXPECT_EQ(refusal(broken).find("the model of the vocabulary is not a SentencePiece model: "), 0U)
       << refusal(broken);
   broken.back() = "model =abc";
   EXPECT_EQ(refusal(broken), "a base64 text has an unknown letter at place 0");
@@ -364,10 +363,9 @@ TEST(Unigram, RefusesWhatItCannotTrain) {
   EXPECT_EQ(
       message_of<Error>([] { trained(some_words, 16); }),
       "vocab_size = 16 is too small for this text: its characters and the special pieces already need 22");
-  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }),
-            "there is no text to train a model of SentencePiece from");
+  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }), "no text to train a model of SentencePiece from");
   EXPECT_EQ(message_of<Error>([] { empty_tokenizer()->train(some_words); }),
-            "this tokenizer reads its model from a file; give vocab_size to train one");
+            "this tokenizer reads its model from a file: give vocab_size to train one");
   EXPECT_EQ(message_of<OptionError>([] { Unigram(options_with("byte_fallback", true), {}); }),
             "a model is missing; give vocab = \"FILE.model\", or vocab_size to train one");
   Options both = options_with("vocab", std::string("a.model"));
