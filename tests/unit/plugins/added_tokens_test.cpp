@@ -13,7 +13,7 @@ const Pieces words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",    
                       "covid", "##s",   "new york", "<drug>", "cafe",   "Covid", "new",
                       "york",  "[E9]",  "中",       "国",     "中国",   "café"};
 
-/// What a WordPiece tokenizer with these options makes of a text.
+/// Returns the pieces that a WordPiece tokenizer with these options makes of a text.
 Pieces cut(const std::string& text, const Pieces& tokens, bool lowercase = false, const Settings& more = {}) {
   Settings options = more;
   options.emplace("lowercase", lowercase);
@@ -63,7 +63,7 @@ TEST(AddedTokens, SayWhereTheyStand) {
   EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 1}, {3, 9}, {10, 15}, {16, 17}}));
 }
 
-TEST(AddedTokens, ThatAreSpecialAreNoText) {
+TEST(AddedTokens, ThatAreSpecialAreNotText) {
   const auto tokenizer =
       make_tokenizer("wordpiece", {{"added_tokens", Pieces{"special [E9]", "plain <drug>"}}});
   tokenizer->load(words);
@@ -102,7 +102,7 @@ TEST(AddedTokens, OfBytePairsTakeTheWhiteSpaceBesideThem) {
   EXPECT_EQ(tokenizer->decode(numbers), "xein wort");
 }
 
-/// A run that was imported before the option was there reads texts as it did.
+/// A run that was imported before the option existed reads text as before.
 TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(cut("a <drug> b", {}), (Pieces{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
   EXPECT_EQ(cut("a [MASK] b", {}), (Pieces{"a", "[MASK]", "b"})) << "which was always found";
@@ -115,7 +115,7 @@ TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(pieces(*tokenizer, "<s>x <mask>"), (Pieces{"<", "s", ">", "x", "<mask>"}));
 }
 
-TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsWhereItIsToldTo) {
+TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsOnRequest) {
   EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Pieces{"cafe", "cafe"}));
   EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Pieces{"café", "cafe"}));
   EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Pieces{"cafe", "Covid"}));

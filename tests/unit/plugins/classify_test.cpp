@@ -122,7 +122,7 @@ TEST(Classify, GivesEachTextItsLabel) {
   EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 examples"});
 }
 
-TEST(Classify, CutsLongTextsAndReportsIt) {
+TEST(Classify, CutsALongTextAndReportsIt) {
   const Classify task = task_with_labels(4);
   const ExampleSet set = encode(task, records_of({"a c", "abb c", "a c c"}, {"good", "bad", "bad"}), 4);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 6, 3}));
@@ -184,7 +184,7 @@ Records pairs_of(Texts first, Texts second, Texts labels) {
   return records;
 }
 
-/// One that was trained on pairs.
+/// Returns a task that was trained on pairs.
 Classify task_of_pairs(std::int64_t max_length) {
   return task_with_labels(max_length, "\nbad\ngood\n");
 }
@@ -229,7 +229,7 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
 }
 
 TEST(ClassifyPairs, KeepAsManyPiecesAsTheLibraryTokenizers) {
-  // tokenizers 0.23.3, truncation "longest_first": pieces of both texts, room, what stays
+  // tokenizers 0.23.3, truncation "longest_first": pieces of both inputs, room, what stays
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};
@@ -252,7 +252,7 @@ TEST(ClassifyPairs, AnswerLinesWithATab) {
   EXPECT_EQ(answers.texts("text2"), (Texts{"c", "", ""}));
 }
 
-TEST(ClassifyPairs, RefuseALineThatIsNoPair) {
+TEST(ClassifyPairs, RefuseALineThatIsNotAPair) {
   const Classify task = task_of_pairs(16);
   const auto refusal = [&](const std::string& line) {
     return testing::message_of<Error>([&] { task.from_text(Texts{"a\tc", line}); });
@@ -322,7 +322,7 @@ TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
   EXPECT_EQ(weights(options), (std::vector<float>{1.0F, 0.1F, 0.1F, 0.1F}));
 }
 
-TEST(ClassifyWeights, AreAbsentWhereNobodyAsks) {
+TEST(ClassifyWeights, AreAbsentByDefault) {
   EXPECT_FALSE(encode(task_with_labels(16), records_of({"a"}, {"bad"})).has_column(weights_column));
 }
 
@@ -340,7 +340,7 @@ TEST(ClassifyWeights, AreZeroWithoutATarget) {
   EXPECT_FALSE(encode(task, unknown).has_column(weights_column));
 }
 
-TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
+TEST(ClassifyWeights, RefuseInvalidWeights) {
   const auto refusal = [](const Texts& entries) {
     const Options options = testing::options_with<Classify>("label_weights", entries);
     return message_of<OptionError>([&] { Classify(options, {16}); });

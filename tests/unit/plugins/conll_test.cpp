@@ -149,7 +149,7 @@ TEST(Conll, NamesEveryRowThatCannotBeReadUpToALimit) {
   EXPECT_TRUE(refusal(text + text).ends_with("\nand 12 more rows like these"));
 }
 
-TEST(Conll, RefusesWhatIsNoTag) {
+TEST(Conll, RefusesAnInvalidTag) {
   const std::string expected =
       "in the last column is not a tag: expected O, or B-, I-, E- or S- before a type";
   for (const std::string tag : {"PER", "B-", "B", "o", "X-PER", "I_PER", "0"})
@@ -247,7 +247,7 @@ TEST(ConllLabels, AreReadAsOthers) {
       << "a label of a word has no type";
   EXPECT_EQ(read("a\tPER\nb\tO\n", {{"label_map", Words{"PER=B-PER"}}}).lists("tags"),
             (Lists{{"B-PER", "O"}}))
-      << "what is no tag may become one";
+      << "an invalid tag may become a valid one";
 }
 
 TEST(ConllBadRows, LeaveOutTheirSentences) {
@@ -325,7 +325,7 @@ TEST(Conll, NamesTheRowsOfAllFiles) {
   const std::vector<encore::InputText> files = {{"a.conll", "Ann\n"}, {"b.conll", "Ann\tB-PER\nleft\tX\n"}};
   const std::string message = message_of<Error>([&] { make({}).read(files, "training set"); });
   EXPECT_NE(message.find("a.conll:1: this row has one column"), std::string::npos) << message;
-  EXPECT_NE(message.find("b.conll:2: \"X\" in the last column is no tag"), std::string::npos) << message;
+  EXPECT_NE(message.find("b.conll:2: \"X\" in the last column is not a tag"), std::string::npos) << message;
 }
 
 TEST(Conll, RefusesALineOfHeadings) {

@@ -1,4 +1,4 @@
-// Vectors of texts as a task: sequences of pairs, what it cannot learn from, its measures against a count by
+// The task "embed": sequences of pairs, data that it cannot learn from, its measures against a count by
 // hand, its answers.
 #include "embed/embed.hpp"
 
@@ -134,7 +134,7 @@ TEST(Embed, RanksTheOwnTextAmongNeighbours) {
   EXPECT_DOUBLE_EQ(values.at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
   EXPECT_DOUBLE_EQ(measured(small, set, outputs).at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
   EXPECT_DOUBLE_EQ(measured(task, set, at_angles(set, std::vector<double>(8, 30.0))).at("accuracy"), 0.0)
-      << "one vector for all texts finds nothing";
+      << "one vector for all inputs finds nothing";
 }
 
 TEST(Embed, CutsGroupsOfNearlyOneSize) {

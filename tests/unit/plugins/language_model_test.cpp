@@ -175,7 +175,7 @@ TEST(LanguageModel, NamesTheFirstOfEqualPiecesFirst) {
   EXPECT_EQ(Values(candidates.begin(), candidates.begin() + 5), (Values{3, 7, 1, 4, 8}));
 }
 
-TEST(LanguageModel, GivesNoLossWhereNobodyAsksForIt) {
+TEST(LanguageModel, GivesNoLossWithoutARequest) {
   World world({}, context());
   world.memory.memory().poison();
   world.head->score(world.memory.step(false, false));

@@ -71,7 +71,7 @@ TEST(RelativeAttentionLayer, HasOneTableForAllBlocksOfItsStack) {
             "decoder.0.attention.distances");
 }
 
-TEST(ProductsOfLayers, HaveABiasUnlessToldOtherwise) {
+TEST(ProductsOfLayers, HaveABiasByDefault) {
   for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "feed_forward",
                            "gated_feed_forward", "linear_attention", "relative_attention", "rotary_attention",
                            "self_attention", "sliding_window_attention", "sparse_attention"})

@@ -100,7 +100,7 @@ TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
 }
 
 /// Logits, the losses and the gradient of the states are those of the head on the means.
-TEST(LinearHead, TakesTheMeanOfATextsRows) {
+TEST(LinearHead, TakesTheMeanOfTheRowsOfAText) {
   const Device device;
   const OwnedBatch batch({3, 1, 2});
   const Values matrix = {1, 0.5, -1, 2, 0.25, -0.5}, bias = {0.1, -0.2, 0.3};  // (K, C), (K)
@@ -158,7 +158,7 @@ Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {{"dropout", 0.5}}, of);
   HeadMemory memory(device, *head, 64, batch, DType::float64, 1, 0.0);
   Values matrix(3 * 64);
-  for (std::size_t i = 0; i < 64; ++i) matrix[i] = static_cast<double>(1 + i);  // tells masks apart
+  for (std::size_t i = 0; i < 64; ++i) matrix[i] = static_cast<double>(1 + i);  // distinguishes masks
   memory.memory().parameters()[0].set(matrix);
   memory.inputs()[0].fill(1.0);
   memory.columns()[0].fill(1.0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes unigram_cases.json: small models of the Python package `sentencepiece`, and what it cuts texts into with them.
+"""Writes unigram_cases.json: small models of the Python package `sentencepiece`, and the pieces that they cut text into.
 
     pip install sentencepiece
     python tests/unit/plugins/make_unigram_cases.py

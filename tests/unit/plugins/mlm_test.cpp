@@ -30,7 +30,7 @@ TEST(Mlm, PicksAShareOfThePiecesAtLeastOne) {
   EXPECT_EQ(targets(set, 1), Values{first_ordinary});
 }
 
-TEST(Mlm, CutsLongTextsIntoWindowsAndLeavesNothingOut) {
+TEST(Mlm, CutsALongTextIntoWindowsAndLeavesNothingOut) {
   const auto task = make({.max_length = 12});
   const ExampleSet set = encode(*task, {words(25), "a b"}, 12);
   ASSERT_EQ(set.size(), 2U);

@@ -173,7 +173,7 @@ TEST(Multilabel, AnswersATypedText) {
   EXPECT_EQ(answers.texts("shown"), (Texts{"joy 0.91, rage 0.60\ta c", "-\t"}));
 }
 
-TEST(Thresholds, PartTheTextsWithTheBestF1) {
+TEST(Thresholds, SeparateTheExamplesWithTheBestF1) {
   EXPECT_EQ(best_threshold({{0.9F, true}, {0.25F, true}, {0.125F, false}}, 0.5F), 0.1875F)
       << "halfway between two neighbours";
   EXPECT_EQ(best_threshold({{0.9F, false}, {0.75F, true}, {0.25F, false}}, 0.5F), 0.5F);
@@ -228,7 +228,7 @@ TEST(Multilabel, TunesAThresholdForEachLabelOnTheDevelopmentSet) {
   task.use("");
   EXPECT_EQ(task.label(dev, set, outputs_of(task, set, scores)).lists("labels"),
             (Lists{{"love", "rage"}, {}}));
-  EXPECT_EQ(task_with_labels().tune(set, outputs_of(task, set, scores)), "") << "nobody asks for it";
+  EXPECT_EQ(task_with_labels().tune(set, outputs_of(task, set, scores)), "") << "the option is off";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What all tokenizers that ship share beside their pieces: special pieces by role, texts to be trained from,
+// What all tokenizers that ship share beside their pieces: special pieces by role, inputs to train from,
 // the bytes that pieces come from, and the way back to text.
 #include <functional>
 #include <random>
@@ -38,7 +38,7 @@ TEST(Tokenizers, KnowTheirSpecialPiecesByRole) {
   }
 }
 
-TEST(Tokenizers, AreTrainedFromTextsWithSeveralWords) {
+TEST(Tokenizers, AreTrainedFromAnInputWithSeveralWords) {
   const TextCounts words = {{"low", 5}, {"lower", 2}, {"Zürich", 2}},
                    texts = {{"low lower", 2}, {" low\tZürich\n", 1}, {"low", 2}, {"Zürich", 1}};
   for (const std::string name : {"word", "character"})
@@ -119,7 +119,7 @@ TEST(Tokenizers, GiveTheSamePiecesWithRangesAndWithout) {
   }
 }
 
-TEST(Tokenizers, DecodeWhatTheirPiecesTell) {
+TEST(Tokenizers, DecodeTheTextOfTheirPieces) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";

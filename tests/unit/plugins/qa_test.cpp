@@ -248,7 +248,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
   Outputs outputs = outputs_with(
       task, set, {{0, {50, 50}}, {2, {50, 50}}, {8, {50, 50}}, {14, {3, 0}}, {15, {0, 2}}, {22, {4, 0}}});
   EXPECT_EQ(task.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "ö d", 8, 11}}))
-      << "rows of the question and the markers are no answer";
+      << "rows of the question and the markers are not an answer";
   Statistics statistics;
   task.measure(set, outputs, statistics);
   EXPECT_EQ(statistics.examples(), 1U);
@@ -258,7 +258,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
       << "of the last window";
   outputs = outputs_with(task, set, {{6, {3, 0}}, {5, {0, 5}}});
   EXPECT_EQ(task.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "a c", 0, 3}}))
-      << "an end in front of its start is none";
+      << "an end before its start is not an answer";
   const Qa brief = make({.max_length = 9, .stride = 1, .max_question = 3, .max_answer = 1});
   outputs = outputs_with(brief, set, {{14, {3, 0}}, {15, {0, 2}}});
   EXPECT_EQ(brief.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "ö", 8, 9}}));
@@ -328,7 +328,7 @@ TEST(Qa, TunesWhenNoAnswerIsGiven) {
   task.use("");
   EXPECT_DOUBLE_EQ(f1(), 1.0 / 3.0);
   EXPECT_EQ(message_of<Error>([&] { task.use("4"); }), "invalid tuned threshold \"4\"");
-  EXPECT_EQ(make({.no_answer = true}).tune(set, outputs), "") << "nobody asks for it";
+  EXPECT_EQ(make({.no_answer = true}).tune(set, outputs), "") << "the option is off";
   EXPECT_EQ(message_of<OptionError>([] { make({.tunes = true}); }),
             "tune_no_answer = true needs no_answer = true");
 }

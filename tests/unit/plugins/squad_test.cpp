@@ -75,7 +75,7 @@ TEST(Squad, ReadsSeveralFilesWithMarksAndOtherMembers) {
   EXPECT_EQ(read(file_of(replaced(zoe, "Zoë\"", "\\u005aoë\""))).texts("id"), Texts{"q1"}) << "escapes";
 }
 
-TEST(Squad, RefusesWhatIsNoSquadFile) {
+TEST(Squad, RefusesAFileThatIsNotSquad) {
   const std::string form = "expected a SQuAD file, {\"data\": [{\"paragraphs\": [...]}]}";
   EXPECT_EQ(refusal(""), "train.json:1:1: invalid JSON: " + form);
   EXPECT_EQ(refusal("{\n\"data\": [,]}"), "train.json:2:10: invalid JSON: " + form);

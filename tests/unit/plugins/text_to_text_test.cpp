@@ -1,5 +1,5 @@
-// One text into another as a task: what both stacks read, what is cut and counted, how pieces and texts that
-// were written are scored, what a typed text is answered, and what is refused.
+// The task of one text into another: what both stacks read, what is cut and counted, how pieces and generated
+// text are scored, the answer to typed text, and what is refused.
 #include "text_to_text.hpp"
 
 #include <gtest/gtest.h>
@@ -210,7 +210,7 @@ TEST(TextToText, AnswersATypedText) {
   EXPECT_EQ(several.vectors("scores"), (Records::NumberLists{{-0.5, -0.75}, {-0.25}}));
 }
 
-TEST(TextToText, SaysHowTextsAreWritten) {
+TEST(TextToText, DeclaresHowOutputIsGenerated) {
   EXPECT_EQ(Translate(defaults, {16}).decoding(), (Decoding{.beyond_source = 50}));
   Options options = defaults;
   options.set("beam", std::int64_t{5});

@@ -194,7 +194,7 @@ TEST(ByteBpe, EncodesFromSeveralThreads) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
-TEST(ByteBpe, RefusesWhatIsNoVocabulary) {
+TEST(ByteBpe, RefusesAnInvalidVocabulary) {
   const auto tokenizer = trained("byte_bpe", {}, some_words);
   const Pieces good(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end());
   const auto refusal = [&](const std::function<void(Pieces&)>& spoil) {
@@ -229,7 +229,7 @@ Pieces vocabulary_with_merges(const Pieces& more, const Pieces& merges) {
 }
 
 TEST(ByteBpe, MergesInTheOrderThatIsGiven) {
-  // By the order of its pieces "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
+  // By the order of its pieces "abc" would be cut "ab", "c"; and "a", "bc" is not a merge for "abc".
   const Pieces lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
   tokenizer->load(lines);
@@ -259,7 +259,7 @@ TEST(ByteBpe, FindsTheMaskWithTheWhiteSpaceInFront) {
   EXPECT_EQ(tokenizer->decode(pieces), " a b</s>");
 }
 
-TEST(ByteBpe, RefusesMergesThatAreNone) {
+TEST(ByteBpe, RefusesInvalidMerges) {
   const auto refusal = [&](const Pieces& merges) {
     return message_of<Error>(
         [&] { make_tokenizer("byte_bpe", {})->load(vocabulary_with_merges({"ab"}, merges)); });
@@ -350,7 +350,7 @@ TEST(CharacterTokenizer, RefusesAPieceOfTwoCharacters) {
             "invalid piece \"ab\": expected a single character; a vocabulary of type \"word\" may hold it");
 }
 
-TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
+TEST(Tokenizers, RefuseInvalidVocabulariesAlike) {
   for (const std::string name : {"word", "character"}) {
     EXPECT_EQ(message_of<Error>([&] {
                 make_tokenizer(name, {})->load({"[PAD]", "[CLS]", "[SEP]", "a"});

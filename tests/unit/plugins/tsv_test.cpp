@@ -241,7 +241,7 @@ TEST(Tsv, CountsTheLinesOfQuotedValues) {
             "separated by \",\"");
 }
 
-TEST(Tsv, SkipsBadRowsWhereItIsTold) {
+TEST(Tsv, SkipsBadRowsOnRequest) {
   const Records records = read("fine\tgood\n \tgood\nfine\t\nbetter\tgood\n", {.bad_rows = "skip"});
   EXPECT_EQ(records.texts("text"), (Texts{"fine", "better"}));
   EXPECT_EQ(records.notes,

@@ -297,7 +297,7 @@ TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   EXPECT_EQ(pieces(*first, "lowest Zürich"), pieces(*second, "lowest Zürich"));
 }
 
-/// Words of syllables, as often as in texts: few often, many seldom.
+/// Returns words of syllables, distributed as in real text: few often, many seldom.
 TextCounts many_words() {
   TextCounts words;
   std::uint32_t state = 7;
@@ -317,7 +317,7 @@ TextCounts many_words() {
 
 /// The library adds up in an order that its number of threads decides: with two of them the scores are
 /// others.
-TEST(Unigram, EqualTextsGiveEqualBytes) {
+TEST(Unigram, EqualInputGivesEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
   EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(piece_count(lines)))),
@@ -327,7 +327,7 @@ TEST(Unigram, EqualTextsGiveEqualBytes) {
   EXPECT_EQ(sha256(lines.back()), "9473ec5fd5dd79224baa847d91d1dabb0d9b992f539a135f94c10627ba0a68fb");
 }
 
-TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
+TEST(Unigram, RefusesAForeignVocabulary) {
   const Texts lines = lines_of("plain");
   const auto refusal = [](Texts of) {
     return message_of<Error>([&] { empty_tokenizer()->load(std::move(of)); });
