@@ -23,7 +23,7 @@ Orange Delta Mercury Falcon Dallas Madison Jackson Bentley Denver Milan Sienna D
 HEADS = "Ash Bel Cal Dar East Fen Glen Har Ing Kirk Lan Mar New Oak Pem Quin Rad Sel Til Up Van Wex Yar Zel".split()
 TAILS = "bury combe dale field ford ham ley low mont ridge shaw stead ton wick wood worth hurst".split()
 COINED_NAMES = [head + tail for head in HEADS for tail in TAILS]
-# Names that are words as well: at the head of a sentence nothing but the rest of it tells them apart.
+# Names that are words as well: at the head of a sentence only the rest of the sentence distinguishes them.
 WORD_NAMES = "Stone Baker Hunter Mason Summer Amber Ruby Pearl Robin Forest Frost Marsh Reed Rush Sterling Winter".split()
 
 WORDS = {

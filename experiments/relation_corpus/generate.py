@@ -5,7 +5,7 @@
 
 Small invented English sentences with two marked things, in the form of SemEval 2010, task 8, and what they have to do with each
 other: causes, parts, contents, makers, or nothing of these. All things stand in all relations, and either of the two may be the
-one in front, so neither a table of words nor the order of the marks tells the label: the words between have to be read together
+one in front, so neither a table of words nor the order of the marks gives the label: the words between have to be read together
 with where the marks stand. No sentence stands in two sets, or twice in one.
 
 The same bytes on every machine: integers from a generator of its own, nothing from Python's library of random numbers.
