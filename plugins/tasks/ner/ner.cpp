@@ -97,9 +97,10 @@ void Ner::adopt(const std::vector<std::string>& classes) {
   for (std::string& tag : tags) {
     const char mark = tag.size() > 2 && tag[1] == '-' ? tag[0] : '?';
     if (tag != outside && std::string_view("BIESLU").find(mark) == std::string_view::npos)
-      "invalid class \"" + tag +
-      "\" (id2label): expected the tag of an entity, such as O, B-PER or I-PER; if the classes are other "
-      "labels of words, import the folder for the task tag");
+      throw Error(
+          "invalid class \"" + tag +
+          "\" (id2label): expected the tag of an entity, such as O, B-PER or I-PER; if the classes are other "
+          "labels of words, import the folder for the task tag");
     if (mark == 'L') tag[0] = 'E';
     if (mark == 'U') tag[0] = 'S';
   }
