@@ -35,7 +35,7 @@ class TextInput {
   /// Adds the columns that encode fills: cut_pieces (sequences), and for pairs segments (tokens): 0 up to the
   /// first [SEP], 1 behind it.
   void add_columns(std::vector<ColumnRule>& columns) const;
-  /// `first_column` is the number of the first of add_columns. Pieces that would pass max_length are cut at
+  /// `first_column` is the number of the first of add_columns. Tokens that would pass max_length are cut at
   /// the end of the longer text, and where both are long each keeps half, as the library "tokenizers" does it
   /// (longest_first).
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer, EncodedExample& to,
@@ -43,7 +43,7 @@ class TextInput {
 
   /// Adds the counts of what was cut, and a note if any were cut.
   void describe(const ExampleSet& set, SetDescription& description) const;
-  /// Returns "its label does not depend on its last 2 pieces" for "its label"; "" if nothing was cut.
+  /// Returns "its label does not depend on its last 2 tokens" for "its label"; "" if nothing was cut.
   std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& answer) const;
 
   /// Reads a line as a text, for pairs two with a tab between. Throws Error if a line is not a pair.
@@ -59,10 +59,10 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// Returns how many pieces of the pair stay if there is room for `room`.
-struct KeptPieces {
+/// Returns how many tokens of the pair stay if there is room for `room`.
+struct KeptTokens {
   std::size_t first = 0, second = 0;
 };
-KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room);
+KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room);
 
 }  // namespace encore::tasks

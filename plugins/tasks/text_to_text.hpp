@@ -1,6 +1,6 @@
 // TextToText: one text to another, by an encoder and a decoder: the base of the tasks translate and
 // summarize, which score generated text in different ways. Place in the flow: records with `source` and
-// `target` -> rows of both stacks and the decoder's targets -> losses of its pieces, and generated text
+// `target` -> rows of both stacks and the decoder's targets -> losses of its tokens, and generated text
 // (Task::decoding) -> statistics and answers.
 #pragma once
 
@@ -20,8 +20,8 @@ class TextToText : public Task {
  public:
   static Schema options();
   static TaskFields fields() { return {.structure = {"source"}, .truth = {"target"}}; }
-  /// Returns "perplexity" and "accuracy" of target pieces, each predicted from the true ones before it.
-  static std::vector<Measure> piece_measures();
+  /// Returns "perplexity" and "accuracy" of target tokens, each predicted from the true ones before it.
+  static std::vector<Measure> token_measures();
 
   /// Lists BART, T5 and similar models, and MarianMTModel; `reader` reads files of text pairs.
   static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
@@ -42,7 +42,7 @@ class TextToText : public Task {
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
-  /// The encoder reads the source and the piece `end`; the decoder reads the piece of target_start and the
+  /// The encoder reads the source and the token `end`; the decoder reads the token of target_start and the
   /// target, and predicts the target and `end`. source_start and target_begins put `start` in front of the
   /// source and the target. What exceeds max_length is cut at the end of a side. Without a target the decoder
   /// reads what every target begins with.
@@ -82,7 +82,7 @@ class TextToText : public Task {
 
   std::size_t max_length_;
   bool source_start_, target_begins_;
-  Special target_start_;  ///< the piece in front of a target
+  Special target_start_;  ///< the token in front of a target
   std::optional<Decoding> decoding_;
   std::string name_, written_, all_written_;
 };

@@ -1,4 +1,4 @@
-// PairQueue: neighbouring pieces with their counts and their words, the most frequent first. Both trainers
+// PairQueue: neighbouring tokens with their counts and their words, the most frequent first. Both trainers
 // that merge pairs share it. Counts change only where a merge touches a word; the queue may hold old counts,
 // which are refreshed when they come to the top.
 #pragma once

@@ -1,4 +1,4 @@
-// PairTable: the rank of the merge of two pieces. It is one open hash table, because `encode` looks up every
+// PairTable: the rank of the merge of two tokens. It is one open hash table, because `encode` looks up every
 // two neighbours.
 #pragma once
 

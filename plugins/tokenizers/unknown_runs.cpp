@@ -1,4 +1,4 @@
-// Looks at a run in windows: a window is left out if it and its neighbours are one unknown piece each.
+// Looks at a run in windows: a window is left out if it and its neighbours are one unknown token each.
 #include "unknown_runs.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void append_run(std::string_view text, const std::vector<std::size_t>& places,
 }  // namespace
 
 ByteRange ShortText::whole(ByteRange range) const {
-  // A gap lies within its piece, which begins before and ends behind it.
+  // A gap lies within its token, which begins before and ends behind it.
   const auto missing = [&](std::size_t place) {
     const auto behind = std::ranges::lower_bound(gaps, place, {}, &Gap::place);
     return behind == gaps.begin() ? 0 : std::prev(behind)->missing;

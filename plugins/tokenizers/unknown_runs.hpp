@@ -1,6 +1,6 @@
-// Shortens long runs of characters that a SentencePiece model has no piece for. The library makes one piece
+// Shortens long runs of characters that a SentencePiece model has no token for. The library makes one token
 // of such a run and copies it again with each character, so a text of a megabyte takes minutes. The middle of
-// a long run changes only where the piece ends, and is left out here. Place in the flow: unigram.cpp, before
+// a long run changes only where the token ends, and is left out here. Place in the flow: unigram.cpp, before
 // the library.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace encore::unigram {
 
 struct ShortText {
   struct Gap {
-    std::size_t place;    ///< in `text`, within an unknown piece
+    std::size_t place;    ///< in `text`, within an unknown token
     std::size_t missing;  ///< bytes that are left out up to here
   };
 
@@ -27,7 +27,7 @@ struct ShortText {
   ByteRange whole(ByteRange range) const;
 };
 
-/// `is_one_unknown` cuts a text by the model and returns whether the result is one unknown piece. It is
+/// `is_one_unknown` cuts a text by the model and returns whether the result is one unknown token. It is
 /// called for short inputs only, a few times for each character at most.
 ShortText without_long_unknown_runs(std::string_view text,
                                     const std::function<bool(const std::string& text)>& is_one_unknown);

@@ -15,13 +15,13 @@ namespace encore::mlm {
 /// The values of the column "next".
 inline constexpr std::int32_t follows = 0, is_of_elsewhere = 1;
 
-/// Where a run of at least two pieces is cut, and whether its second part stays.
+/// Where a run of at least two tokens is cut, and whether its second part stays.
 struct PairDraw {
-  std::size_t first = 0;  ///< pieces of the first text: at least one, and at least one is left
+  std::size_t first = 0;  ///< tokens of the first text: at least one, and at least one is left
   bool stays = true;
 };
 
-PairDraw draw_pair(std::size_t pieces, const Draw& draw);
+PairDraw draw_pair(std::size_t tokens, const Draw& draw);
 
 /// Returns text of a record other than `record` (there is at least one), from a drawn place on: at most
 /// `bytes`, whole characters, and from the beginning of a word if one begins there. Empty if no text is

@@ -1,4 +1,4 @@
-// The measures of the pieces, then those of the generated text.
+// The measures of the tokens, then those of the generated text.
 #include "translate.hpp"
 
 #include "ngrams/text_scores.hpp"
@@ -15,7 +15,7 @@ Schema Translate::options() {
 
 std::vector<Measure> Translate::measures() {
   std::vector<Measure> all = ngrams::translation_measures();
-  for (Measure& measure : piece_measures()) all.push_back(std::move(measure));
+  for (Measure& measure : token_measures()) all.push_back(std::move(measure));
   return all;
 }
 

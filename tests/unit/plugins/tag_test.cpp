@@ -113,7 +113,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
             "the label \"VERB\" of 1 word is not in the training set; it always counts as wrong");
 }
 
-TEST(Tag, WeighsTheFirstPieceOfEachWord) {
+TEST(Tag, WeighsTheFirstTokenOfEachWord) {
   Tag task(testing::options_with<Tag>("class_weights", std::string("balanced")), {16});
   const Records train = records_of({{"a", "cb", "a"}}, {{"ADJ", "NOUN", "NOUN"}});
   task.prepare(train);
