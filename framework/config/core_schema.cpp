@@ -93,7 +93,7 @@ const Schema& data_schema() {
                 .fallback = OptionValue(std::int64_t{256}),
                 .rule = {.help = "longest sequence with its markers; what is longer is cut. `\"95%\"`: the "
                                  "length that so many of the training set's sequences do not exceed",
-                         .unit = "pieces",
+                         .unit = "tokens",
                          .min = 3,
                          .max = most_tokens}})
           .boolean("private", false,
@@ -136,7 +136,7 @@ const Schema& model_schema() {
           .integer(
               "max_positions", 0,
               {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: as many",
-               .unit = "pieces",
+               .unit = "tokens",
                .min = 0,
                .max = most_tokens})
           .integer("segments", 0,
@@ -250,7 +250,7 @@ const Schema& train_schema() {
                     {.help = "instead of `batch_size`: a step takes examples as long as the longest target "
                              "(where there is one text, the longest example) times their number does not "
                              "exceed it; at least one",
-                     .unit = "pieces",
+                     .unit = "tokens",
                      .min = 1,
                      .max = most_batch_tokens})
           .optional(

@@ -1,4 +1,4 @@
-// Computes the weights of each layer and head over the tokens of a text. Read attention.hpp first.
+// From a text to the weights of each layer and head over its tokens.
 #include "infer/attention.hpp"
 
 #include <algorithm>
@@ -170,7 +170,7 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
   return {std::move(arrays), own};
 }
 
-/// The input of the decoder when it writes the text of each sequence: the first row, then the written tokens.
+/// What the decoder reads when it writes the text of each sequence: the first row, then what it has written.
 /// The last token needs a row only as long as there is one.
 ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());

@@ -1,6 +1,6 @@
-// TextFeed: passes the tokens of growing outputs to a model, so that after each read() there are logits for
-// the next token of every output that is still written. Long prompts are read in runs of rows, without the
-// head; an output that fills all positions of the model continues with the second half of its tokens as
+// TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
+// token that comes next of every text that is still written. Long prompts are read in runs of rows, without
+// the head; a text that fills all positions of the model goes on with the second half of what it has as its
 // context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace encore {
 
-/// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
+/// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
 /// Of a target, the tokens that are given.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
@@ -40,7 +40,7 @@ class TextFeed {
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
   void append(std::size_t text, std::int32_t token);
-  /// Reads no more of it.
+  /// Nothing more is read of it.
   void end(std::size_t text) { texts_[text].ended = true; }
   /// All tokens of a text, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }

@@ -1,6 +1,6 @@
-// TextWriter: the outputs of a group of prompts from their first token to the last. After each read of the
-// feed a search, or draws, decide how every output continues. Place in the flow: Generator cuts its prompts
-// into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
+// TextWriter: the texts of a group of prompts from their first token to the last. After each read of the feed
+// it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
+// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
+/// The most tokens that the text of a sequence may have. Throws Error where its prompt leaves no room.
 std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// The rows of the model that it may take, its prompt included.
@@ -45,7 +45,7 @@ class TextWriter {
   struct Drawn {
     GeneratedText text;
     double log_probability = 0.0;
-    std::int64_t tokens = 0;  ///< including the one that ends the text
+    std::int64_t tokens = 0;  ///< the one that ends a text counted
   };
   struct Prompt {
     std::size_t sequence = 0;
@@ -86,7 +86,7 @@ class TextWriter {
   TextFeed feed_;
   BestTokens best_;
   FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens need
+  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens ask for
 };
 
 }  // namespace encore

@@ -132,9 +132,9 @@ TEST(SentencePieceFile, IsRejectedIfInvalid) {
     testing::write_bytes(file, bytes);
     return testing::message_of<Error>([&] { load_vocabulary(file); });
   };
-  const std::string none = file + ": invalid SentencePiece model: ";
+  const std::string none = file + ": this is no model of SentencePiece: ";
   EXPECT_EQ(refusal(""), none + "it has no tokens");
-  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field has an unknown wire type");
+  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "token 1 is empty");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "token 1 is not UTF-8");
