@@ -59,7 +59,7 @@ Form<RankRequest> rank_options() {
           "no bit of the result")
       .option("mpirun", &R::mpirun, "COMMAND", mpirun_help)
       .least("ranks", 1, "--ranks {} would train nothing; give at least 1")
-      .needs("mpirun", "ranks", "--mpirun says how ranks are started; say how many with --ranks N");
+      .needs("mpirun", "ranks", "--mpirun needs --ranks N, the number of processes");
 }
 
 void require_rank_backend(int ranks, const std::string& backend) {

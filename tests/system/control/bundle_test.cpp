@@ -253,7 +253,7 @@ TEST_F(Bundle, TakesWeightsAsTheyAreWanted) {
   EXPECT_EQ(count("best"), 1);
   EXPECT_GE(count("all"), 2);
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "--weights", "some", "-o", "x.tar.zst"}, 2).errors,
-                       "--weights \"some\" is none of none, best and all"));
+                       "invalid --weights \"some\": expected none, best or all"));
 }
 
 TEST_F(Bundle, OfASweepTakesEveryRunAndVerifiesThoseThatAreNamed) {

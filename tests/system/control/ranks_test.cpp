@@ -123,12 +123,14 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
     options.insert(options.begin(), "bench");
     return refusal_of(options);
   };
-  EXPECT_TRUE(contains(refused({"--ranks", "2"}), "--ranks is about a step; name an experiment file"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1,3"}), "possible are 1, 2, 4"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "0"}), "--ranks \"0\" is no whole number from 1 on"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1", "--mpirun", "srun"}), "say how many with"));
   EXPECT_TRUE(
-      contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost times the sums"));
+      contains(refused({"--ranks", "2"}), "--ranks measures a training step; name an experiment file"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1,3"}), "possible are 1, 2, 4"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "0"}),
+                       "--ranks \"0\": expected a whole number of at least 1"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1", "--mpirun", "srun"}), "--mpirun needs --ranks"));
+  EXPECT_TRUE(
+      contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost measures the sums"));
   EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "2", "--mpirun", "no-such-launcher"}),
                        "is started by no-such-launcher, which is not there"));
   const ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "4",
@@ -161,7 +163,7 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   EXPECT_TRUE(contains(refused({"--ranks", "0"}), "--ranks 0 would train nothing; give at least 1"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--mpirun", "no-such-launcher -n {ranks}"}),
                        "--ranks 2 is started by no-such-launcher, which is not there"));
-  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "say how many with --ranks N"));
+  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "--mpirun needs --ranks N"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}),
                        "--ranks goes with --launcher slurm alone"));
 }

@@ -112,7 +112,7 @@ TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
   EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same but for the seed"));
   EXPECT_TRUE(
       contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "these are one and the same run"));
-  expect_refused({"diff", "pair"}, "exp diff needs two runs, and these are 4: pair-dropout=0.1-s1");
+  expect_refused({"diff", "pair"}, "exp diff needs two runs, but 4 are selected: pair-dropout=0.1-s1");
   expect_refused({"diff", best(), "pair"}, "these are 4 runs, and exp diff takes one");
 }
 
@@ -164,9 +164,8 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
   EXPECT_EQ(output_of({"note", "all", "--tag", "wide"}),
             "pair-dropout=0.2-s1: in table 2\npair-dropout=0.2-s2: in table 2\n");
   expect_refused({"note", "pair", "in table 3"},
-                 "this would replace the notes of 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, "
-                 "and there is "
-                 "no terminal to ask at; -y says yes");
+                 "cannot ask whether to replace the notes of 2 runs, pair-dropout=0.2-s1, "
+                 "pair-dropout=0.2-s2: stdin is not a terminal; pass -y to confirm");
   EXPECT_EQ(sandbox_->one("SELECT count(*) FROM run WHERE note = 'in table 2'"), "2");
   output_of({"note", "pair", "", "-y"});
   EXPECT_EQ(sandbox_->one("SELECT count(*) FROM run WHERE note <> ''"), "0");
@@ -177,12 +176,11 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
 }
 
 TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
-  expect_refused(
-      with("rm", wide),
-      "this would take 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, out of sight, and there is "
-      "no terminal to ask at; -y says yes");
-  expect_refused({"rm", "pair-dropout=0.2"}, "this would take 2 runs, ");
-  expect_refused({"rm", "--state", "completed"}, "this would take 4 runs, ");
+  expect_refused(with("rm", wide),
+                 "cannot ask whether to take 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, out of sight: "
+                 "stdin is not a terminal; pass -y to confirm");
+  expect_refused({"rm", "pair-dropout=0.2"}, "cannot ask whether to take 2 runs, ");
+  expect_refused({"rm", "--state", "completed"}, "cannot ask whether to take 4 runs, ");
   EXPECT_EQ(names({}).size(), 4u);
   EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is out of sight; "), 2u);
   EXPECT_EQ(names({"--removed", "--where", "model.dropout > 0.15"}).size(), 2u);

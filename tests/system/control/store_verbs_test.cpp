@@ -62,10 +62,9 @@ TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
 
 TEST_F(StoreVerbs, PurgeAsksAndTakesTheFolder) {
   const std::string folder = folder_of("tiny");
-  expect_refused(
-      {"rm", "--purge", "tiny"},
-      "this would remove tiny for good, with checkpoints and predictions, and there is no terminal to ask "
-      "at; -y says yes");
+  expect_refused({"rm", "--purge", "tiny"},
+                 "cannot ask whether to remove tiny for good, with checkpoints and predictions: stdin is not "
+                 "a terminal; pass -y to confirm");
   EXPECT_TRUE(exists(folder));
   EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is gone for good"));
   EXPECT_FALSE(exists(folder));
@@ -115,7 +114,7 @@ TEST_F(StoreVerbs, FoldersOfUnknownRunsGoOnlyWithConsent) {
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
   for (const char* path : {"encore.db.runs/00000000aa/attempt-0001.spool", "encore.db.runs/00000000aa"})
     std::filesystem::last_write_time(sandbox_.folder() / path, old);
-  expect_refused({"gc"}, "this would remove 1 folder of a run that encore.db does not know");
+  expect_refused({"gc"}, "cannot ask whether to remove 1 folder of a run that encore.db does not know");
   EXPECT_TRUE(exists("encore.db.runs/00000000aa"));
   EXPECT_TRUE(contains(output_of({"gc", "-y"}), "folder"));
   EXPECT_FALSE(exists("encore.db.runs/00000000aa"));
@@ -232,14 +231,14 @@ TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
   std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);
   const ProgramOutput gone = sandbox_.exp({"db", "check"});
   EXPECT_EQ(gone.end.exit_code, 1);
-  EXPECT_EQ(gone.errors, "exp: run tiny: its best checkpoint, " + best + ", is gone\n");
+  EXPECT_EQ(gone.errors, "exp: run tiny: the best checkpoint, " + best + ", is missing\n");
 
   output_of({"db", "backup", "safe.db"});
   const ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
   EXPECT_EQ(copy.end.exit_code, 1);
   EXPECT_TRUE(contains(copy.errors,
-                       "safe.db.runs, the folder with the files of 1 run, is not there; a copy of a database "
-                       "needs a copy of that folder beside it, under this name\n"))
+                       "safe.db.runs, the folder with the files of 1 run, is missing; a copy of a database "
+                       "needs a copy of this folder beside it, with this name\n"))
       << copy.errors;
 }
 
