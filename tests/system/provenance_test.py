@@ -256,7 +256,7 @@ def situations(folder):
 def build_itself(folder):
     """The record of this build: its commit where git knows the tree, and believed by its own worker."""
     record = BUILD / "share/encore/source.json"
-    assert record.exists(), f"{record} is missing; ./exp build makes it"
+    assert record.exists(), f"{record} is missing; run ./exp build"
     version = json.loads(call(BUILD / "bin/exp", "version", "--worker", "--json", cwd=folder))
     build = version["worker"]["build"]
     assert "source" in build, build

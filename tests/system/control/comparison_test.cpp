@@ -60,10 +60,9 @@ TEST_F(ComparingVerbs, CompareRefuses) {
   expect_refused({"compare", "pair", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"compare", "pair", "--metric", ""}, "--metric needs a name");
   expect_refused({"compare", "pair", "--by", "groups"}, "did you mean \"group\"?");
-  expect_refused({"compare", "pair", "--detect", "0"},
-                 "--detect is a difference that matters, greater than 0");
+  expect_refused({"compare", "pair", "--detect", "0"}, "invalid --detect: expected a number above 0");
   expect_refused({"compare", "pair", "--json", "--csv"}, "--json and --csv exclude each other");
-  expect_refused({"compare", "pair", "--pairs"}, "--pairs goes with --csv");
+  expect_refused({"compare", "pair", "--pairs"}, "--pairs needs --csv");
 }
 
 TEST_F(ComparingVerbs, ExplainARun) {

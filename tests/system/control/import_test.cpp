@@ -98,17 +98,16 @@ TEST_F(Import, SaysWhatItCannotTake) {
   EXPECT_TRUE(contains(refusal_of({"import"}), "import needs a folder"));
   EXPECT_TRUE(contains(refusal_of({"import", "nowhere"}), "nowhere is not there"));
   EXPECT_TRUE(contains(refusal_of({"import", "names", "--task", "embd"}), "did you mean \"embed\"?"));
-  EXPECT_TRUE(
-      contains(refusal_of({"import", "names", "--task", "regress"}),
-               "holds a model \"ForTokenClassification\", which the task \"regress\" does not take over"));
+  EXPECT_TRUE(contains(refusal_of({"import", "names", "--task", "regress"}),
+                       "holds a model \"ForTokenClassification\", which the task \"regress\" cannot import"));
   EXPECT_TRUE(
       contains(refusal_of({"import", "names", "--task", "classify"}),
-               "holds a model \"ForTokenClassification\", which the task \"classify\" does not take over"));
+               "holds a model \"ForTokenClassification\", which the task \"classify\" cannot import"));
   set_in_config("architectures", {"BertForNextSentencePrediction"});
   const std::string unknown = refusal_of({"import", "names"});
-  EXPECT_TRUE(contains(unknown, "\"ForNextSentencePrediction\", which no task takes over; taken over are "))
+  EXPECT_TRUE(contains(unknown, "\"ForNextSentencePrediction\", which no task can import; expected one of "))
       << unknown;
-  EXPECT_TRUE(contains(unknown, "its encoder alone: --task embed")) << unknown;
+  EXPECT_TRUE(contains(unknown, "for its encoder alone: --task embed")) << unknown;
   set_in_config("architectures", {"BertForQuestionAnswering"});
   const ProgramOutput lacking =
       sandbox_.exp({"import", "names", "-S", "task.max_question=8", "-S", "task.stride=8"});
@@ -118,7 +117,7 @@ TEST_F(Import, SaysWhatItCannotTake) {
   set_in_config("id2label", {{"0", "LABEL_0"}, {"1", "LABEL_1"}});
   const std::string labels = refusal_of({"import", "names", "--name", "other", "--task", "ner"});
   EXPECT_TRUE(contains(
-      labels, "holds a model \"ForTokenClassification/labels\", which the task \"ner\" does not take over"))
+      labels, "holds a model \"ForTokenClassification/labels\", which the task \"ner\" cannot import"))
       << labels;
   set_in_config("id2label", {{"0", "O"}, {"2", "B-X"}});
   EXPECT_TRUE(contains(refusal_of({"import", "names"}), "id2label has no name for class 1 of 2"));

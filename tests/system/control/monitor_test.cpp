@@ -205,7 +205,7 @@ TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {
 }
 
 TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {
-  const std::string told = "has a reference, from its development set at the end of its training";
+  const std::string told = "already has a reference from its development set";
   EXPECT_NE(refusal_of({"evaluate", "tiny", "dev.conll", "--reference"}).find(told), std::string::npos);
   const fs::path file = run_folder() / "reference.json";
   ASSERT_TRUE(fs::exists(file));

@@ -267,14 +267,14 @@ TEST_F(Parent, OfSeveralRunsOneIsChosenByItsName) {
         return text.replace(text.find("seed = 1\n"), 9, "");
       }());
   EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors,
-                       "pre.toml asks for 2 runs (pre-s1, pre-s2), and a run starts from one; choose it with "
-                       "{ experiment = \"...\", name = \"pre-s1\" }"));
+                       "pre.toml has 2 runs (pre-s1, pre-s2), but a run starts from one; choose it with { "
+                       "experiment = \"...\", name = \"pre-s1\" }"));
   sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s2\" }"));
   const json plan = json_of({"plan", "tuned.toml"});
   EXPECT_EQ(plan.at("runs")[0].at("name"), "pre-s2");
   EXPECT_EQ(plan.at("runs")[0].at("seed"), 2);
   sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s3\" }"));
-  EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors, "asks for no run \"pre-s3\"; did you mean"));
+  EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors, "has no run \"pre-s3\"; did you mean"));
 }
 
 TEST_F(Parent, AWrongOrMissingFileIsReportedWhereItIsWrong) {

@@ -86,7 +86,7 @@ TEST_F(ReportVerb, WritesTwoPagesOrTheSectionsThatAreNamed) {
   expect_refused({"report", "pair", "--brief", "--sections", "curves", "-o", "x.html"},
                  "--brief and --sections exclude each other");
   expect_refused({"report", "pair", "--brief", "--against", "2026-01-01", "-o", "x.html"},
-                 "--brief has no room for --against");
+                 "--brief and --against exclude each other");
 }
 
 TEST(ReportVerbOfABase, AttachesWhatTheFileBuildsOnAndWhatTheCommandLineSet) {

@@ -64,9 +64,9 @@ TEST_F(Selecting, LsTakesWordsOptionsAndSorts) {
   EXPECT_EQ(names({"--reverse"}).front(), "pair-dropout=0.1-s1") << "the oldest first";
   EXPECT_TRUE(contains(output_of({"ls", "--sort", "name", "-n", "1"}),
                        "the first 1 by name of 4 runs: -n N shows N"));
-  expect_refused({"ls", "--sort", "dev/f11"}, "--sort \"dev/f11\" is no column; did you mean \"dev/f1\"?");
+  expect_refused({"ls", "--sort", "dev/f11"}, "unknown column --sort \"dev/f11\"; did you mean \"dev/f1\"?");
   expect_refused({"ls", "--column", "model.dropuot"},
-                 "--column \"model.dropuot\" is no column; did you mean \"model.dropout\"?");
+                 "unknown column --column \"model.dropuot\"; did you mean \"model.dropout\"?");
   expect_refused({"ls", "pari"},
                  "there is no run \"pari\", and no sweep of that name, in encore.db; did you mean \"pair\"?");
 }
@@ -105,7 +105,7 @@ TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
   expect_refused({"show", "x*"}, "no run matches \"x*\" in encore.db");
   expect_refused({"show"}, "exp show needs a run, a pattern, a sweep, or an option such as --state");
   expect_refused({"explain", "pair.toml", "--tag", "x"},
-                 "\"pair.toml\" is an experiment file; it stands alone");
+                 "\"pair.toml\" is an experiment file; give it alone");
 }
 
 TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
@@ -141,7 +141,7 @@ TEST_F(Selecting, EvaluateScoresEachOfThem) {
   EXPECT_EQ(nlohmann::json::parse(output_of({"evaluate", best(), "test.conll", "--json"})).at("file"),
             "test.conll");
   expect_refused({"evaluate", "test.conll"},
-                 "exp evaluate needs a run and a file to score, and there is only \"test.conll\"");
+                 "exp evaluate needs a run and a file to score, but has only \"test.conll\"");
 }
 
 TEST_F(Selecting, LogsAndStatusOfSeveral) {
@@ -172,7 +172,7 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
   EXPECT_EQ(output_of({"tag", "--where", "-seed < 0 AND tags = 'wide'", "-wide"}),
             "pair-dropout=0.2-s1: no tags\npair-dropout=0.2-s2: no tags\n");
   expect_refused({"tag", "--where", "seed = 9", "+x"}, "no run fits --where \"seed = 9\"");
-  expect_refused({"tag", "pair", "papper", "+x"}, "; to put it on as a tag, write +papper");
+  expect_refused({"tag", "pair", "papper", "+x"}, "; write +papper to add it as a tag");
 }
 
 TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {

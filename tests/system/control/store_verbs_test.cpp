@@ -132,7 +132,7 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
-  expect_refused({"tag", "tiny", "paper"}, "; to put it on as a tag, write +paper");
+  expect_refused({"tag", "tiny", "paper"}, "; write +paper to add it as a tag");
   EXPECT_EQ(output_of({"note", "tiny"}), "tiny has no note\n");
   EXPECT_EQ(output_of({"note", "tiny", "a \"good\" one"}), "tiny: noted\n");
   EXPECT_EQ(output_of({"note", "tiny"}), "a \"good\" one\n");
