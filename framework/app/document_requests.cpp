@@ -93,8 +93,9 @@ Form<CompareRequest> compare_form() {
                   "from the same plugin files and numeric environment, are one candidate. Each gets n, mean, "
                   "standard deviation and 95 % intervals by t and by bootstrap (BCa); each pair a t-test "
                   "(paired on shared seeds, else Welch's) and, where predictions are stored, a permutation "
-                  "test on the examples, both with Holm's correction. What the seeds do not tell apart is "
-                  "not ranked; how many would do is said. Runs without a value are shown and not counted.",
+                  "test on the examples, both with Holm's correction. Candidates that the seeds do not "
+                  "distinguish are not ranked; the number of seeds that would be enough is printed. Runs "
+                  "without a value are shown but not counted.",
                   {{"exp compare quickstart", "the candidates of one sweep, or one run"},
                    {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
                     "check whether there are enough seeds to detect one point"},

@@ -95,8 +95,8 @@ Form<DumpRequest> dump_form() {
                  {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
                   "Writes runs with their settings and all current points, for other programs. --csv: a "
                   "folder with runs.csv, params.csv and points.csv; --json: one file, as exp show --json "
-                  "prints a run; --tensorboard: a folder with one folder of scalars for each run. What is "
-                  "there under these names is replaced. Without RUN all runs are meant.",
+                  "prints a run; --tensorboard: a folder with one folder of scalars for each run. Existing "
+                  "files with these names are replaced. Without RUN, all runs are written.",
                   {{"exp dump --csv -o tables", "all runs as three tables"},
                    {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
                    {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good",

@@ -65,8 +65,7 @@ Form<RunRequest> run_form() {
       .flag("accept-plugin-change", &R::accept_plugin_change,
             "go on with runs whose plugin files have changed since; each change is recorded as an event")
       .flag("json", &R::json, "how it ended as JSON; what training says goes to the standard error")
-      .exclude("changed", "accept-plugin-change",
-               "--changed trains again what --accept-plugin-change would go on with; give one of them");
+      .exclude("changed", "accept-plugin-change", "--changed and --accept-plugin-change exclude each other");
 }
 
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events) {

@@ -202,7 +202,7 @@ Form<ModelRequest> weights_options() {
   return model_options()
       .flag("int8", &R::int8, "with the weights of 8-bit integers that exp quantize has written")
       .flag("int4", &R::int4, "with those of 4-bit integers, of exp quantize --bits 4")
-      .exclude("int8", "int4", "--int8 and --int4 ask for two kinds of weights; give one of them");
+      .exclude("int8", "int4", "--int8 and --int4 exclude each other");
 }
 
 TrainedRun find_trained_run(const Store& store, const RunRow& run,

@@ -26,8 +26,8 @@ int rm_verb(const RmRequest& request, App& app, Console& console) {
     if (request.purge)
       console.out << run.name << " (" << run.id << ") is gone for good\n";
     else
-      console.out << run.name << " is out of sight; " << console.suggestion({"undelete", run.name})
-                  << " brings it back\n";
+      console.out << run.name << " is hidden from exp ls; " << console.suggestion({"undelete", run.name})
+                  << " restores it\n";
   return exit_done;
 }
 
@@ -43,11 +43,11 @@ int undelete_verb(const UndeleteRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb rm_verb() {
-  return make_verb("rm", "take runs out of sight, or remove them for good", rm_form, rm_verb);
+  return make_verb("rm", "hide runs from exp ls, or remove them for good", rm_form, rm_verb);
 }
 
 Verb undelete_verb() {
-  return make_verb("undelete", "bring back runs that rm took out of sight", undelete_form, undelete_verb);
+  return make_verb("undelete", "restore runs that rm has hidden", undelete_form, undelete_verb);
 }
 
 }  // namespace encore

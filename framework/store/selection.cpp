@@ -91,7 +91,7 @@ class Words {
     return {runs, false};
   }
 
-  /// Throws if a run of that name or id is out of sight: removed, or not removed.
+  /// Throws if a run of that name or id is hidden from this selection: removed, or not removed.
   void require_in_sight(const std::string& word) {
     Statement& row =
         store_.database().cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
@@ -102,7 +102,7 @@ class Words {
     if (!hidden) return;
     if (is_present) throw UnknownRun("run " + name + " is not removed");
     throw UnknownRun("run " + name + " was removed; " + shell_command({"exp", "undelete", name}) +
-                     " brings it back");
+                     " restores it");
   }
 
   [[noreturn]] void fail_ambiguous(const std::string& word, const Numbers& runs) {

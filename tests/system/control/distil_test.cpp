@@ -75,8 +75,7 @@ TEST_F(Distil, OneCommandTrainsTeacherAndStudentAndBothAreNamed) {
   EXPECT_FALSE(output_of({"predict", "student", "Anna slept"}).empty());
   EXPECT_TRUE(contains(output_of({"run", "student.toml"}), "nothing to do: 2 of 2 runs are complete"));
 
-  EXPECT_TRUE(
-      contains(refusal_of({"rm", "teacher", "-y"}), "student needs its weights, which exp verify reads"));
+  EXPECT_TRUE(contains(refusal_of({"rm", "teacher", "-y"}), "student needs its weights for exp verify"));
 }
 
 TEST_F(Distil, ATeacherOfTheDatabaseGivesTheSameBitsAndCountsByItsWeights) {

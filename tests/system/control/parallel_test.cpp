@@ -247,7 +247,7 @@ struct Refusal {
 
 TEST(Parallel, WrongOptionsAreRefusedBeforeAnythingStarts) {
   const std::vector<Refusal> refusals = {
-      {{"-j", "0"}, "-j 0 would run nothing; give at least 1"},
+      {{"-j", "0"}, "invalid -j 0: expected at least 1"},
       {{"-j", "many"}, "'many'"},
       {{"--retries", "-1"}, "--retries is negative"},
       {{"--keep-going", "--fail-fast"}, "--keep-going and --fail-fast exclude each other"},

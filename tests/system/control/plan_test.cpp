@@ -219,10 +219,10 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
 TEST_F(PlanVerb, RefusesWhatCannotBeMeant) {
   const ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
   EXPECT_EQ(jobs.end.exit_code, 2);
-  EXPECT_TRUE(contains(jobs.errors, "-j 0 would run nothing; give at least 1")) << jobs.errors;
+  EXPECT_TRUE(contains(jobs.errors, "invalid -j 0: expected at least 1")) << jobs.errors;
   const ProgramOutput run = sandbox_.exp({"plan", "tiny.toml", "tinny", "--values"});
   EXPECT_EQ(run.end.exit_code, 2);
-  EXPECT_TRUE(contains(run.errors, "no run of tiny.toml is called \"tinny\"; did you mean \"tiny\"?"))
+  EXPECT_TRUE(contains(run.errors, "no run of tiny.toml has the name \"tinny\"; did you mean \"tiny\"?"))
       << run.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db")) << "nothing may be written";
 }

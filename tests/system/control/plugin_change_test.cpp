@@ -72,10 +72,9 @@ TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(output.end.exit_code, 2);
   const std::string id = sandbox_.one("SELECT id FROM run");
   EXPECT_EQ(output.errors,
-            "exp: run tiny (" + id + ") cannot go on: " + change() +
-                "\nTo go on with the changed plugin, and have that recorded: "
-                "--accept-plugin-change. To train again as a new repeat: --fresh. Otherwise put "
-                "the old file back.\n");
+            "exp: run tiny (" + id + ") cannot be resumed: " + change() +
+                "\nTo resume with the changed plugin and record the change, pass --accept-plugin-change. To "
+                "train again as a new repeat, pass --fresh. Otherwise restore the old file.\n");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1");
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_EQ(plan.end.exit_code, 0) << plan.errors;
@@ -161,7 +160,7 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
   sandbox_.set("FAKE_FINGERPRINT", "compiler=GNU 3.1");
   ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
   const std::string text = sandbox_.exp({"plan", "mine.toml"}).output;
-  EXPECT_TRUE(contains(text, "tiny is kept, though it came from another build: ")) << text;
+  EXPECT_TRUE(contains(text, "tiny is kept, though another build trained it: ")) << text;
   EXPECT_TRUE(contains(text, "compiler is GNU 3.1 in its build and ")) << text;
 }
 
@@ -211,10 +210,9 @@ TEST_F(PluginChangeTest, ChangedIsRefusedWithWhatSaysOtherwise) {
   const auto errors = [&](const std::string& verb, const std::string& option) {
     return sandbox_.exp({verb, "mine.toml", "--changed", option}).errors;
   };
-  EXPECT_TRUE(contains(errors("run", "--fresh"), "--changed trains a part of what --fresh trains; give one"));
-  EXPECT_TRUE(
-      contains(errors("run", "--accept-plugin-change"),
-               "--changed trains again what --accept-plugin-change would go on with; give one of them"));
+  EXPECT_TRUE(contains(errors("run", "--fresh"), "--fresh and --changed exclude each other"));
+  EXPECT_TRUE(contains(errors("run", "--accept-plugin-change"),
+                       "--changed and --accept-plugin-change exclude each other"));
   EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed belongs to exp run"));
 }
 

@@ -198,10 +198,9 @@ TEST(PluginInfo, OneNameMayMeanSeveralTypes) {
 TEST(PluginInfo, AnUnknownNameGetsTheNearestAndTheFolders) {
   const ProgramOutput output = Sandbox().exp({"plugin", "info", "self_atention"});
   EXPECT_EQ(output.end.exit_code, 2);
-  EXPECT_TRUE(
-      output.errors.starts_with("exp: no plugin is called \"self_atention\" or offers a type of that "
-                                "name; did you mean \"self_attention\"? (searched: " +
-                                built_in_plugins().string() + ")"))
+  EXPECT_TRUE(output.errors.starts_with(
+      "exp: no plugin or type has the name \"self_atention\"; did you mean \"self_attention\"? (searched: " +
+      built_in_plugins().string() + ")"))
       << output.errors;
   EXPECT_TRUE(contains(Sandbox().exp({"plugin", "inof"}).errors, "did you mean \"info\"?"));
 }

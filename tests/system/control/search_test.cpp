@@ -574,7 +574,7 @@ TEST(Search, RefusesWhatItCannotMean) {
   write_search(sandbox, asha);
   const ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
   EXPECT_EQ(fresh.end.exit_code, 2);
-  EXPECT_TRUE(contains(fresh.errors, "a search decides by what is complete")) << fresh.errors;
+  EXPECT_TRUE(contains(fresh.errors, "a search decides by its complete runs")) << fresh.errors;
   const ProgramOutput size = sandbox.exp({"plan", "search.toml", "--size"});
   EXPECT_EQ(size.end.exit_code, 2);
   EXPECT_TRUE(contains(size.errors, "the file has a [search], which proposes its runs one after the other"))

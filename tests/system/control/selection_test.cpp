@@ -177,21 +177,21 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
 
 TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
   expect_refused(with("rm", wide),
-                 "cannot ask whether to take 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, out of sight: "
+                 "cannot ask whether to hide 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, from exp ls: "
                  "stdin is not a terminal; pass -y to confirm");
-  expect_refused({"rm", "pair-dropout=0.2"}, "cannot ask whether to take 2 runs, ");
-  expect_refused({"rm", "--state", "completed"}, "cannot ask whether to take 4 runs, ");
+  expect_refused({"rm", "pair-dropout=0.2"}, "cannot ask whether to hide 2 runs, ");
+  expect_refused({"rm", "--state", "completed"}, "cannot ask whether to hide 4 runs, ");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is out of sight; "), 2u);
+  EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is hidden from exp ls; "), 2u);
   EXPECT_EQ(names({"--removed", "--where", "model.dropout > 0.15"}).size(), 2u);
   expect_refused({"show", "pair-dropout=0.2-s1"},
-                 "was removed; exp undelete pair-dropout=0.2-s1 brings it back");
+                 "was removed; exp undelete pair-dropout=0.2-s1 restores it");
   expect_refused(with("rm", wide, {"-y"}),
                  "none of the 2 runs of \"pair\" fits --where \"model.dropout > 0.15\"");
   EXPECT_EQ(output_of({"undelete", "pair-*"}),
             "pair-dropout=0.2-s1 (completed) is back\npair-dropout=0.2-s2 (completed) is back\n");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_TRUE(contains(output_of({"rm", best()}), "is out of sight")) << "named, so nobody asks";
+  EXPECT_TRUE(contains(output_of({"rm", best()}), "is hidden from exp ls")) << "named, so nobody asks";
   output_of({"undelete", best()});
 }
 
@@ -200,7 +200,7 @@ TEST_F(Selecting, RmAtATerminalTakesANo) {
   if (sandbox_->shell("command -v script").end.exit_code != 0) GTEST_SKIP() << "there is no script(1) here";
   const ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
   EXPECT_TRUE(contains(output.output, "take 4 runs, pair-dropout=0.1-s1, ")) << output.output;
-  EXPECT_TRUE(contains(output.output, "exp undelete brings back what was removed. [y/N]")) << output.output;
+  EXPECT_TRUE(contains(output.output, "exp undelete restores them. [y/N]")) << output.output;
   EXPECT_TRUE(contains(output.output, "nothing was done")) << output.output;
   EXPECT_EQ(names({}).size(), 4u);
 }

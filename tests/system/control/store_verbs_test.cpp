@@ -43,10 +43,11 @@ class StoreVerbs : public ::testing::Test {
 };
 
 TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
-  EXPECT_TRUE(contains(output_of({"rm", "tiny"}), "tiny is out of sight; exp undelete tiny brings it back"));
+  EXPECT_TRUE(
+      contains(output_of({"rm", "tiny"}), "tiny is hidden from exp ls; exp undelete tiny restores it"));
   EXPECT_TRUE(contains(output_of({"ls"}), "no runs yet"));
   EXPECT_TRUE(contains(output_of({"ls", "--removed"}), "tiny"));
-  expect_refused({"show", "tiny"}, "run tiny was removed; exp undelete tiny brings it back");
+  expect_refused({"show", "tiny"}, "run tiny was removed; exp undelete tiny restores it");
   EXPECT_EQ(nlohmann::json::parse(output_of({"plan", "tiny.toml", "--json"})).at("runs").at(0).at("action"),
             "start");
   output_of({"run", "tiny.toml"});
@@ -165,9 +166,9 @@ TEST_F(StoreVerbs, AQueryCannotWrite) {
         "CREATE TEMP TABLE t (x)", "WITH a AS (SELECT 1) INSERT INTO tag SELECT 1, 'x'"})
     expect_refused({"query", sql}, "exp query only reads: SELECT");
   expect_refused({"query", "SELECT 1; DELETE FROM run"}, "exp query takes one statement at a time");
-  expect_refused({"query", "SELEKT 1"}, "SQLite does not understand the query at character 1");
+  expect_refused({"query", "SELEKT 1"}, "invalid SQL at character 1");
   expect_refused({"query", "SELECT colour FROM run"}, "no such column: colour");
-  expect_refused({"query", " -- only a comment"}, "exp query needs a question");
+  expect_refused({"query", " -- only a comment"}, "exp query needs a statement");
   expect_refused({"query", "SELECT 1", "--csv", "--json"}, "exclude each other");
   EXPECT_EQ(sandbox_.one("SELECT group_concat(name || note) FROM run"), before);
   EXPECT_FALSE(exists("copy.db"));

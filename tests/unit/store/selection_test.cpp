@@ -130,7 +130,7 @@ TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
   EXPECT_EQ(refusal<UnknownRun>({.words = {""}}), "a run's name is empty");
   store().set_removed({store().find_run("other").number}, true);
   EXPECT_EQ(refusal<UnknownRun>({.words = {"other"}}),
-            "run other was removed; exp undelete other brings it back");
+            "run other was removed; exp undelete other restores it");
   EXPECT_EQ(names({.words = {"other"}, .sight = Sight::removed}), Names({"other"}));
   EXPECT_EQ(refusal<UnknownRun>({.words = {"net-y-seed=1"}, .sight = Sight::removed}),
             "run net-y-seed=1 is not removed");
