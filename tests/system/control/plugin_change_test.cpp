@@ -213,7 +213,7 @@ TEST_F(PluginChangeTest, ChangedIsRefusedWithWhatSaysOtherwise) {
   EXPECT_TRUE(contains(errors("run", "--fresh"), "--fresh and --changed exclude each other"));
   EXPECT_TRUE(contains(errors("run", "--accept-plugin-change"),
                        "--changed and --accept-plugin-change exclude each other"));
-  EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed belongs to exp run"));
+  EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed is an option of exp run"));
 }
 
 // --- plugins that never passed their checks ---

@@ -103,7 +103,7 @@ TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
   expect_refused({"dump", "--tag", "none", "--json"}, "no run fits --tag none; there is no tag \"none\"");
   expect_refused({"show", "pair", "--state", "failed"}, "none of the 4 runs of \"pair\" fits --state failed");
   expect_refused({"show", "x*"}, "no run matches \"x*\" in encore.db");
-  expect_refused({"show"}, "exp show needs a run, a pattern, a sweep, or an option such as --state");
+  expect_refused({"show"}, "exp show needs a run, a pattern, a sweep, or an option that selects runs");
   expect_refused({"explain", "pair.toml", "--tag", "x"},
                  "\"pair.toml\" is an experiment file; give it alone");
 }
@@ -113,7 +113,7 @@ TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
   EXPECT_TRUE(
       contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "these are one and the same run"));
   expect_refused({"diff", "pair"}, "exp diff needs two runs, but 4 are selected: pair-dropout=0.1-s1");
-  expect_refused({"diff", best(), "pair"}, "these are 4 runs, and exp diff takes one");
+  expect_refused({"diff", best(), "pair"}, "exp diff takes one run, but 4 are selected");
 }
 
 TEST_F(Selecting, PredictTakesTheBestOfASweep) {
@@ -121,7 +121,7 @@ TEST_F(Selecting, PredictTakesTheBestOfASweep) {
   EXPECT_EQ(output.output, "text: Anna lives\n");
   EXPECT_EQ(output.errors, "exp: the best of these by dev/f1 is " + best() + "\n");
   expect_refused({"predict", "pair", "Anna"},
-                 "these are 4 runs, and exp predict takes one: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
+                 "exp predict takes one run, but 4 are selected: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
                  "pair-dropout=0.2-s1, pair-dropout=0.2-s2; name one, or add --best dev/loss");
   expect_refused({"predict", "pair", "--best", "dev/f2", "Anna"},
                  "--best \"dev/f2\": no run has a measure \"dev/f2\"; did you mean \"dev/f1\"?");
@@ -280,7 +280,7 @@ TEST(SelectingWhatFailed, RetryTakesTheSameOptions) {
             (std::vector<std::string>{"completed", "completed", "failed"}));
   const ProgramOutput file = sandbox.exp({"retry", "s.toml", "--failed", "--tag", "x"});
   EXPECT_EQ(file.end.exit_code, 2);
-  EXPECT_TRUE(contains(file.errors, "choose among runs of the database; \"s.toml\" is an experiment file"))
+  EXPECT_TRUE(contains(file.errors, "select runs of the database, but \"s.toml\" is an experiment file"))
       << file.errors;
 }
 

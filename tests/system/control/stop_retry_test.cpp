@@ -181,13 +181,13 @@ TEST(Retry, WrongUseIsRefused) {
     EXPECT_EQ(output.end.exit_code, 2) << message;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
-  expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
+  expect_refused({"retry", "s"}, "exp retry needs --failed, --lost or both");
   expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
   expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
   expect_refused({"retry", "absent", "--failed"}, "and no sweep of that name, in encore.db");
   expect_refused({"retry", "ss", "--failed"}, "; did you mean \"s\"?");
-  expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
-  expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
+  expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed needs an experiment file");
+  expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh is an option of exp run");
   expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "6");
 }
