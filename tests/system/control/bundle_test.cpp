@@ -417,8 +417,8 @@ TEST_F(Bundle, RefusesWhatItCannotMake) {
       contains(exp({"bundle", "show", "absent.tar.zst"}, 2).errors, "there is no bundle absent.tar.zst"));
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "--sources", "nowhere", "-o", "a.tar.zst"}, 2).errors,
                        "--sources nowhere is no folder with files"));
-  EXPECT_TRUE(contains(exp({"verify", "tiny", "--data", "."}, 2).errors, "--data is for bundles"));
-  EXPECT_TRUE(contains(exp({"verify", "tiny", "--build"}, 2).errors, "--build is for bundles"));
+  EXPECT_TRUE(contains(exp({"verify", "tiny", "--data", "."}, 2).errors, "--data needs a bundle"));
+  EXPECT_TRUE(contains(exp({"verify", "tiny", "--build"}, 2).errors, "--build needs a bundle"));
   sandbox_.write("train.conll", "Anna B-PER\n");
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "--data", "-o", "a.tar.zst"}, 2).errors,
                        "train.conll (train of run tiny) has changed since the run was planned"));
@@ -444,7 +444,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--build"}, 2).errors,
                        "no commit is recorded with these runs"));
   EXPECT_TRUE(
-      contains(exp({"verify", "tiny.tar.zst", "--with-diff"}, 2).errors, "--with-diff goes with --build"));
+      contains(exp({"verify", "tiny.tar.zst", "--with-diff"}, 2).errors, "--with-diff needs --build"));
   if (!Sandbox::has("git")) GTEST_SKIP() << "the rest needs git";
   const auto git = [&](const std::string& lines) {
     const ProgramOutput output = sandbox_.shell("set -e; cd own; " + lines);

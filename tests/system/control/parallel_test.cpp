@@ -249,9 +249,9 @@ TEST(Parallel, WrongOptionsAreRefusedBeforeAnythingStarts) {
   const std::vector<Refusal> refusals = {
       {{"-j", "0"}, "invalid -j 0: expected at least 1"},
       {{"-j", "many"}, "'many'"},
-      {{"--retries", "-1"}, "--retries is negative"},
+      {{"--retries", "-1"}, "invalid --retries -1"},
       {{"--keep-going", "--fail-fast"}, "--keep-going and --fail-fast exclude each other"},
-      {{"--devices", "0,1"}, "--devices names GPUs, and backend openmp computes on the cores"},
+      {{"--devices", "0,1"}, "--devices selects GPUs, but backend openmp computes on the cores"},
       {{"--retires", "2"}, "did you mean \"--retries\"?"},
   };
   for (const Refusal& refusal : refusals) {

@@ -345,7 +345,7 @@ TEST(Search, WhatWasChangedByHandIsNamed) {
   const std::string values = sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
   expect_different("UPDATE search_observation SET scores = '[0.123]' WHERE number = " + complete,
                    "UPDATE search_observation SET scores = '" + values + "' WHERE number = " + complete,
-                   "says dev/f1 0.123000, its runs answered ");
+                   "has dev/f1 0.123000, but its runs have ");
   expect_equal(sandbox);
   sandbox.change("DELETE FROM search_trial WHERE number = 2");
   const ProgramOutput damaged = sandbox.exp({"show", "tune"});
@@ -412,7 +412,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
       "search_observation WHERE outcome = 'confirmed')");
   const ProgramOutput verified = sandbox.exp({"verify", "tune"});
   EXPECT_EQ(verified.end.exit_code, 3);
-  EXPECT_TRUE(contains(verified.output, "says dev/f1 0.123000, its runs answered ")) << verified.output;
+  EXPECT_TRUE(contains(verified.output, "has dev/f1 0.123000, but its runs have ")) << verified.output;
 }
 
 TEST(Search, AConfirmationWithAFailedSeedHasNoMean) {
@@ -539,7 +539,7 @@ TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {
             0);
   const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_NE(again.end.exit_code, 0);
-  EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;
+  EXPECT_TRUE(contains(again.errors, " was removed; run exp undelete to restore it")) << again.errors;
 }
 
 TEST(Search, IsShownAndListed) {
@@ -594,7 +594,7 @@ TEST(Search, TwoAtOnceDoNotDecidePastEachOther) {
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM search_trial", "1"));
   const ProgramOutput second = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(second.end.exit_code, 2);
-  EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; it is left alone"))
+  EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; this one does nothing"))
       << second.errors;
   const auto end = Sandbox::wait(first);
   ASSERT_TRUE(end);

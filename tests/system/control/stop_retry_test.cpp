@@ -74,7 +74,7 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
   EXPECT_EQ(unknown.end.exit_code, 2);
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-s1\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
-  EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "leave the name out"));
+  EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "remove the name"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s"}).output, "nothing is running"));
 }
 

@@ -101,7 +101,7 @@ TEST_F(Verify, ScoresAreComparedWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(text, "tiny equal: 6 digests of steps 5 to 20 agree, and so do ")) << text;
   const std::string killed = verify({"--scores", "--kill-at", "13"}).output;
   EXPECT_TRUE(contains(killed, " scores (openmp, 1 thread, killed after")) << killed;
-  expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; leave --steps out");
+  expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; remove --steps");
   sandbox.set("FAKE_SURFACE", "1");
   EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "nobody asked";
   const nlohmann::json verdict = nlohmann::json::parse(verify({"--scores", "--json"}, 3).output);
@@ -264,7 +264,7 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"tiny\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"verify"}).errors, "exp verify needs a run"));
 
-  expect_refused({"--steps", "0"}, "--steps is 0; steps count from 1");
+  expect_refused({"--steps", "0"}, "invalid --steps 0: expected at least 1");
   expect_refused({"--steps", "3"}, "run tiny has no digest up to step 3; it has some of steps 5 to 20");
   expect_refused({"--kill-at", "21"}, "--kill-at 21 is none of the steps that are trained, 1 to 20");
   expect_refused({"--from-checkpoint", "7"}, "keeps no checkpoint of step 7; kept are those of steps 20");
