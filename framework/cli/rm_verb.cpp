@@ -1,4 +1,4 @@
-// rm and undelete: write what became of runs.
+// rm and undelete: print which runs were hidden, removed or restored.
 #include <nlohmann/json.hpp>
 
 #include "app/removal.hpp"
@@ -24,7 +24,7 @@ int rm_verb(const RmRequest& request, App& app, Console& console) {
   if (result.declined) console.out << "nothing was done\n";
   for (const RunRow& run : result.declined ? std::vector<RunRow>() : result.runs)
     if (request.purge)
-      console.out << run.name << " (" << run.id << ") is gone for good\n";
+      console.out << run.name << " (" << run.id << ") is removed for good\n";
     else
       console.out << run.name << " is hidden from exp ls; " << console.suggestion({"undelete", run.name})
                   << " restores it\n";
@@ -36,7 +36,7 @@ int undelete_verb(const UndeleteRequest& request, App& app, Console& console) {
   if (request.json)
     print_json(console, runs, "back");
   else
-    for (const RunRow& run : runs) console.out << run.name << " (" << name_of(run.state) << ") is back\n";
+    for (const RunRow& run : runs) console.out << run.name << " (" << name_of(run.state) << ") is restored\n";
   return exit_done;
 }
 

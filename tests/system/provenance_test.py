@@ -235,7 +235,7 @@ def situations(folder):
     # A bundle that came here is shown by another program: its facts are its own.
     shutil.copy2(first.work / "tiny.tar.zst", three.work / "other.tar.zst")
     shown = three.exp("bundle", "show", "other.tar.zst")
-    assert commit in shown and f"this program is of commit {newer[:12]}" in shown, shown
+    assert commit in shown and f"this program is from commit {newer[:12]}" in shown, shown
     three.exp("db", "merge", "other.tar.zst")
     taken = [json.loads(three.exp("show", name, "--json")) for name in ("tiny", "tiny-2")]
     assert [run["attempts"][-1]["source"]["commit"] for run in taken] == [newer, commit], taken

@@ -147,7 +147,7 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"tiny.toml", "--threads", "513"}, "--threads 513 is too many; Kokkos has room for 512");
   expect_refused({"tiny.toml", "--against", "absent.json"}, "cannot read absent.json");
   expect_refused({"tiny.toml", "--against", "absent"},
-                 "there is no database encore.db yet, so there are no measurements; ");
+                 "there is no database encore.db yet, and so no measurement; ");
   sandbox_.write("broken.json", "{\"format\": 1,");
   expect_refused({"tiny.toml", "--against", "broken.json"},
                  "broken.json is no result of exp bench --json: it is no JSON from byte 14 of 13 on");

@@ -190,16 +190,16 @@ TEST_F(Bundle, SaysWhatIsMissing) {
   move_away();
   const ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
   EXPECT_TRUE(
-      contains(lacking.errors, "this machine lacks what the bundle needs:\n  data: dev of run tiny, "))
+      contains(lacking.errors, "this machine lacks files that the bundle needs:\n  data: dev of run tiny, "))
       << lacking.errors;
-  EXPECT_TRUE(contains(lacking.errors,
-                       "data: train of run tiny, SHA-256 " + train_digest + ", which lay at " + place))
+  EXPECT_TRUE(
+      contains(lacking.errors, "data: train of run tiny, SHA-256 " + train_digest + ", recorded at " + place))
       << lacking.errors;
   // Another content under the name is not taken.
   sandbox_.write("train.conll", "Anna B-PER\n");
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--data", "."}, 2).errors, "data: train of run tiny"));
-  EXPECT_TRUE(
-      contains(exp({"verify", "tiny.tar.zst", "--data", "absent"}, 2).errors, "--data absent is no folder"));
+  EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--data", "absent"}, 2).errors,
+                       "--data absent is not a folder"));
 }
 
 TEST_F(Bundle, AChangedTrainingIsDifferent) {
@@ -353,9 +353,9 @@ TEST_F(Bundle, NamesThePluginThatIsNotHere) {
   // The folder is where the specification says, but a bundle chooses no code.
   const ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
   EXPECT_EQ(lacking.output, "");
-  EXPECT_TRUE(contains(lacking.errors,
-                       "plugin: \"mine\" 1.0.0 of run tiny; build it from its sources and name its "
-                       "folder with --plugin-path"))
+  EXPECT_TRUE(contains(
+      lacking.errors,
+      "plugin: \"mine\" 1.0.0 of run tiny; build it from its sources and pass its folder with --plugin-path"))
       << lacking.errors;
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--plugin-path", "plugins"}).output, "tiny equal: "));
 }

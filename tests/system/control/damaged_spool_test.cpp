@@ -58,7 +58,7 @@ class LostRun : public ::testing::Test {
     EXPECT_EQ(run.end.exit_code, 1) << run.output << run.errors;
     EXPECT_TRUE(contains(run.output, "tiny completed in ")) << run.output;
     EXPECT_TRUE(contains(run.output, ", with gaps in its record")) << run.output;
-    EXPECT_TRUE(contains(run.errors, "tiny is complete, but its record is not whole:")) << run.errors;
+    EXPECT_TRUE(contains(run.errors, "tiny is complete, but its record has gaps:")) << run.errors;
     EXPECT_TRUE(contains(run.errors, "missing   " + what)) << run.errors;
     const ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
@@ -95,8 +95,7 @@ TEST_F(LostRun, ADamagedByteCostsOneRecordWhichIsNamed) {
   expect_same_result();
   EXPECT_EQ(sandbox_.one(losses), calm_.one(losses)) << "no point is lost";
   EXPECT_TRUE(contains(sandbox_.one("SELECT spool_problem FROM attempt WHERE ordinal = 1"), "are damaged"));
-  EXPECT_EQ(sandbox_.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11")
-      << "nothing is trained twice";
+  EXPECT_EQ(sandbox_.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11") << "nothing is trained twice";
 }
 
 TEST_F(LostRun, WhatTheNextAttemptRecordsAgainIsNotMissing) {

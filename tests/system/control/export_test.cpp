@@ -234,11 +234,10 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
 TEST_F(Export, RefusesAPlaceThatIsTaken) {
   train("bert", bert_experiment("bert"));
   sandbox_.write("full/file.txt", "of somebody");
-  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "full"}),
-                       "full is not empty; name a folder that is not there yet"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "full"}), "full is not empty; name a new folder"));
   sandbox_.write("file.txt", "of somebody");
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "file.txt"}),
-                       "file.txt is there and is no folder; name one that is not there yet"));
+                       "file.txt is not a folder; name a new folder"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert"}), "exp export needs -o DIR, the folder to write"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "pdf"}),
                        "invalid --format \"pdf\": expected huggingface, onnx or encore"));

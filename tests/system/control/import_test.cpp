@@ -59,7 +59,7 @@ TEST_F(Import, MakesARunThatIsScoredAskedAndExported) {
 
 TEST_F(Import, IsVerifiedAndDoneOnce) {
   output_of({"import", "names", "--name", "taken", "-q"});
-  EXPECT_TRUE(contains(output_of({"import", "names"}), "taken has this model already; nothing is done"));
+  EXPECT_TRUE(contains(output_of({"import", "names"}), "taken has this model already; nothing to do"));
   output_of({"verify", "taken"});
   sandbox_.write("names/vocab.txt", sandbox_.read("names/vocab.txt") + "\n");
   const ProgramOutput changed = sandbox_.exp({"verify", "taken"});

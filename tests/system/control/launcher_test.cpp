@@ -69,7 +69,7 @@ TEST(Launcher, RunsGoOnWhileTheirExpIsGoneAndStatusBringsTheirEnd) {
   EXPECT_TRUE(contains(sandbox.exp({"status"}).output, "running"));
   EXPECT_EQ(sandbox.one("SELECT status FROM run_status"), "running") << "by its view too";
   const ProgramOutput again = sandbox.exp(launched({"run", "tiny.toml"}));
-  EXPECT_TRUE(contains(again.output, "tiny is running in a job on one, it is left alone")) << again.output;
+  EXPECT_TRUE(contains(again.output, "tiny is running in a job on one; skipped")) << again.output;
   hold.release();
   EXPECT_TRUE(eventually([&] {
     sandbox.exp({"status"});

@@ -126,7 +126,7 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
   };
   EXPECT_EQ(attempts("s-dropout=0.2-s2"), "3");
   EXPECT_EQ(attempts("s-dropout=0.1-s1"), "1");
-  EXPECT_TRUE(contains(output.errors, "trying again: it goes on from its checkpoint of step "))
+  EXPECT_TRUE(contains(output.errors, "retrying: it resumes from its checkpoint of step "))
       << output.errors;
 
   Sandbox few;

@@ -78,7 +78,7 @@ TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1");
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_EQ(plan.end.exit_code, 0) << plan.errors;
-  EXPECT_TRUE(contains(plan.output, "tiny goes on only with --accept-plugin-change: " + change()))
+  EXPECT_TRUE(contains(plan.output, "tiny resumes only with --accept-plugin-change: " + change()))
       << plan.output;
 }
 
@@ -172,16 +172,15 @@ TEST_F(PluginChangeTest, ChangedTrainsAgainWhatAnotherFileTrainedAndNothingElse)
   const ProgramOutput nothing = sandbox_.exp(changed);
   EXPECT_EQ(nothing.end.exit_code, 0) << nothing.errors;
   EXPECT_EQ(nothing.output,
-            "nothing to do: no run of mine.toml was trained with another plugin file than is there now\n");
+            "nothing to do: no run of mine.toml was trained with a plugin file that has changed\n");
   rebuild();
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml", "--seeds", "1-2", "--changed"});
-  EXPECT_TRUE(contains(plan.output, "other plugin file: a new repeat beside ")) << plan.output;
-  EXPECT_TRUE(contains(plan.output, "new, and --changed trains nothing new")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "changed plugin file: a new repeat in addition to ")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "new, but --changed trains only known runs")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "1 of 2 runs to do")) << plan.output;
   const ProgramOutput again = sandbox_.exp(changed);
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
-  EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, trained with other plugin files before"))
-      << again.output;
+  EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, whose plugin files have changed")) << again.output;
   EXPECT_EQ(sandbox_.query("SELECT seed || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
             (std::vector<std::string>{"1 1 completed", "1 2 completed"}));
   EXPECT_TRUE(contains(sandbox_.exp(changed).output, "nothing to do")) << "the newest repeat counts";
@@ -220,7 +219,7 @@ TEST_F(PluginChangeTest, ChangedIsRefusedWithWhatSaysOtherwise) {
 
 TEST_F(PluginChangeTest, APluginThatNeverPassedItsChecksIsWarnedOf) {
   const std::string warning = "warning: plugin \"mine\" (" + old_hash() +
-                              ") never passed its checks here; before its numbers count: exp plugin check " +
+                              ") has not passed its checks on this machine; run exp plugin check " +
                               fs::canonical(library()).string() + "\n";
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_TRUE(contains(plan.output, warning)) << plan.output;
@@ -237,7 +236,7 @@ TEST_F(PluginChangeTest, ACheckedFileIsNotWarnedOfUntilItChanges) {
   EXPECT_FALSE(contains(sandbox_.exp({"plan", "mine.toml"}).output, "warning"));
   rebuild();
   EXPECT_TRUE(contains(sandbox_.exp({"plan", "mine.toml"}).output,
-                       "plugin \"mine\" (" + new_hash() + ") never passed its checks here"));
+                       "plugin \"mine\" (" + new_hash() + ") has not passed its checks on this machine"));
 }
 
 TEST_F(PluginChangeTest, ShowListsThePlugins) {

@@ -178,7 +178,7 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
   for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
                            "It reads the fields \"text\", to learn and to be scored also \"label\"",
                            "It gives the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
-                           "without train.select the best checkpoint is the one of max dev/accuracy"})
+                           "without train.select, the best checkpoint is chosen by max dev/accuracy"})
     EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
   const nlohmann::json list = nlohmann::json::parse(
       sandbox.exp({"plugin", "info", "topics", "--plugin-path", "mine", "--json"}).output);

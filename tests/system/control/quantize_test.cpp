@@ -105,7 +105,7 @@ TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
   EXPECT_EQ(answer.at("judged_by"), "vectors");
   EXPECT_EQ(answer.at("sample"), 2);
   const std::string text = output_of({"quantize", "tiny", "--texts", "lines.txt", "--tolerance", "1"});
-  EXPECT_TRUE(contains(text, "vectors  of 2 texts have moved by at most ")) << text;
+  EXPECT_TRUE(contains(text, "vectors  of 2 inputs have moved by at most ")) << text;
 }
 
 TEST_F(QuantizeVerb, RefusesWithTheReason) {

@@ -115,7 +115,7 @@ TEST(Refusal, AnOutputThatCannotBeWritten) {
   const std::string exp = ENCORE_BUILD_DIR "/bin/exp";
   const ProgramOutput full = sandbox.shell(exp + " ls --csv >/dev/full");
   EXPECT_EQ(full.end.exit_code, 1);
-  EXPECT_EQ(full.errors, "exp: what was printed could not be written to its end; is the disk full?\n");
+  EXPECT_EQ(full.errors, "exp: error writing to standard output; is the disk full?\n");
   const ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
   EXPECT_EQ(closed.end.exit_code, 0) << "whoever closes the output wants none";
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");

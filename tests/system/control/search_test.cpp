@@ -112,7 +112,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   write_search(sandbox, asha);
   const ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
   EXPECT_EQ(planned.end.exit_code, 0) << planned.errors;
-  EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials begun")) << planned.output;
+  EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials started")) << planned.output;
   EXPECT_TRUE(contains(planned.output, "propose  trial 1, 1 epoch:  learning_rate=")) << planned.output;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << "a plan writes nothing";
   const ProgramOutput first = sandbox.exp({"run", "search.toml"});
@@ -130,7 +130,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   const std::string attempts = sandbox.one("SELECT count(*) FROM attempt");
   const ProgramOutput again = sandbox.exp({"run", "search.toml"});
   EXPECT_EQ(again.end.exit_code, 0);
-  EXPECT_TRUE(contains(again.output, "nothing to do: search tune is over")) << again.output;
+  EXPECT_TRUE(contains(again.output, "nothing to do: search tune is complete")) << again.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), attempts);
   expect_equal(sandbox);
 }
@@ -390,7 +390,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
                   "json_extract(scores, '$[0]') DESC LIMIT 2)"),
       "2");
   expect_equal(sandbox);
-  EXPECT_TRUE(contains(sandbox.exp({"run", "search.toml"}).output, "nothing to do: search tune is over"));
+  EXPECT_TRUE(contains(sandbox.exp({"run", "search.toml"}).output, "nothing to do: search tune is complete"));
 
   const std::string before = sandbox.one("SELECT group_concat(point) FROM search_trial");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.confirm_seeds=4"}).end.exit_code, 0);
@@ -526,7 +526,7 @@ TEST(Search, OutsideOfItAPrunedRunGoesOn) {
   const ProgramOutput run = sandbox.exp(
       {"run", "tiny.toml", "-S", "optimizer.learning_rate=" + rate, "-S", "model.dropout=" + dropout});
   EXPECT_EQ(run.end.exit_code, 0) << run.errors;
-  EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
+  EXPECT_TRUE(contains(run.output, "it resumes from its checkpoint of step ")) << run.output;
 }
 
 TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {

@@ -109,9 +109,8 @@ TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
 }
 
 TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
-  EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same but for the seed"));
-  EXPECT_TRUE(
-      contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "these are one and the same run"));
+  EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same except for the seed"));
+  EXPECT_TRUE(contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "both are the same run"));
   expect_refused({"diff", "pair"}, "exp diff needs two runs, but 4 are selected: pair-dropout=0.1-s1");
   expect_refused({"diff", best(), "pair"}, "exp diff takes one run, but 4 are selected");
 }
@@ -119,7 +118,7 @@ TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
 TEST_F(Selecting, PredictTakesTheBestOfASweep) {
   const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
   EXPECT_EQ(output.output, "text: Anna lives\n");
-  EXPECT_EQ(output.errors, "exp: the best of these by dev/f1 is " + best() + "\n");
+  EXPECT_EQ(output.errors, "exp: the best of these runs by dev/f1 is " + best() + "\n");
   expect_refused({"predict", "pair", "Anna"},
                  "exp predict takes one run, but 4 are selected: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
                  "pair-dropout=0.2-s1, pair-dropout=0.2-s2; name one, or add --best dev/loss");
@@ -189,7 +188,7 @@ TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
   expect_refused(with("rm", wide, {"-y"}),
                  "none of the 2 runs of \"pair\" fits --where \"model.dropout > 0.15\"");
   EXPECT_EQ(output_of({"undelete", "pair-*"}),
-            "pair-dropout=0.2-s1 (completed) is back\npair-dropout=0.2-s2 (completed) is back\n");
+            "pair-dropout=0.2-s1 (completed) is restored\npair-dropout=0.2-s2 (completed) is restored\n");
   EXPECT_EQ(names({}).size(), 4u);
   EXPECT_TRUE(contains(output_of({"rm", best()}), "is hidden from exp ls")) << "named, so nobody asks";
   output_of({"undelete", best()});

@@ -139,7 +139,7 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
     EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
     EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
     EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-s1"), "1") << "from the start";
-    EXPECT_TRUE(contains(failed.output, "failed before; it begins anew")) << failed.output;
+    EXPECT_TRUE(contains(failed.output, "failed before; it starts again")) << failed.output;
     const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
     EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
     EXPECT_EQ(sandbox.one(states), "6 completed");

@@ -53,7 +53,7 @@ TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
   output_of({"run", "tiny.toml"});
   EXPECT_EQ(sandbox_.query("SELECT name || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
             (std::vector<std::string>{"tiny 1 completed", "tiny-2 2 completed"}));
-  EXPECT_TRUE(contains(output_of({"undelete", "tiny"}), "tiny (completed) is back"));
+  EXPECT_TRUE(contains(output_of({"undelete", "tiny"}), "tiny (completed) is restored"));
   EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
   expect_refused({"undelete", "tiny"}, "run tiny is not removed");
   expect_refused({"rm"}, "exp rm needs a run");
@@ -67,7 +67,7 @@ TEST_F(StoreVerbs, PurgeAsksAndTakesTheFolder) {
                  "cannot ask whether to remove tiny for good, with checkpoints and predictions: stdin is not "
                  "a terminal; pass -y to confirm");
   EXPECT_TRUE(exists(folder));
-  EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is gone for good"));
+  EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is removed for good"));
   EXPECT_FALSE(exists(folder));
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM point"), "0");
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 0 runs"));
@@ -104,7 +104,7 @@ TEST_F(StoreVerbs, GarbageIsShownThenRemoved) {
   EXPECT_EQ(found.at("items").at(0).at("run"), "tiny");
   EXPECT_TRUE(exists(old));
   const std::string text = output_of({"gc", "--dry-run"});
-  EXPECT_TRUE(contains(text, "1.0 kB would be removed; nothing was")) << text;
+  EXPECT_TRUE(contains(text, "1.0 kB would be removed (dry run)")) << text;
   EXPECT_TRUE(contains(output_of({"gc"}), "1.0 kB removed"));
   EXPECT_FALSE(exists(old));
   EXPECT_TRUE(exists(folder_of("tiny") + "/checkpoints/step-00000020.safetensors"));
@@ -130,7 +130,7 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   EXPECT_EQ(output_of({"ls", "--tag", "draft"}), "no run fits --tag draft; there is no tag \"draft\"\n");
   EXPECT_EQ(output_of({"ls", "--sweep", "tinny"}),
             "no run fits --sweep tinny; there is no sweep \"tinny\"; did you mean \"tiny\"?\n");
-  expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
+  expect_refused({"tag", "tiny", "+two words"}, "invalid tag \"two words\": expected one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
   expect_refused({"tag", "tiny", "paper"}, "; write +paper to add it as a tag");
@@ -195,13 +195,14 @@ TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
 }
 
 TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
-  EXPECT_TRUE(contains(output_of({"db", "backup", "safe.db"}), "1 run; the files of the runs are not in it"));
+  EXPECT_TRUE(
+      contains(output_of({"db", "backup", "safe.db"}), "1 run; it does not contain the files of the runs"));
   EXPECT_TRUE(contains(output_of({"ls", "--db", "safe.db"}), "tiny"));
   expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces nothing, name another file");
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
-  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 10 already, nothing to do"));
+  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "already has version 10, nothing to do"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
 }
 
@@ -255,7 +256,7 @@ TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
     expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
   EXPECT_EQ(sandbox_.read("old.db"), before);
   EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
-            "old.db is of version 10 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
+            "old.db now has version 10; the copy of version 1 is old.db.version-1.backup\n");
   EXPECT_TRUE(contains(output_of({"ls", "--db", "old.db"}), "no runs yet"));
 }
 
@@ -385,7 +386,7 @@ TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
       << "bash replaces only what follows the equals sign";
   EXPECT_EQ(completed(sandbox_, "exp show --db other.db "), " ");
   EXPECT_EQ(completed(sandbox_, "exp run "), " ");
-  expect_refused({"completion", "fish"}, "there is no completion for \"fish\"; there is for bash and zsh");
+  expect_refused({"completion", "fish"}, "invalid shell \"fish\": expected bash or zsh");
   expect_refused({"completion"}, "exp completion needs bash or zsh");
 }
 

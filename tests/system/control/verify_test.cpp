@@ -141,9 +141,9 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   const std::string text = verify({"--kill-at", "13"}).output;
   EXPECT_TRUE(contains(text, "killed after step 13")) << text;
   EXPECT_TRUE(contains(text, "going on after step 12")) << text;
-  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13 and gone on from step 12)"))
+  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)"))
       << text;
-  EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1 and begun again"));
+  EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1, started again"));
   EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "gone on from step 19"));
   // A worker that resumes wrongly is found: its first attempt and the run agree up to there.
   sandbox.set("FAKE_CHANGE_AT", "13");
@@ -176,7 +176,7 @@ TEST_F(Verify, AnotherBitIsFoundWithStepTensorAndDistance) {
   const std::string block = verify({"--steps", "10"}, 3).output;
   EXPECT_TRUE(contains(block, "different: from step 10 on, first in parameters")) << block;
   EXPECT_TRUE(contains(
-      block, "distance: not known; the run keeps neither a checkpoint nor weights of a step from 10 to 10"))
+      block, "distance: unknown; the run keeps neither a checkpoint nor weights of a step from 10 to 10"))
       << block;
   EXPECT_EQ(sandbox.query("SELECT first_step || ' ' || scope FROM verification"),
             (std::vector<std::string>{"5 x", "20 x", "10 parameters"}));
@@ -240,7 +240,7 @@ TEST_F(Verify, DriftIsNotKnownWithoutACheckpoint) {
       "the run keeps neither a checkpoint nor weights of a step from 10 to 10, so only digests could be "
       "compared\n"))
       << text;
-  EXPECT_TRUE(contains(text, "drift of the layers: not known, there is no step of which both have")) << text;
+  EXPECT_TRUE(contains(text, "drift of the layers: unknown, because they have no checkpoint")) << text;
 }
 
 TEST_F(Verify, EveryAttemptThatLedToTheDifferenceCounts) {
