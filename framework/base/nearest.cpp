@@ -1,3 +1,4 @@
+// Edit distances, and lists of names for "did you mean" in messages. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>

@@ -150,10 +150,10 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
                  "there is no database encore.db yet, and so no measurement; ");
   sandbox_.write("broken.json", "{\"format\": 1,");
   expect_refused({"tiny.toml", "--against", "broken.json"},
-                 "broken.json is no result of exp bench --json: it is no JSON from byte 14 of 13 on");
+                 "broken.json is not a result of exp bench --json: it is not JSON from byte 14 of 13");
   sandbox_.write("list.json", "[]");
   expect_refused({"tiny.toml", "--against", "list.json"},
-                 "list.json is no result of exp bench --json: it has no \"format\"");
+                 "list.json is not a result of exp bench --json: it has no \"format\"");
   expect_refused({"show"}, "the name of a measurement");
   expect_refused({"tiny.toml", "-S", "model.layer.attention.heads=3"}, "heads");
   sandbox_.write("grid.toml", "base = \"tiny.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");

@@ -411,7 +411,7 @@ TEST_F(HostileBundle, DatabasesThatAreNone) {
   expect_archive_refused("encore.db is not a database");
   archive_.content("encore.db") = "";
   archive_.list_again();
-  expect_archive_refused("database encore.db is empty: nothing was stored in it yet");
+  expect_archive_refused("database encore.db is empty; exp run fills it");
 }
 
 TEST_F(HostileBundle, ADamagedDatabase) {
@@ -516,7 +516,7 @@ TEST_F(HostileBundle, TheSpecificationOfAnotherRun) {
   specification["question"] = std::string(64, '0');
   text = specification.dump();
   archive_.list_again();
-  expect_archive_refused("specification.json is of another experiment than run tiny");
+  expect_archive_refused("specification.json belongs to another experiment than run tiny");
 }
 
 TEST_F(HostileBundle, ASpecificationThatIsNone) {

@@ -130,12 +130,12 @@ TEST_F(Import, RefusesAnExperimentOfNoEpochsThatIsNone) {
   const ProgramOutput none = sandbox_.exp({"run", "none.toml"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_TRUE(
-      contains(none.errors, "option \"epochs\" of [train] is 0, which takes the model of a folder as it is"))
+      contains(none.errors, "option \"epochs\" of [train] is 0, which imports the model of a folder"))
       << none.errors;
   sandbox_.write("named.toml", text.replace(text.find("[model]\n"), 8, "[model]\nfrom = \"names\"\n"));
   const ProgramOutput named = sandbox_.exp({"run", "named.toml"});
   EXPECT_EQ(named.end.exit_code, 2);
-  EXPECT_TRUE(contains(named.errors, "option \"train\" of [data] names a file that nobody would read"))
+  EXPECT_TRUE(contains(named.errors, "option \"train\" of [data] names a file that is not used"))
       << named.errors;
 }
 

@@ -207,9 +207,9 @@ TEST(Launcher, RefusesWhatCannotBeMeant) {
   expect_refused({"--hosts", "a"}, "--hosts needs --launcher");
   expect_refused({"--launcher", "ssh"}, "needs hosts: --hosts node1,node2");
   expect_refused({"--launcher", "shs", "--hosts", "a"}, "{command} is missing");
-  expect_refused({"--launcher", "ssh", "--hosts", "-oProxyCommand=x"}, "is no name of a host");
-  expect_refused({"--launcher", "ssh", "--hosts", "a;b"}, "is no name of a host");
-  expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a stands twice");
+  expect_refused({"--launcher", "ssh", "--hosts", "-oProxyCommand=x"}, "is not the name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a;b"}, "is not the name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a is given twice");
   expect_refused({"--launcher", "ssh", "--hosts", "a", "-j", "2"},
                  "-j 2 needs as many hosts, but --hosts has 1");
   const ProgramOutput job = sandbox.exp({"job", "nowhere.order"});

@@ -101,7 +101,7 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   EXPECT_TRUE(contains(refusal(list, "bare.so"), "bare.so: has no manifest bare.json beside it"));
   EXPECT_TRUE(contains(refusal(list, "gone.json"), "gone.so: there is a manifest but no such file"));
   EXPECT_TRUE(contains(refusal(list, "cut.json"), "cut.so: is cut off at 5000 of "));
-  EXPECT_TRUE(contains(refusal(list, "text.json"), "text.so: is no shared object (no ELF file)"));
+  EXPECT_TRUE(contains(refusal(list, "text.json"), "text.so: is not a shared object (not an ELF file)"));
   EXPECT_EQ(refusal(list, "second.json"), "two plugins offer the schedule \"good\": " + mine +
                                               "good.json and " + mine +
                                               "second.json; remove one of them from the plugin folders");
@@ -126,7 +126,7 @@ TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
                                           "directory; make it readable, or take it out of the plugin path");
   const ProgramOutput mistyped = sandbox.exp({"plugin", "ls", "--plugin-path", "of_lien"});
   EXPECT_EQ(mistyped.end.exit_code, 2);
-  EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is no folder\n");
+  EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is not a folder\n");
   EXPECT_EQ(sandbox.exp({"plugin", "ls", "--backend", "cudda"}).errors,
             "exp: unknown backend \"cudda\"; did you mean \"cuda\"?\n");
 }

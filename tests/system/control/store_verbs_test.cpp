@@ -85,7 +85,7 @@ TEST_F(StoreVerbs, ARunningRunIsNeitherRemovedNorCollected) {
   const std::string part = folder_of(name) + "/checkpoints/step-00000001.safetensors.part";
   sandbox_.write(part, "being written");
   expect_refused({"rm", name}, "run " + name + " is running in process");
-  expect_refused({"rm", "--purge", "-y", name}, "exp stop " + name + " ends it first");
+  expect_refused({"rm", "--purge", "-y", name}, "exp stop " + name + " stops it first");
   EXPECT_TRUE(contains(output_of({"gc", "-y"}), "nothing to remove"));
   ::kill(process, SIGINT);
   ASSERT_TRUE(Sandbox::wait(process));
@@ -198,7 +198,7 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
   EXPECT_TRUE(
       contains(output_of({"db", "backup", "safe.db"}), "1 run; it does not contain the files of the runs"));
   EXPECT_TRUE(contains(output_of({"ls", "--db", "safe.db"}), "tiny"));
-  expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces nothing, name another file");
+  expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces no file, name another one");
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
@@ -223,7 +223,7 @@ TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   EXPECT_EQ(bare.end.exit_code, 1);
   EXPECT_TRUE(contains(bare.output, "is missing; copy the folder ")) << bare.output;
   expect_refused({"db", "merge"}, "exp db merge needs the file of another database");
-  expect_refused({"db", "merge", "encore.db"}, "encore.db is the database itself; name another one");
+  expect_refused({"db", "merge", "encore.db"}, "encore.db is the database itself; name another file");
   expect_refused({"db", "merge", "absent.db", "--db", "other.db"}, "there is no database absent.db");
   EXPECT_FALSE(exists("other.db"));
 }
@@ -253,7 +253,7 @@ TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
   sqlite3_close(database);
   const std::string before = sandbox_.read("old.db");
   for (const char* verb : {"ls", "status", "gc"})
-    expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
+    expect_refused({verb, "--db", "old.db"}, "run exp db upgrade");
   EXPECT_EQ(sandbox_.read("old.db"), before);
   EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
             "old.db now has version 10; the copy of version 1 is old.db.version-1.backup\n");

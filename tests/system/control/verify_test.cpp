@@ -90,8 +90,7 @@ TEST_F(Verify, StepsFromCheckpointKeepAndJson) {
   ASSERT_EQ(sandbox.exp({"run", "longer.toml"}).end.exit_code, 0);
   const ProgramOutput missing = sandbox.exp({"verify", "longer", "--from-checkpoint", "15"});
   EXPECT_EQ(missing.end.exit_code, 2);
-  EXPECT_TRUE(
-      contains(missing.errors, "run longer keeps no checkpoint of step 15; kept are those of steps 30"))
+  EXPECT_TRUE(contains(missing.errors, "run longer has no checkpoint of step 15; it has those of steps 30"))
       << missing.errors;
 }
 
@@ -118,7 +117,7 @@ TEST_F(Verify, FromACheckpointOfARunThatDied) {
   sandbox.set("FAKE_CRASH_AT", "17");
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 75);
   expect_refused({"--from-checkpoint", "15"},
-                 "run tiny has no digest after step 15; it has some of steps 5 to 15");
+                 "run tiny has no digest after step 15; it has digests of steps 5 to 15");
   sandbox.set("FAKE_CRASH_AT", "-1");
   const std::filesystem::path at_15 = sandbox.folder() / folder() / "checkpoints/step-00000015.safetensors";
   std::filesystem::copy_file(at_15, sandbox.folder() / "kept");
@@ -141,8 +140,7 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   const std::string text = verify({"--kill-at", "13"}).output;
   EXPECT_TRUE(contains(text, "killed after step 13")) << text;
   EXPECT_TRUE(contains(text, "going on after step 12")) << text;
-  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)"))
-      << text;
+  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)")) << text;
   EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1, started again"));
   EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "gone on from step 19"));
   // A worker that resumes wrongly is found: its first attempt and the run agree up to there.
@@ -265,9 +263,9 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   EXPECT_TRUE(contains(sandbox.exp({"verify"}).errors, "exp verify needs a run"));
 
   expect_refused({"--steps", "0"}, "invalid --steps 0: expected at least 1");
-  expect_refused({"--steps", "3"}, "run tiny has no digest up to step 3; it has some of steps 5 to 20");
-  expect_refused({"--kill-at", "21"}, "--kill-at 21 is none of the steps that are trained, 1 to 20");
-  expect_refused({"--from-checkpoint", "7"}, "keeps no checkpoint of step 7; kept are those of steps 20");
+  expect_refused({"--steps", "3"}, "run tiny has no digest up to step 3; it has digests of steps 5 to 20");
+  expect_refused({"--kill-at", "21"}, "invalid --kill-at 21: expected one of the trained steps, 1 to 20");
+  expect_refused({"--from-checkpoint", "7"}, "has no checkpoint of step 7; it has those of steps 20");
   expect_refused({"--backend", "openm"}, "did you mean \"openmp\"?");
   expect_refused({"--threads", "-1"}, "--threads is negative");
 
@@ -275,10 +273,10 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   sandbox.write("dev.conll", data + "Anna\tO\n\n");
   expect_refused({}, "dev.conll (dev of run tiny) has changed since the run was planned");
   std::filesystem::remove(sandbox.folder() / "dev.conll");
-  expect_refused({}, "dev.conll (dev of run tiny) is not there any more");
+  expect_refused({}, "dev.conll (dev of run tiny) is missing");
   sandbox.write("dev.conll", data);
   sandbox.change("UPDATE run SET question = 'another'");
-  expect_refused({}, "specification.json is of another experiment than run tiny");
+  expect_refused({}, "specification.json belongs to another experiment than run tiny");
   sandbox.change("DELETE FROM digest");
   expect_refused({}, "run tiny (completed) has no digests to compare with");
   std::filesystem::remove(sandbox.folder() / folder() / "specification.json");
@@ -305,7 +303,7 @@ TEST_F(Verify, AWorkerThatFailsGivesNoVerdict) {
       << output.errors;
   sandbox.set("FAKE_FAIL_AT", "-1");
   sandbox.set("FAKE_CRASH_AT", "7");
-  EXPECT_TRUE(contains(verify({}, 1).errors, "ended with signal 9 (Killed) and without a last word"));
+  EXPECT_TRUE(contains(verify({}, 1).errors, "ended with signal 9 (Killed) without a final report"));
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM verification"), "0");
 }
 

@@ -138,7 +138,7 @@ TEST(When, RefusesOptionsThatAreNotVaried) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep.when]\n\"model.layers\" = \"true\"\n"),
             "dir/a.toml:33:1: [sweep.when] names \"model.layers\", which the sweep does not vary");
   EXPECT_EQ(planning::problem_of_sweep(grid + "\"model layers\" = \"true\"\n"),
-            "dir/a.toml:35:1: \"model layers\" is no name of an option; names look like model.width (in "
+            "dir/a.toml:35:1: \"model layers\" is not the name of an option: expected a name such as model.width (in "
             "[sweep.when])");
   EXPECT_EQ(planning::problem_of_sweep(grid +
                                        "\"model.layers\" = \"train.epochs == 3\"\nmodel.layers = \"true\"\n"),

@@ -80,8 +80,7 @@ TEST(Database, AnEmptyFileIsNobodys) {
   TemporaryFolder folder;
   write_bytes(folder / "e.db", "");
   for (OpenMode mode : {OpenMode::read, OpenMode::write})
-    expect_contains(refusal(folder / "e.db", mode),
-                    "e.db is empty: nothing was stored in it yet; exp run does");
+    expect_contains(refusal(folder / "e.db", mode), "e.db is empty; exp run fills it");
   open_encore_database(folder / "e.db", OpenMode::create);
   open_encore_database(folder / "e.db", OpenMode::read);
 }
@@ -195,7 +194,7 @@ TEST(Database, AHostileSchemaIsRefusedBeforeItRuns) {
                   "has another view \"curve\" than Encore makes");
   expect_contains(refusal_after("DROP TABLE tag"), "has no table tag");
   expect_contains(refusal_after("ALTER TABLE tag ADD COLUMN \"x\"\") SELECT 1; VACUUM INTO 'f' --\" TEXT"),
-                  "in its table tag, which is no column of Encore");
+                  "in its table tag, which is not a column of Encore");
   expect_contains(refusal_after("ALTER TABLE run ADD COLUMN more TEXT AS (name || name)"),
                   "a column \"more (generated)\" in its table run");
   expect_contains(refusal_after("ALTER TABLE tag RENAME COLUMN tag TO tags"), "a column \"tags\"");
@@ -249,9 +248,9 @@ TEST(Database, RefusesToWriteInAReadOnlyFolderButReadsThere) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
   const WithoutPrivileges guard;
   if (!guard.done()) GTEST_SKIP() << "cannot give up the rights of root";
-  expect_contains(refusal(folder / "new.db", OpenMode::create), "choose another place with --db");
+  expect_contains(refusal(folder / "new.db", OpenMode::create), "choose another path with --db");
   expect_contains(refusal(folder / "sub/new.db", OpenMode::create), "cannot make the folder");
-  expect_contains(refusal(folder / "old.db", OpenMode::create), "cannot be written");
+  expect_contains(refusal(folder / "old.db", OpenMode::create), "is not writable");
   Store store(folder / "old.db", OpenMode::read);
   EXPECT_EQ(store.list_runs().size(), 1u);
   EXPECT_EQ(store.find_run("test").name, "test");
