@@ -78,7 +78,7 @@ StoredOrder load_order(const std::filesystem::path& file) {
   } catch (const nlohmann::json::exception& error) {
     throw Error(file.string() + " is not an order of exp run: " + error.what());
   } catch (const JsonError& error) {
-    throw Error(file.string() + " is no order of exp run: " + error.what());
+    throw Error(file.string() + " is not an order of exp run: " + error.what());
   }
   return stored;
 }

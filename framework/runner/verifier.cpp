@@ -201,14 +201,14 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   std::set<std::int64_t> save_at;
   for (const std::int64_t step : kept_steps())
     if (step <= last) save_at.insert(step);
-  // A step before the kill, so that there is something to go on from and something to lose.
+  // A step before the kill, so that there is a checkpoint to resume from and work to lose.
   if (task_.kill_at && *task_.kill_at > 1) save_at.insert(*task_.kill_at - 1);
   std::string saves;
   for (const std::int64_t step : save_at) saves += (saves.empty() ? "" : ",") + std::to_string(step);
 
   std::vector<std::string> arguments = {"train", "--run-folder", folder.string(), "--attempt",
                                         std::to_string(attempt)};
-  // Without it the worker goes on to its conclusion, which is the score on the test set.
+  // The worker would otherwise continue to its conclusion, the score on the test set.
   if (!task_.scores) arguments.insert(arguments.end(), {"--stop-after", std::to_string(last)});
   if (!saves.empty()) arguments.insert(arguments.end(), {"--save-at", saves});
   if (dies) arguments.insert(arguments.end(), {"--die-after", std::to_string(*task_.kill_at)});
@@ -293,7 +293,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                          {"last_step", last_step()}};
   details["environment"]["verification"] = watch.environment;
 
-  // A worker may be stopped at the first difference: what comes later was not told and is no difference.
+  // A worker may be stopped at the first difference: later digests were not reported and are not differences.
   auto difference = comparison_.difference();
   if (!difference) difference = comparison_.final_difference();
   const Environments environments =

@@ -74,8 +74,8 @@ TEST_F(Generate, GivesTheBestOfABeamAsJson) {
 TEST_F(Generate, RefusesWhatContradictsItself) {
   expect_refused({"mon", "--beam", "0"}, 2, "--beam is 0; it must be from 1 to 32");
   expect_refused({"mon", "--beam", "2", "--temperature", "1"}, 2, "give one of them");
-  expect_refused({"mon", "--beam", "2", "--top-k", "5"}, 2, "--top-k = 5 cuts what is drawn");
-  expect_refused({"mon", "--temperature", "0", "--top-p", "0.5"}, 2, "--top-p = 0.5 cuts what is drawn");
+  expect_refused({"mon", "--beam", "2", "--top-k", "5"}, 2, "--top-k = 5 limits draws");
+  expect_refused({"mon", "--temperature", "0", "--top-p", "0.5"}, 2, "--top-p = 0.5 limits draws");
   expect_refused({"mon", "--texts", "5"}, 1, "--texts = 5 are more than a beam of 1 follows");
   expect_refused({"mon", "--seed", "1", "--beam", "2"}, 2, "--seed and --beam exclude each other");
   expect_refused({"mon", "--seed", "-1"}, 2, "invalid --seed -1: expected at least 0");

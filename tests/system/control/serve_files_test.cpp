@@ -266,7 +266,7 @@ TEST_F(ServeFiles, RefusesWhatIsNoModelAndSaysWhatToDo) {
   expect_no_service({"none.tar.zst"}, "none.tar.zst holds no run with its parameters");
   expect_no_service({"missing.tar.zst"}, "missing.tar.zst");
   expect_no_service({"no/folder"}, "no/folder: there is no such folder");
-  expect_no_service({"aside"}, "aside: it has no specification.json, so it is no folder of a run");
+  expect_no_service({"aside"}, "aside: it has no specification.json, so it is not the folder of a run");
   sandbox_.write("elsewhere/config.json", "{}");
   expect_no_service({"./elsewhere"}, "make a run of it first (exp import DIR)");
   expect_no_service({"tiny", "model"}, "run tiny and model have the same name, \"tiny\"");
