@@ -95,7 +95,8 @@ TEST_F(LostRun, ADamagedByteCostsOneRecordWhichIsNamed) {
   expect_same_result();
   EXPECT_EQ(sandbox_.one(losses), calm_.one(losses)) << "no point is lost";
   EXPECT_TRUE(contains(sandbox_.one("SELECT spool_problem FROM attempt WHERE ordinal = 1"), "are damaged"));
-  EXPECT_EQ(sandbox_.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11") << "nothing is trained twice";
+  EXPECT_EQ(sandbox_.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11")
+      << "nothing is trained twice";
 }
 
 TEST_F(LostRun, WhatTheNextAttemptRecordsAgainIsNotMissing) {

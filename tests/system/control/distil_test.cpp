@@ -230,8 +230,7 @@ TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
 
 TEST_F(Distil, TheTableIsExact) {
   const std::string named = student("{ run = \"teacher\" }", "named");
-  EXPECT_TRUE(
-      contains(refusal(named), "[distil] teacher: there is no run \"teacher\", for there is no database"));
+  EXPECT_TRUE(contains(refusal(named), "[distil] teacher: there is no run \"teacher\": the database"));
   EXPECT_TRUE(contains(refusal(replaced(named, "teacher = { run = \"teacher\" }\n", "")),
                        "[distil] names no teacher; write teacher = { run = \"NAME\" }"));
   EXPECT_TRUE(contains(refusal(replaced(named, "{ run = \"teacher\" }", "\"folder\"")),

@@ -487,7 +487,7 @@ TEST_F(HostileBundle, ANameThatMovesTheCursor) {
 
 TEST_F(HostileBundle, AnIdThatIsNone) {
   change_rows("UPDATE run SET id = '../../evil'");
-  expect_archive_refused("its database holds a run with the id \"../../evil\", and an id is ten digits");
+  expect_archive_refused("its database holds a run with the id \"../../evil\": expected ten digits");
 }
 
 TEST_F(HostileBundle, ARunWithoutItsFolderAndAFolderWithoutItsRun) {

@@ -129,8 +129,7 @@ TEST_F(Import, RefusesAnExperimentOfNoEpochsThatIsNone) {
   sandbox_.write("none.toml", text);
   const ProgramOutput none = sandbox_.exp({"run", "none.toml"});
   EXPECT_EQ(none.end.exit_code, 2);
-  EXPECT_TRUE(
-      contains(none.errors, "option \"epochs\" of [train] is 0, which imports the model of a folder"))
+  EXPECT_TRUE(contains(none.errors, "option \"epochs\" of [train] is 0, which imports the model of a folder"))
       << none.errors;
   sandbox_.write("named.toml", text.replace(text.find("[model]\n"), 8, "[model]\nfrom = \"names\"\n"));
   const ProgramOutput named = sandbox_.exp({"run", "named.toml"});

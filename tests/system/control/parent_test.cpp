@@ -130,7 +130,7 @@ TEST_F(Parent, IsShownWithTheWeightsThatWereRead) {
 TEST_F(Parent, ARunOfTheDatabaseCountsByItsWeights) {
   sandbox.write("named.toml", child_experiment("named", "{ run = \"pre\" }"));
   EXPECT_TRUE(contains(exp({"run", "named.toml"}, 2).errors,
-                       "named.toml:11:8: [model] from: there is no run \"pre\", for there is no database"));
+                       "named.toml:11:8: [model] from: there is no run \"pre\": the database"));
   exp({"run", "pre.toml"});
   EXPECT_TRUE(contains(exp({"plan", "named.toml"}).output, "new; starts from pre"));
   exp({"run", "named.toml"});

@@ -74,7 +74,8 @@ TEST(Refusal, AWorkerThatIsNotThere) {
   sandbox.set("ENCORE_WORKER", "/nowhere/encore-worker");
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
-  EXPECT_TRUE(contains(output.errors, "/nowhere/encore-worker, which is no program")) << output.errors;
+  EXPECT_TRUE(contains(output.errors, "/nowhere/encore-worker, which is not an executable program"))
+      << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 

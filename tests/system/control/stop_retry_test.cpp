@@ -167,10 +167,9 @@ TEST(Retry, RunsWhoseExpWasKilledCountAsLost) {
   EXPECT_EQ(sandbox.one(states), "2 completed, 4 pending") << retry.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt WHERE reason = 'the exp that started it is gone'"),
             "2");
-  EXPECT_EQ(
-      sandbox.exp({"retry", "s", "--failed", "--lost"}).output,
-      "nothing to do: no run of s has failed or is lost; 4 pending: exp run with the experiment file goes on "
-      "with those\n");
+  EXPECT_EQ(sandbox.exp({"retry", "s", "--failed", "--lost"}).output,
+            "nothing to do: no run of s has failed or is lost; 4 pending: exp run with the experiment file "
+            "resumes them\n");
 }
 
 TEST(Retry, WrongUseIsRefused) {
@@ -188,7 +187,7 @@ TEST(Retry, WrongUseIsRefused) {
   expect_refused({"retry", "ss", "--failed"}, "; did you mean \"s\"?");
   expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed needs an experiment file");
   expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh is an option of exp run");
-  expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");
+  expect_refused({"retry", "s", "--failed", "-j", "0"}, "invalid -j 0");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "6");
 }
 

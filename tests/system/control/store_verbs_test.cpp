@@ -209,7 +209,7 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
 TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   output_of({"run", "tiny.toml", "--quiet", "--db", "cluster.db", "-S", "seed=2"});
   EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db", "--dry-run"}),
-                       "cluster.db: 1 run, 1 added, 0 updated, 0 the same, 0 left out (a dry run: nothing"));
+                       "cluster.db: 1 run, 1 added, 0 updated, 0 the same, 0 left out (dry run: nothing"));
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "1");
   EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db"}), "tiny-2"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 2 runs"));

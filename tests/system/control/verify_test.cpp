@@ -142,7 +142,7 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   EXPECT_TRUE(contains(text, "going on after step 12")) << text;
   EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)")) << text;
   EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1, started again"));
-  EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "gone on from step 19"));
+  EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "resumed from step 19"));
   // A worker that resumes wrongly is found: its first attempt and the run agree up to there.
   sandbox.set("FAKE_CHANGE_AT", "13");
   EXPECT_TRUE(contains(verify({"--kill-at", "13"}, 3).output, "different: from step 15 on"));

@@ -75,7 +75,7 @@ TEST(SlurmRefusal, ASearchIsNeitherDetachedNorGivenRanks) {
   };
   expect_refused({"--detach"}, "--detach cannot be used in a search");
   expect_refused({"--ranks", "2"}, "--ranks cannot be used with [search]");
-  expect_refused({"-j", "0"}, "-j 0 would run nothing");
+  expect_refused({"-j", "0"}, "invalid -j 0");
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 

@@ -113,8 +113,9 @@ TEST(Validate, SaysWhichTypeWasFound) {
             where + "9: option \"vocab\"" + what + "a path in quotes, found a table");
   EXPECT_EQ(validation_problem("words = \"a\""),
             where + "9: option \"words\"" + what + "a list of text in quotes, found text \"a\"");
-  EXPECT_EQ(validation_problem("words = [\"a\", 3]"),
-            where + "9: option \"words\"" + what + "a list of text in quotes, found the integer 3 in the list");
+  EXPECT_EQ(
+      validation_problem("words = [\"a\", 3]"),
+      where + "9: option \"words\"" + what + "a list of text in quotes, found the integer 3 in the list");
   EXPECT_EQ(validation_problem("activation = 2026-01-02"),
             where + "14: option \"activation\"" + what +
                 "\"relu\", \"gelu\" or \"swish\", found the date 2026-01-02");

@@ -201,8 +201,9 @@ TEST(Names, RefusesAPlaceholderThatIsNoOption) {
       name_problem("{zzz}"),
       "dir/a.toml:1:9: the name's {zzz} is not an option of any run; write one as in {model.dropout}, or the "
       "end of one as in {dropout}");
-  EXPECT_EQ(planning::problem(sample::experiment, {"name=x{dropuot}"}),
-            "-S name=x{dropuot}: the name's {dropuot} is not an option of any run; did you mean \"dropout\"?");
+  EXPECT_EQ(
+      planning::problem(sample::experiment, {"name=x{dropuot}"}),
+      "-S name=x{dropuot}: the name's {dropuot} is not an option of any run; did you mean \"dropout\"?");
 }
 
 TEST(Names, RefusesAPlaceholderThatMayBeTwo) {

@@ -197,7 +197,8 @@ TEST(Sweep, RefusesAGridThatIsNone) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep]\ngrid = 3\n"),
             "dir/a.toml:33:8: [sweep.grid] must be a table, found the integer 3");
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model layers\" = [1]\n"),
-            "dir/a.toml:33:1: \"model layers\" is not the name of an option: expected a name such as model.width (in "
+            "dir/a.toml:33:1: \"model layers\" is not the name of an option: expected a name such as "
+            "model.width (in "
             "[sweep.grid])");
 }
 

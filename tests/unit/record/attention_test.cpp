@@ -62,9 +62,8 @@ TEST(AttentionWeights, CrossToTheLastBit) {
 
 TEST(AttentionWeights, RefuseWhatDoesNotFit) {
   for (const char* text : {"", "[]", "{}", R"({"step": 1, "texts": [{"tokens": []}]})"})
-    EXPECT_TRUE(message_of<Error>([&] {
-                  AttentionTexts::parse(text);
-                }).starts_with("invalid attention weights: "))
+    EXPECT_TRUE(
+        message_of<Error>([&] { AttentionTexts::parse(text); }).starts_with("invalid attention weights: "))
         << text;
   const auto changed = [](const char* place, const nlohmann::json& value) {
     nlohmann::json json = nlohmann::json::parse(sample().json());

@@ -68,9 +68,9 @@ TEST(Decoding, ContradictionsNameTheOptionsThatWereTyped) {
   EXPECT_EQ(
       said({.top_k = 3}),
       "--top-k = 3 limits draws, but with --temperature = 0.0 nothing is drawn; give a temperature above 0");
-  EXPECT_EQ(
-      said({.beam = 2, .temperature = 0.5}),
-      "--beam = 2 follows the most probable sequences, and --temperature = 0.5 draws pieces; give one of them");
+  EXPECT_EQ(said({.beam = 2, .temperature = 0.5}),
+            "--beam = 2 follows the most probable sequences, and --temperature = 0.5 draws pieces; give one "
+            "of them");
 }
 
 TEST(Decoding, ContradictionsAreNamed) {
@@ -91,8 +91,9 @@ TEST(Decoding, ContradictionsAreNamed) {
   expect({.texts = 0}, "texts is 0; it must be at least 1");
   expect({.max_pieces = -1}, "max_pieces is -1; it must be at least 0");
   expect({.stop = {"a", ""}}, "a text of stop is empty; every text would end at once");
-  expect({.beam = 2, .temperature = 0.5},
-         "beam = 2 follows the most probable sequences, and temperature = 0.5 draws pieces; give one of them");
+  expect(
+      {.beam = 2, .temperature = 0.5},
+      "beam = 2 follows the most probable sequences, and temperature = 0.5 draws pieces; give one of them");
   expect({.top_k = 5},
          "top_k = 5 limits draws, but with temperature = 0.0 nothing is drawn; give a temperature above 0");
   expect({.top_p = 0.5},

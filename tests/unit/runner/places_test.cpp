@@ -121,9 +121,9 @@ void expect_refused(const std::string& list, const std::string& message) {
 }
 
 TEST(Places, AWrongListOfDevicesIsRefused) {
-  expect_refused("0,", "\"\" is no device");
+  expect_refused("0,", "\"\" is not a device");
   expect_refused("0;1", "\"0;1\" is not a device: expected numbers separated by commas");
-  expect_refused("-1", "\"-1\" is no device");
+  expect_refused("-1", "\"-1\" is not a device");
   expect_refused("0,0", "device 0 is given twice");
 }
 

@@ -111,12 +111,10 @@ TEST(Database, RefusesATriggerAndSaysHowToDropIt) {
     EXPECT_EQ(store.find_run("test").note, "a note");
   }
   for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read})
-    EXPECT_EQ(
-        refusal(path, mode),
-        "database " + path.string() +
-            " has a trigger \"it's\" on \"run\": Encore makes none, and one would run with each change. "
-            "To drop it: sqlite3 '" +
-            path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
+    EXPECT_EQ(refusal(path, mode), "database " + path.string() +
+                                       " has a trigger \"it's\" on \"run\": Encore has no triggers, and a "
+                                       "trigger would run with each change. To drop it: sqlite3 '" +
+                                       path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
   Database(path, SQLITE_OPEN_READWRITE, {}).execute("DROP TRIGGER \"it's\"");
   EXPECT_EQ(Store(path, OpenMode::write).find_run("test").note, "a note");
 }
@@ -189,7 +187,7 @@ TEST(Database, AHostileSchemaIsRefusedBeforeItRuns) {
   const std::string endless =
       " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS number FROM n";
   expect_contains(refusal_after("DROP TABLE run; CREATE VIEW run" + endless),
-                  "has a view run where a table belongs: Encore did not make it so");
+                  "has a view run where a table belongs: Encore did not make it, so");
   expect_contains(refusal_after("DROP VIEW curve; CREATE VIEW curve" + endless),
                   "has another view \"curve\" than Encore makes");
   expect_contains(refusal_after("DROP TABLE tag"), "has no table tag");
