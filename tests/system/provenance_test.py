@@ -174,7 +174,7 @@ class Situation:
             return
         if changed:
             error = self.exp("verify", "tiny.tar.zst", "--build", *clone, code=2)
-            assert "--with-diff applies it" in error, f"{what}: {error}"
+            assert "pass --with-diff to apply it" in error, f"{what}: {error}"
             clone.append("--with-diff")
         built = self.exp("verify", "tiny.tar.zst", "--build", *clone)
         assert ("built: as changed" if changed else "built: as committed") in built, f"{what}: {built}"
