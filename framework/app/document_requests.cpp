@@ -137,7 +137,7 @@ Form<AttentionPageRequest> attention_form() {
                   "Shows what the attention of a run's best model looks at in a text: a map of weights for "
                   "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A "
                   "text is a line as for exp predict (a pair has a tab between its two parts). What a "
-                  "decoder reads beside an encoder is what the model writes, the most probable piece each "
+                  "decoder reads beside an encoder is what the model writes, the most probable token each "
                   "time, or --target. The weights are those of a pass without dropout.",
                   {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
                     "a page with all maps, quickstart.attention.html"},

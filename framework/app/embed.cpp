@@ -76,7 +76,7 @@ Form<EmbedTextRequest> embed_form() {
              {"embed RUN [TEXT...] [options]",
               "Computes vectors of text and words with the best model of a run of any task, and finds their "
               "nearest neighbours. The vector of a text is the mean of the encoder's last states over its "
-              "pieces; a word is the mean of the rows of its pieces in the table of tokens, and no pass is "
+              "tokens; a word is the mean of the rows of its tokens in the table of tokens, and no pass is "
               "run for it. Nearness is the cosine of the angle; what is equally near is ordered by its text.",
               {{"exp embed quickstart --near in -k 5",
                 "the words of the vocabulary that are nearest to a word"},

@@ -32,7 +32,7 @@ DecodingWishes wishes_of(const GenerateTextRequest& request) {
   wishes.beam = request.beam;
   wishes.texts = request.texts;
   wishes.top_k = request.top_k;
-  wishes.max_pieces = request.max_tokens;
+  wishes.max_tokens = request.max_tokens;
   wishes.length_penalty = request.length_penalty;
   wishes.temperature = request.temperature;
   wishes.top_p = request.top_p;

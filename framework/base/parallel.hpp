@@ -8,7 +8,7 @@
 namespace encore {
 
 /// Calls piece(i) once for each i in [0, count), on up to `threads` threads, the caller's among them; returns
-/// when all are done. Throws what the piece with the smallest number threw.
-void run_pieces(std::int64_t count, int threads, const std::function<void(std::int64_t)>& piece);
+/// when all are done. Throws what the part with the smallest number threw.
+void run_parts(std::int64_t count, int threads, const std::function<void(std::int64_t)>& part);
 
 }  // namespace encore

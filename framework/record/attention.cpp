@@ -34,20 +34,20 @@ bool is_decoder(const ordered_json& name) {
   return text == side(true);
 }
 
-ordered_json pieces_json(const std::vector<AttentionPiece>& pieces) {
+ordered_json tokens_json(const std::vector<AttentionToken>& tokens) {
   ordered_json list = ordered_json::array();
-  for (const AttentionPiece& piece : pieces) {
-    list.push_back({{"piece", piece.text}});
-    if (piece.special) list.back()["special"] = true;
+  for (const AttentionToken& token : tokens) {
+    list.push_back({{"piece", token.text}});
+    if (token.special) list.back()["special"] = true;
   }
   return list;
 }
 
-std::vector<AttentionPiece> pieces_from(const ordered_json& list) {
-  std::vector<AttentionPiece> pieces;
+std::vector<AttentionToken> tokens_from(const ordered_json& list) {
+  std::vector<AttentionToken> tokens;
   for (const ordered_json& each : list)
-    pieces.push_back({each.at("piece").get<std::string>(), each.value("special", false)});
-  return pieces;
+    tokens.push_back({each.at("piece").get<std::string>(), each.value("special", false)});
+  return tokens;
 }
 
 /// Returns the weights as rows of numbers, as a reader of the JSON needs them.
@@ -62,11 +62,11 @@ ordered_json weights_json(const std::vector<float>& weights, std::size_t width) 
 }
 
 ordered_json text_json(const AttentionText& text) {
-  ordered_json json = {{"tokens", pieces_json(text.tokens)},
+  ordered_json json = {{"tokens", tokens_json(text.tokens)},
                        {"layers", ordered_json::array()},
                        {"hidden", ordered_json::array()}};
   if (!text.name.empty()) json["name"] = text.name;
-  if (!text.target.empty()) json["target"] = pieces_json(text.target);
+  if (!text.target.empty()) json["target"] = tokens_json(text.target);
   for (const AttentionLayer& layer : text.layers) {
     ordered_json heads = ordered_json::array();
     for (std::size_t h = 0; h < layer.heads.size(); ++h)
@@ -98,14 +98,14 @@ AttentionLayer layer_from(const ordered_json& json, const AttentionText& text) {
       for (const ordered_json& weight : row) weights.push_back(weight.get<float>());
     }
     if (weights.size() != text.rows(layer).size() * text.columns(layer).size())
-      throw Error("the weights of " + layer.layer + " do not fit its pieces");
+      throw Error("the weights of " + layer.layer + " do not fit its tokens");
   }
   return layer;
 }
 
 AttentionText text_from(const ordered_json& json) {
-  AttentionText text{.name = json.value("name", ""), .tokens = pieces_from(json.at("tokens"))};
-  if (json.contains("target")) text.target = pieces_from(json.at("target"));
+  AttentionText text{.name = json.value("name", ""), .tokens = tokens_from(json.at("tokens"))};
+  if (json.contains("target")) text.target = tokens_from(json.at("target"));
   for (const ordered_json& layer : json.at("layers")) text.layers.push_back(layer_from(layer, text));
   for (const ordered_json& layer : json.at("hidden"))
     text.hidden.emplace_back(layer.at("layer").get<std::string>(), layer.at("type").get<std::string>());
