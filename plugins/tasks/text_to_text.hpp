@@ -1,7 +1,7 @@
-// TextToText: one text to another, by an encoder and a decoder: the base of the tasks translate and
-// summarize, which score generated text in different ways. Place in the flow: records with `source` and
-// `target` -> rows of both stacks and the decoder's targets -> losses of its tokens, and generated text
-// (Task::decoding) -> statistics and answers.
+// TextToText: a text in, another one out, by an encoder and a decoder: what the tasks translate and summarize
+// share. They differ in how a text that was written is scored. Place in the flow: records with `source` and
+// `target` -> rows of both stacks and what the decoder is to say next -> losses of its tokens, and the texts
+// that it writes on its own (Task::decoding) -> statistics and answers.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class TextToText : public Task {
  public:
   static Schema options();
   static TaskFields fields() { return {.structure = {"source"}, .truth = {"target"}}; }
-  /// Returns "perplexity" and "accuracy" of target tokens, each predicted from the true ones before it.
+  /// "perplexity" and "accuracy" of the tokens of the target, each predicted with the true ones before it.
   static std::vector<Measure> token_measures();
 
   /// Lists BART, T5 and similar models, and MarianMTModel; `reader` reads files of text pairs.
@@ -43,9 +43,9 @@ class TextToText : public Task {
 
   std::vector<ColumnRule> columns() const override;
   /// The encoder reads the source and the token `end`; the decoder reads the token of target_start and the
-  /// target, and predicts the target and `end`. source_start and target_begins put `start` in front of the
-  /// source and the target. What exceeds max_length is cut at the end of a side. Without a target the decoder
-  /// reads what every target begins with.
+  /// target, and is to say the target and `end`. With source_start and target_begins the one and the other
+  /// text begin with `start`. What passes max_length is cut at the end of a side. Without a target the
+  /// decoder reads what every target begins with.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;

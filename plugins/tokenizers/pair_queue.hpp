@@ -1,6 +1,6 @@
-// PairQueue: neighbouring tokens with their counts and their words, the most frequent first. Both trainers
-// that merge pairs share it. Counts change only where a merge touches a word; the queue may hold old counts,
-// which are refreshed when they come to the top.
+// PairQueue: neighbouring tokens with their counts and the words they stand in, the most frequent first. What
+// both trainers that merge pairs share. Counts change only where a merge touches a word; the queue may hold
+// old counts, which are refreshed when they come up.
 #pragma once
 
 #include <algorithm>

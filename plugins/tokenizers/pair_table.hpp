@@ -1,5 +1,5 @@
-// PairTable: the rank of the merge of two tokens. It is one open hash table, because `encode` looks up every
-// two neighbours.
+// PairTable: the rank of the merge of two tokens. One open hash table, for `encode` asks it for every two
+// neighbours.
 #pragma once
 
 #include <cstddef>

@@ -11,15 +11,15 @@
 namespace encore::unigram {
 namespace {
 
-/// The number of bytes and special tokens; the trainer adds the characters of the text.
+/// Bytes and special tokens; the characters of the text come on top, as the trainer says.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
 /// The most bytes of a sentence. The library copies each repeated part of a sentence, in a time that grows
 /// with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
-/// Writes each input once with its count behind a tab, in the order of the inputs. A long one is cut, at a
-/// blank if it has any: no token crosses a blank.
+/// Each text once with its count behind a tab, in the order of the texts. A long one is cut, at a blank where
+/// it has any: no token reaches over one.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
   explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
@@ -62,7 +62,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// Reads the library's message about a size that is too small: "... required_chars. 16 vs 63. ..."
+/// What the library says of a size that is too small: "... required_chars. 16 vs 63. ..."
 std::string tokens_needed(std::string_view message) {
   constexpr std::string_view known = "required_chars", before = " vs ";
   if (message.find(known) == std::string_view::npos) return "";

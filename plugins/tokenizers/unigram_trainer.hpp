@@ -1,6 +1,6 @@
-// Trains a SentencePiece model: expectation and maximisation raise the likelihood of the text under
-// independently drawn tokens, while the least useful tokens are dropped (Kudo 2018). The library does it.
-// Place in the flow: Unigram::train.
+// Training a model of SentencePiece: the likelihood of the text under tokens that are drawn one by one,
+// raised by expectation and maximisation, while the tokens that it can best do without are dropped (Kudo
+// 2018). The library does it. Place in the flow: Unigram::train.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Looks at a run in windows: a window is left out if it and its neighbours are one unknown token each.
+// A run is looked at in windows: where a window and its neighbours are one unknown token each, it is left
+// out.
 #include "unknown_runs.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Vocabularies of the built-in tokenizers: the options that give or train one, and a
+// What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
 // checked list of tokens with the number of each. Compiled into each tokenizer's plugin.
 #pragma once
 
@@ -69,7 +69,7 @@ class TokenTable {
   bool is_required(std::int32_t number) const;
   /// The token with this number. Throws std::logic_error where there is none.
   const std::string& token(std::int32_t number) const;
-  /// Returns no_token if it is not in the vocabulary.
+  /// no_token when it is not in the vocabulary.
   std::int32_t find(std::string_view token) const {
     const auto found = numbers_.find(token);
     return found == numbers_.end() ? no_token : found->second;

@@ -1,5 +1,5 @@
-// Tokenizer "word": a word is a token. White space and control characters separate words; a word that is not
-// in the vocabulary is [UNK], also one that is spelled like a special token.
+// Tokenizer "word": a word is a token. White space and control characters part words; a word that is not in
+// the vocabulary is [UNK], also one that is spelled like a special token.
 #include <encore/plugin.hpp>
 
 #include "code_points.hpp"
@@ -36,7 +36,7 @@ class Word final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Returns the words with a blank between them.
+  /// Words with a blank between them.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens) {

@@ -178,7 +178,7 @@ struct GeneratorTest : CopyTest {
 
 struct BothModels : GeneratorTest, ::testing::WithParamInterface<bool> {};
 
-TEST_P(BothModels, AGreedyOutputIsThatOfScoringTheWhole) {
+TEST_P(BothModels, GreedyTextsAreThoseOfScoringTheWhole) {
   expect_searched(GetParam(), {.max_tokens = 10});
 }
 
@@ -298,7 +298,7 @@ TEST_P(BothModels, AnObserverSeesEveryTextGrow) {
   }
 }
 
-TEST_P(BothModels, AnOutputIsThatOfTheCurrentParameters) {
+TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
   const Decoding way = {.max_tokens = 9};
   const auto model = make(GetParam()), fresh = make(GetParam());
   const std::vector<Tokens> texts = prompts(7), more = prompts(19);
@@ -336,8 +336,9 @@ TEST_P(BothModels, ReportsTheNumberOfOutputs) {
 TEST_P(BothModels, ContradictingSettingsAreRefused) {
   const auto model = make(GetParam());
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");
-  EXPECT_EQ(refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
-            "beam = 2 follows the most probable texts, and temperature = 0.5 draws tokens; give one of them");
+  EXPECT_EQ(
+      refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
+      "beam = 2 follows the most probable sequences, and temperature = 0.5 draws tokens; give one of them");
 }
 
 INSTANTIATE_TEST_SUITE_P(DecoderAloneAndWithEncoder, BothModels, ::testing::Bool());

@@ -48,14 +48,14 @@ Schema Qa::options() {
   return Schema()
       .integer("stride", 128,
                {.help = "tokens of the context that a window shares with the one before it",
-                .unit = "tokens",
+                .unit = "pieces",
                 .min = 0.0})
       .integer("max_question", 64,
                {.help = "tokens of a question that are read; longer ones are cut at the end",
-                .unit = "tokens",
+                .unit = "pieces",
                 .min = 1.0})
       .integer("max_answer", 30,
-               {.help = "tokens of the longest answer that is given", .unit = "tokens", .min = 1.0})
+               {.help = "tokens of the longest answer that is given", .unit = "pieces", .min = 1.0})
       .boolean("no_answer", false,
                {.help = "allow questions without an answer (SQuAD 2.0): none is given if the scores of [CLS] "
                         "are above those of every part of the context"})
@@ -146,8 +146,8 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const std::string& text = records.texts("context")[record];
   if (text.size() > most_context_bytes)
     throw Error("the context of record " + std::to_string(record + 1) + " has " +
-                std::to_string(text.size()) + " bytes: expected at most " +
-                std::to_string(most_context_bytes));
+                std::to_string(text.size()) + " bytes; at most " + std::to_string(most_context_bytes) +
+                " are read");
   std::vector<std::int32_t> question, tokens;
   std::vector<ByteRange> bytes;
   tokenizer.encode(records.texts("question")[record], question);

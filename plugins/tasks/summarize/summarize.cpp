@@ -1,4 +1,4 @@
-// The measures of the tokens, then those of the generated text.
+// Measures of the tokens, then those of the texts.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

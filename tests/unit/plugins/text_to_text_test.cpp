@@ -1,5 +1,5 @@
-// The task of one text into another: what both stacks read, what is cut and counted, how tokens and generated
-// text are scored, the answer to typed text, and what is refused.
+// One text into another as a task: what both stacks read, what is cut and counted, how tokens and texts that
+// were written are scored, what a typed text is answered, and what is refused.
 #include "text_to_text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What all tokenizers that ship share beside their tokens: special tokens by role, inputs to train from,
+// What all tokenizers that ship share beside their tokens: special tokens by role, texts to be trained from,
 // the bytes that tokens come from, and the way back to text.
 #include <functional>
 #include <random>
@@ -119,7 +119,7 @@ TEST(Tokenizers, GiveTheSameTokensWithRangesAndWithout) {
   }
 }
 
-TEST(Tokenizers, DecodeTheTextOfTheirTokens) {
+TEST(Tokenizers, DecodeWhatTheirTokensTell) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";
