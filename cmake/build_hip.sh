@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Compiles and links what differs for AMD GPUs with hipcc: the worker, the plugins and their tests; no GPU is needed. Outside CI, because
 # it installs a second compiler. Other targets ("all") stand behind it: cmake/build_hip.sh [targets]
 #

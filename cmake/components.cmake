@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Components: what ./exp builds when a call first needs it, and rebuilds with the rest from then on: programs that hold some verbs, the plugins
 # that ship, and what plugins of others link. The one list of them, build/<backend>/components.txt, has a line for each, which ./exp reads:
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, for HIP, Kokkos Kernels: kokkos.cmake.
 # Read next: targets.cmake.
 

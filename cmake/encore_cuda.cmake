@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The CUDA compiler, as Encore and every plugin for it use it: in the tree, and installed beside encore-config.cmake. Included for the
 # CUDA backend only. CMAKE_CUDA_ARCHITECTURES must be the one Kokkos was built for.
 

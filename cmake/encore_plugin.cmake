@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # How a plugin is built: the public functions, used by the tree for everything under plugins/ and, through find_package(encore), by
 # everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
 #

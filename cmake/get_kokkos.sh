@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes sure that Kokkos, and for HIP Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
 # Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
 # Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,

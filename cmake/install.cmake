@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` adds to the programs, libraries and plugins (each installed where it is declared): headers, the template, and
 # the package that find_package(encore) reads. The build tree gets the same package and the same folders (lib/cmake/encore,
 # share/encore/template, share/encore/reports), so that a plugin can be built against either. Included last, when all targets are known.

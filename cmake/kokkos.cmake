@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds Kokkos, and for HIP Kokkos Kernels: those of the site, or our own. Included by dependencies.cmake.
 #
 # A site's Kokkos stays where it is; programs and plugins then name its folder in RUNPATH, and messages call

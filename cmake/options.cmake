@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Options of the build and the settings that every target shares.
 # Read next: dependencies.cmake.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Writes the record of the source that the programs are made from: share/encore/source.json
 # (docs/concepts/identity.md). Target encore_source asks git in each build. It rewrites its result, and the
 # record with it, only if the result has changed or a program was linked again. Included when all targets are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Which source a build was made from, as files beside its programs (docs/concepts/identity.md). Two scripts in one:
 #
 #   cmake -DROOT=DIR -DSTATE=PREFIX -P cmake/source_record.cmake

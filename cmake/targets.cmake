@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The functions that every CMakeLists.txt of the tree uses, so that backends, warnings, output folders and manifests are decided once.
 #
 #   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a number with its noun, for the messages of readers and tasks.
 #pragma once
 

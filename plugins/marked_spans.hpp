@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marked spans: two parts of a text between <e1> and </e1>, <e2> and </e2>, as in the data of SemEval 2010,
 // task 8. Place in the flow: a reader takes the marks out of each text and gives the field `spans`; typed
 // input is read in the same way. Spans come in the order e1, e2, whatever their order in the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quotes a line that a user typed, for a message.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts places in UTF-8 text between code points, which records use, and bytes.
 #pragma once
 

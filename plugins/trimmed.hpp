@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Removes the white space around a text, for readers and tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The main of every test program that launches kernels: it opens Kokkos once before the tests and closes it
 // after them, as the worker does. Listing tests (as ctest does) opens no device, so it also works on a
 // machine without one.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the corpus of experiments/quickstart.toml: train.conll, dev.conll and test.conll beside this file, or in the given
 folder.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the corpus of experiments/relations.toml: train.tsv, dev.tsv and test.tsv beside this file, or in the folder that is named.
 
     python3 experiments/relation_corpus/generate.py [FOLDER]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matches the cases of two measurements, and judges each by the ratio of medians in seconds and in
 // calibrations.
 #include "analysis/bench_comparison.hpp"

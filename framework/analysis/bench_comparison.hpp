@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds what is slower or faster between two measurements of `exp bench`. Cases are paired by their settings;
 // only the step decides. A regression must show in the seconds of a step and in those over the calibration of
 // the same round, so that a machine that is slower today raises no alarm.

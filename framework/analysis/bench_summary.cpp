@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns samples of a measurement into medians, rates and shares.
 #include "analysis/bench_summary.hpp"
 

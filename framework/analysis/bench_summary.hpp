@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Summarises the samples of a measurement: medians with intervals, rates, shares, distances from the
 // machine's limits. The table, the JSON and the roofline of `exp bench` all read this one summary.
 #pragma once

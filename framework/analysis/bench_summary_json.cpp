@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a BenchSummary as the JSON of `exp bench --json`.
 #include <cmath>
 

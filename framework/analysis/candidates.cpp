@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups runs into candidates, collects their values, and writes the notices about repeats, environments and
 // missing values.
 #include "analysis/candidates.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A candidate is the runs of one question on one backend, replicates that differ in the seed, with their
 // values and the environments of these. pooling.hpp says which runs make one candidate. Read next:
 // comparison.hpp, which compares candidates.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the test for each pair of candidates, corrects for the number of pairs, and words the reason of
 // each verdict.
 #include "analysis/comparison.hpp"

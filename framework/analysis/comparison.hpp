@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparison says what can be concluded about each pair of candidates (candidates.hpp). It refuses more than
 // it says: without enough seeds nothing is ranked. `exp compare` selects runs (store/selection.hpp), asks
 // here, prints; the formulas are in statistics.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the facts of a run from its settings, data, attempts and environment, in the order in which they
 // are shown.
 #include "analysis/difference.hpp"

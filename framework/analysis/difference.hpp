@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects facts about a run, field by field, and finds where two runs differ. `exp diff` compares all facts,
 // `exp explain` those that make the question, nearest_run.hpp counts how many of them differ.
 #pragma once

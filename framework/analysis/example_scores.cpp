@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps sums sparse: most examples add to few cells, and ten thousand shuffles visit each of them.
 #include "analysis/example_scores.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests on examples whether the difference between two models would be as large if each example's
 // predictions had been dealt to the two at random. It works for any measure that follows from sums over
 // examples (base/measures.hpp). predictions.hpp reads what each example adds, example_tests.cpp calls

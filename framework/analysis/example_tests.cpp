@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads sums from the files of predictions, and says why there are none.
 #include "analysis/example_tests.hpp"
 

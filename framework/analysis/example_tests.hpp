@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ExampleTests runs the tests on stored predictions of pairs of candidates. comparison.cpp asks once for each
 // pair; the test itself is in example_scores.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the settings that differ, joins those that change together, and gives each factor a short label.
 #include "analysis/factors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factors are the settings that differ between some runs. A setting that changes only because another one
 // does, such as an option of a type, belongs to that factor. A report asks once (report/report_data.cpp),
 // `exp compare` for its key (report/candidate_key.hpp).

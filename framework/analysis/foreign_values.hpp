@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Guards against JSON of another shape than Encore writes: another program may have changed it, or made
 // the whole database. It wraps what reads the values of many runs: report/report.cpp and
 // comparison.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interval of a median comes from the binomial distribution of its rank, that of a ratio from redrawn
 // rounds.
 #include "analysis/medians.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes medians of timings with intervals that assume no distribution: timings are skewed, with rare large
 // values. These are pure functions of the samples. bench_summary.hpp and bench_comparison.hpp call them.
 #pragma once

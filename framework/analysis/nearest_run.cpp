@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The distance of two runs is the number of fields of their questions that differ.
 #include "analysis/nearest_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NearestRun finds the run of a database with the most similar question. `exp explain` shows field by field
 // what makes a run one of its own.
 #pragma once

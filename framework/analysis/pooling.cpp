@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the key of a candidate from the plugin files and the numeric environment of each run.
 #include "analysis/pooling.hpp"
 

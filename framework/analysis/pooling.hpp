@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pooling decides which runs of one question make one candidate. Their seeds are draws from one distribution
 // only if plugin files and numeric environments are equal, so runs from different ones are kept apart unless
 // the user asks otherwise. candidates.cpp calls it, for `exp compare` and for reports.

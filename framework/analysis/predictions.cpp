@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads lines of JSON as statistics, and as examples for display.
 #include "analysis/predictions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, an object per example;
 // comparison.cpp tests on the statistics, report/classes.cpp counts confusions, report/examples.cpp shows
 // examples.

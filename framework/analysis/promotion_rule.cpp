@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps the names of a rule to the gains that they mean.
 #include "analysis/promotion_rule.hpp"
 

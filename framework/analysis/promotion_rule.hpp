@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PromotionRule: the condition under which a run that was retrained takes the place of its parent, in the
 // language of plan/expression.hpp over the gains of a Retraining:
 //   old >= -0.5 && new > 0

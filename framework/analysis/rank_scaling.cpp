@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the case of one rank for each case of several, and divides their times.
 #include "analysis/rank_scaling.hpp"
 

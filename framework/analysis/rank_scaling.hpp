@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RankScaling says how a training step scales over ranks, from the cases of one measurement: strong (the
 // same batch, divided) and weak (as many times the batch). The table and the JSON of `exp bench --ranks`
 // show it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes differences as gains, converts them to JSON and back, and words them.
 #include "analysis/retraining.hpp"
 

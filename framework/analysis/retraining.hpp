@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Retraining compares a run with the one that it replaces on an old and on a new set, each over the same
 // examples. `exp retrain` fills it and records it with the run (store/lineage.hpp); `exp show` and reports
 // print it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads confirmations from the store and walks through the observations for the best score so far.
 #include "analysis/search_view.hpp"
 

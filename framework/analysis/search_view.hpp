@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SearchView is a stored search with its analysis: the state of its trials, what fresh seeds say of the best
 // ones, and what its budget has achieved. `exp show SEARCH` and report/searches.cpp, a section of reports,
 // are written from it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derives the notices from the stored points each time, so old runs have them too.
 #include "analysis/selection_notice.hpp"
 

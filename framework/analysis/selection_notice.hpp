@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words a notice for a run whose metric could not choose a checkpoint: it had one value at every evaluation,
 // or none. The flow is: the stored points (store/run_score.hpp) -> here -> the end of a run, show, compare
 // and reports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formulas, with the source of each. Student's t and the noncentral t are those of Boost.Math.
 #include "analysis/statistics.hpp"
 

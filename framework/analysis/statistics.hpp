@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and how
 // many seeds would do. Pure functions of their arguments: what is drawn at random is drawn from a counter, so
 // the same numbers give the same answer everywhere. Place in the flow: comparison.cpp asks; the distributions

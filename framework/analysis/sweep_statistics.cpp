@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the main effect of one parameter, and the expected best of n draws with its interval.
 #include "analysis/sweep_statistics.hpp"
 

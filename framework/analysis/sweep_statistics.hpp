@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes statistics over the trials of a sweep: how much of a score's variance one parameter explains, and
 // the expected best of n trials. Pure functions. plan/search/importance.cpp and report/trials.cpp call them;
 // tests/unit/analysis/make_statistics.py has the same formulas in numpy and scipy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // confirmed(): asks the user before a command removes something. Read next: app.hpp.
 #include "app/app.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // App: what each verb receives beside its request: the database, the receiver of its reports, and whether the
 // user asked to stop. Read next: form.hpp, then run.hpp for the largest verb.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of backend and plugin folders.
 #include "app/backend.hpp"
 

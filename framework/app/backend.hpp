@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options --backend and --plugin-path of the verbs that read experiment files or plugins.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the cases of a bench from lists of options, and rejects combinations that cannot be measured.
 #include "app/bench_cases.hpp"
 

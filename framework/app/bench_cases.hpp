@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cases that `exp bench` measures: all combinations of threads, backends, precisions, batch sizes and
 // lengths in the request. The caller starts the workers.
 #pragma once

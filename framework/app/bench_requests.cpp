@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of the verbs about measurements.
 #include "app/bench_requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests of bench, bench ls and bench show. exp reads them; exp-bench does what they ask
 // (cli/components.hpp).
 #pragma once

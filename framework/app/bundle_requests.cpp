@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of the verbs about bundles and other databases.
 #include "app/bundle_requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests of bundle, bundle show and db merge. exp reads them; exp-report does what they ask
 // (cli/components.hpp). That of verify, which takes runs and bundles, is in verify.hpp.
 #pragma once

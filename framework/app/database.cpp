@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs of `exp db`: checks the database and the files of its runs for damage, and backs up, shrinks and
 // upgrades the database. Read next: store/store.hpp.
 #include "app/database.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests of `exp db`: path, check, backup, vacuum and upgrade.
 #pragma once
 

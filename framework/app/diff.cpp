@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the facts of two runs.
 #include "app/diff.hpp"
 

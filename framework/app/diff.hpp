@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // diff: compares two runs: settings, data, host, build, and the drift of their weights and losses.
 #pragma once
 

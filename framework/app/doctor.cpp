@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of `exp doctor`, one group of functions for each part of the machine. Read next: doctor.hpp.
 #include "app/doctor.hpp"
 

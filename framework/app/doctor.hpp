@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // doctor: checks whether a machine can build, train and share, with advice for each finding. `exp doctor`
 // prints them. The checks start no training; the only write is a temporary file in the database's folder.
 #pragma once

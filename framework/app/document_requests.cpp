@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of report, compare, attention and export. Read next: document_requests.hpp.
 #include "app/document_requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests of report, compare, attention and export. exp reads them; exp-report does what they ask
 // (cli/components.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp dump`: writes runs as CSV, JSON or TensorBoard files. Read next: dump.hpp.
 #include "app/dump.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp embed`: asks the worker for vectors or neighbours, and replaces numbers of candidates by lines of the
 // corpus. Read next: embed.hpp.
 #include "app/embed.hpp"

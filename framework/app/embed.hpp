@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // embed: vectors, nearest neighbours and analogies from a run's model. The worker computes them and answers
 // in JSON.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp evaluate`: starts a worker for each run to score its model. Read next: evaluate.hpp.
 #include "app/evaluate.hpp"
 

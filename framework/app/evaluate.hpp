@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // evaluate: scores the best models of runs on a file. The worker computes the scores and answers in JSON.
 #pragma once
 

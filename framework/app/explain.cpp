@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp explain`: finds the nearest stored run of each run and lists the differences. Read next: explain.hpp.
 #include "app/explain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // explain: why a run differs from all others, and what `exp run` would do with each run of an experiment
 // file.
 #pragma once

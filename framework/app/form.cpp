@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of a Form and check(), which applies them to a request. Read next: form.hpp.
 #include "app/form.hpp"
 

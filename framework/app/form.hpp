@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Form: the description of a verb's request, which is a plain struct. For each field, named by a pointer to
 // its member, it has the name, the name of the value, the help, the range, and the fields that it excludes or
 // needs. cli/binder.cpp makes parser, help and completion from it; check() applies the same rules to a struct

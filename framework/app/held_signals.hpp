@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HeldSignals: blocks the signals that would end this process while it has temporary files and no signal
 // handler yet.
 #pragma once

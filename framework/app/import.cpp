@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp import`: writes an experiment of zero epochs for the model in a Hugging Face folder, by the folder's
 // config.json and the manifests of tasks. The experiment is then planned, checked, recorded and verified like
 // that of `exp run` (run.cpp).

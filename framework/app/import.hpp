@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // import: makes a run from a Hugging Face folder, without training.
 #pragma once
 

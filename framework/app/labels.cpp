@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp tag` and `exp note`: reads and writes tags and notes of runs. Read next: labels.hpp.
 #include "app/labels.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tag and note: the labels and comments of users on runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp logs`: reads the spools and log files of runs and follows them. Read next: logs.hpp.
 #include "app/logs.hpp"
 

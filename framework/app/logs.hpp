@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // logs: the logs of runs, attempt by attempt. They are read from the run folders, so they are available
 // before they are in the database.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp ls`: selects and sorts runs, and gathers their scores and columns. Read next: ls.hpp.
 #include "app/ls.hpp"
 

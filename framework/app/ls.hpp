@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ls: lists runs with their scores, the newest first or sorted by a column.
 #pragma once
 

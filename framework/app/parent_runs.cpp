@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the parents of runs in the database and in other experiment files, and refuses circles. Read next:
 // parent_runs.hpp.
 #include "app/parent_runs.hpp"

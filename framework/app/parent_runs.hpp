@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParentRuns: finds the runs that others start from ([model] from = { run = } or { experiment = }) in the
 // database and in other experiment files. Place in the flow: planned_runs.cpp passes it to make_plan, and
 // puts the parents that it found in front of the file's own runs.

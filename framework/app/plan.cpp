@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> what each run will
 // take (run_time.hpp). Of a search: what it would decide next.
 #include "app/plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plan: shows what `exp run` would do. Writes nothing. Read next: planned_runs.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Looks up the question of each planned run in the database and decides what `exp run` does with the run.
 // Read next: plan_comparison.hpp.
 #include "app/plan_comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares PlannedRuns with the database: which runs to start, resume or skip, and whether plugins and build
 // are still those that trained them. Called after read_plan (planned_runs.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads an experiment file and plans its runs, parents first. plan_comparison.hpp then compares them with the
 // database.
 #include "app/planned_runs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PlannedRuns: the runs of an experiment file, each with the action that `exp plan` shows and `exp run`
 // takes. This file reads and plans them; plan_comparison.hpp adds the facts of the database.
 #pragma once

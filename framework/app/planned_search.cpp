@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the file of a search and finds the search in the database.
 #include "app/planned_search.hpp"
 

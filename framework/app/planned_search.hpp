@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PlannedSearch: an experiment file with [search] and the state of this search in the database. `exp plan`
 // shows it, `exp run` resumes it (search_session.hpp).
 #pragma once

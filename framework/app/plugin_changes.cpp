@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares recorded plugin files with those on disk.
 #include "app/plugin_changes.hpp"
 

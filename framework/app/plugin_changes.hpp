@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the plugins of a run whose files have changed since its training. plan_comparison.cpp calls this for
 // every known run; `exp run` then refuses to resume it, and `exp plan` reports it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin check`: starts workers with a plugin and reads the results of its checks, line by line. Read
 // next: plugin_check.hpp.
 #include "app/plugin_check.hpp"

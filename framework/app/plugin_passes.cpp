@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores passed plugin checks in the cache folder. Read next: plugin_passes.hpp.
 #include "app/plugin_passes.hpp"
 

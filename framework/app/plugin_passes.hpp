@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plugin files that passed `exp plugin check` on this machine: one small file for each in the cache
 // folder, named by the SHA-256 of the plugin. plugin_check.cpp stores a pass; `exp run` and `exp plan` warn
 // about a plugin without one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin new` and `exp plugin build`: makes and builds plugin projects. Read next: plugin_project.hpp.
 #include "app/plugin_project.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin new and plugin build: make a plugin project from a template, and build its shared object.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin ls` and `exp plugin info`: searches the plugin folders. Read next: plugin_view.hpp.
 #include "app/plugin_view.hpp"
 

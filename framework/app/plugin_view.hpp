@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin ls and plugin info: the plugins that runs can use. They read manifests and load nothing. With --load
 // the worker loads every plugin, to find errors that no manifest shows.
 #pragma once

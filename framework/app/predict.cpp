@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp predict` and `exp generate`: choose the run, check the request, and build the worker's arguments. Read
 // next: predict.hpp.
 #include "app/predict.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // predict and generate: the arguments of the worker that predicts for input or generates text.
 #pragma once
 

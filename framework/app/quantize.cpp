@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp quantize`: starts a worker for each run that writes its weights as integers. Read next: quantize.hpp.
 #include "app/quantize.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quantize: writes the weights of runs as integers. The worker does the work and answers in JSON.
 #pragma once
 

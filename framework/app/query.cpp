@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp query`: runs one SQL statement and reads its rows. Read next: query.hpp.
 #include "app/query.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // query: runs one SQL query. The connection is read-only, and statements that write are refused before they
 // start.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp verify BUNDLE --build`: builds a recorded commit of Encore in a separate work tree. Read next:
 // recorded_build.hpp.
 #include "app/recorded_build.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp rm`, `exp undelete` and `exp gc`: remove runs and garbage, and ask before dangerous steps. Read next:
 // removal.hpp.
 #include "app/removal.hpp"

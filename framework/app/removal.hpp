@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rm, undelete and gc: hide, restore or purge runs, and remove garbage from their folders.
 #pragma once
 

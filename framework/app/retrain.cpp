@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flow, top to bottom: the experiment of the run as a document (retrained_experiment.hpp) -> planned,
 // checked and trained as `exp run` does -> compared with its parent (retraining_comparison.hpp) -> the rule
 // (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // retrain: trains a run again on its data and new data, and decides whether the new run replaces it.
 #pragma once
 

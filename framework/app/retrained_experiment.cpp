@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes resolved settings as TOML. JSON and TOML have the same syntax for strings, numbers, booleans and
 // lists of them. Read next: retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RetrainedExperiment: the experiment of a run with more data, as the text of an experiment file. It has the
 // settings of the run's file, base files, overrides and sweep; defaults are left out, so that they count as
 // defaults again. `exp retrain` plans it as `exp run` plans a file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares a run with its parent, from stored predictions and workers' answers. Read next:
 // retraining_comparison.hpp.
 #include "app/retraining_comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The comparison of `exp retrain` after a run is complete: the run and its parent on the set on which both
 // were scored at their end, and on a new set, which their workers score now.
 #pragma once

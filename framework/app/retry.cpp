@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp retry`: chooses the runs to start again and trains them. Read next: retry.hpp.
 #include "app/retry.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
 // database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include "app/run.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // run: plan, check everything, then train what is missing, some runs at once.
 #pragma once
 

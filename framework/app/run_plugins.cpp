@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the models of runs, and refuses plugins that the user has not chosen. Read next: run_plugins.hpp.
 #include "app/run_plugins.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The models of stored runs, and the plugin folders that they may use. specification.json in a run's folder
 // names plugin folders, but a plugin is code and a run folder may come from anybody. A plugin outside of the
 // build, of the folders of this call and of $ENCORE_PLUGIN_PATH needs the user's consent the first time, and

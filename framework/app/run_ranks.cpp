@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks --ranks and makes the command that starts the ranks. Read next: run_ranks.hpp.
 #include "app/run_ranks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the
 // command that starts them. session_places (run_session.hpp) and slurm_place (slurm_session.hpp) set the
 // ranks of each place; the runner starts the launcher instead of a worker.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Resolves the words and options that select runs, and explains an empty selection. Read next:
 // run_selection.hpp.
 #include "app/run_selection.hpp"

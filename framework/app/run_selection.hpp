@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The words and options by which all verbs select runs. store/selection.hpp finds the run of a word;
 // docs/guides/selecting_runs.md explains them to users.
 #pragma once

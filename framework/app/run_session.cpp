@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One session, top to bottom: tasks -> runner on this machine or in Slurm -> results. Read next:
 // run_session.hpp.
 #include "app/run_session.hpp"

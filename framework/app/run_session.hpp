@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A session trains planned runs: it writes their rows into the database, chooses places on this machine, on
 // others or in Slurm, and starts the runner. It reports to SessionEvents and needs neither a terminal nor a
 // command line. run.hpp, retry.hpp, import.hpp and retrain.hpp plan runs and call work_on().

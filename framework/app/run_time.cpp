@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the nearest complete run by the distance of settings, and scales its time. Read next: run_time.hpp.
 #include "app/run_time.hpp"
 

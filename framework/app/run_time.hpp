@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunTimes: the expected time of a planned run, from the most similar complete run. `exp plan` asks for every
 // run to do after plan_comparison.hpp has compared the file with the database. Only runs on the same backend,
 // host and training data are compared. The nearest one has the fewest different settings among those that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts a rung in epochs to a step. The database has only steps: an epoch ends where dev was scored and
 // the parameters were digested. Epochs have nearly equal numbers of steps (they vary with
 // train.batch_tokens), so the end that is nearest to its share of all steps is taken. Read next:

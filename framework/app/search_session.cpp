@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One session of a search, from its plan to the last decision. Read next: search_session.hpp.
 #include "app/search_session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the models of `exp serve`. Folders and bundles need no database. Their plugins come only from the
 // build and from --plugin-path, never from the folders in their specifications. Read next: served_models.hpp.
 #include "app/served_models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The models of `exp serve`: each word of its command line is a run of the database, a folder with a run, or
 // a bundle. cli/serve_verb.cpp calls this at its start and at each SIGHUP, and passes the models to
 // serve/serve.hpp.

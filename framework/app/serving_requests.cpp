@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of serve and monitor. Read next: serving_requests.hpp.
 #include "app/serving_requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests of serve and monitor. exp reads them; exp-serve does what they ask (cli/components.hpp).
 #pragma once
 

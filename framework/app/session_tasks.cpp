@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes rows and tasks of planned runs.
 #include "app/session_tasks.hpp"
 

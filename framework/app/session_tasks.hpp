@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SessionTasks: the runs of a plan that are to do, as rows of the database and as tasks for who works on
 // them. Place in the flow: run_session.cpp gives them to the Runner, slurm_session.cpp to jobs of Slurm.
 #pragma once

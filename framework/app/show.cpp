@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which runs, or which search, are shown.
 #include "app/show.hpp"
 

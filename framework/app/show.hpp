@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // show: everything the database knows about a run, about several, or about a search.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the site file and makes the settings of Slurm jobs. Read next: slurm_session.hpp.
 #include "app/slurm_session.hpp"
 

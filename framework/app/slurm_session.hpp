@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A session with --launcher slurm: the site, the place of a worker in a job, and the settings of the
 // SlurmRunner. Read next: run_session.cpp.
 #pragma once

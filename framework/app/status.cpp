@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp status`: reads the progress of the selected runs. Read next: status.hpp.
 #include "app/status.hpp"
 

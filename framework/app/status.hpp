@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // status: the runs in training, and the runs whose process is gone.
 #pragma once
 

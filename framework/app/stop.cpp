@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp stop`: sends requests to stop to runs, waiting jobs and sessions. Read next: stop.hpp.
 #include "app/stop.hpp"
 

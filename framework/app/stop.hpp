@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stop: asks workers and sessions of a run, of a sweep or of the whole database to write a checkpoint and
 // end, or to kill the worker, on this machine or another that shares the folder. An exp run that still plans
 // is asked too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes events as bytes: checksums, and the wire format of protobuf. Read next: tensorboard.hpp.
 #include "app/tensorboard.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TensorBoard's event files for scalars: records of TFRecord (length, masked CRC-32C, data, masked CRC-32C),
 // each an Event in protobuf's wire format. The numbers of the fields are in
 // https://www.tensorflow.org/tutorials/load_data/tfrecord and // tensorflow/core/util/event.proto.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp verify`: for each run, a Verifier checks the request, trains and compares; the verdict is then stored
 // and reported. Read next: verify.hpp, runner/verifier.hpp.
 #include "app/verify.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // verify: trains runs again, compares digests bit by bit, and stores the verdicts. For a search, it makes
 // every decision again. exp-report unpacks a bundle first (cli/bundle_verify.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp version`: reads the versions of the libraries and of the worker. Read next: version.hpp.
 #include "app/version.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // version: the versions of the control program, and of a worker with its numeric environment.
 #pragma once
 

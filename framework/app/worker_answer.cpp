@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a worker that answers in JSON, and reads the progress before its answer. Read next: worker_answer.hpp.
 #include "app/worker_answer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The answer of a worker about a trained model, as JSON on its standard output.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns JSON-LD into a checked list of files. Read bundle_index.hpp first.
 #include "archive/bundle_index.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the wanted run in the list of the bundle alone, before anything is unpacked.
 #include "archive/bundled_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BundledRun unpacks one run of a bundle, for encore_open and exp serve, into a temporary folder that exists
 // while this object lives; it is needed only while a model loads. Nothing else of the bundle is written to
 // the disk.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A folder has a file, its mark, which its process locks; the kernel releases the lock however the process
 // ends. So a folder whose mark can be locked is abandoned. Neither an age nor a process id would show that: a
 // server lives for months, and another container has ids of its own. A folder without a mark is left alone:

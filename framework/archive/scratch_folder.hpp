@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ScratchFolder is a private folder under $TMPDIR, which other users cannot read and which is removed with
 // the object. Bundles are made and unpacked in one. The next process removes what a killed one leaves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes blocks of 512 bytes. Read tar.hpp first. The places of the fields are those of the manual
 // page tar(5).
 #include "archive/tar.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the metadata, then each file in its order. Files that are not wanted are compared with the list too.
 #include "archive/unpack_bundle.hpp"
 

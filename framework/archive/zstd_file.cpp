@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compresses and decompresses streams with libzstd. Read zstd_file.hpp first.
 #include "archive/zstd_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compresses a file with zstd while writing it, and decompresses it while reading. bundle/pack_bundle.cpp
 // writes a tar archive through it, unpack_bundle.cpp reads one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bytes_text() chooses the largest unit that leaves a number of at least 1. Units are powers of 1000, as for
 // disks.
 #include "base/bytes_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number of bytes as people read it. Messages of both programs, tables and reports call it, so that a size
 // has one form everywhere.
 #pragma once

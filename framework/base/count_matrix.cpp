@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CountMatrix keeps its names sorted, so that a matrix does not depend on the order of the examples.
 #include "base/count_matrix.hpp"
 

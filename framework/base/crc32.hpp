@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CRC-32 (the polynomial of zip and PNG), eight bytes a step: a point's checksum must cost less than the
 // point.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For each reducer, is_defined_on() knows which columns hold the truth and looks for a value there.
 #include "base/defined_measure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks whether a data set can define a measure. F1 is 0 for every model if no example has a true label, and
 // BLEU is 0 if no reference has four words. Place in the flow: statistics of the development set ->
 // is_defined_on() -> the choice of the best checkpoint (record/best_checkpoint.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The paired bootstrap of example_bootstrap.hpp. Draws come from std::mt19937_64 and a multiplication of our
 // own, since std::uniform_int_distribution differs between standard libraries.
 #include "base/example_bootstrap.hpp"

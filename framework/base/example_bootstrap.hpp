@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The confidence interval of a difference between two models on one data set. It shows how much the
 // difference varies with the choice of the examples. It works for each measure that follows from sums over
 // examples (measures.hpp). Place in the flow: `exp quantize` compares a model before and after quantization

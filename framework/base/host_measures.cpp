@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The list of host_measures.hpp. Names are stored in databases and never change; titles and help may.
 #include "base/host_measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // InputFile: how every file that a user names, or that may come from elsewhere, is opened for reading. Only
 // regular files are: a pipe may never be filled and a device may never end. Text that is piped on purpose
 // comes through the standard input ("-"), never through here.

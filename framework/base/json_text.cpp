@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses JSON with limits on depth and numbers, and reports the place of an error. Read next: json_text.hpp.
 #include "base/json_text.hpp"
 

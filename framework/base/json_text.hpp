@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses JSON from files, databases and other programs: text that nests too deep is refused before any code
 // recurses over it, and invalid JSON is reported with its line and column. Also writes long lists of numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many values a JSON text of somebody else may have: a tree of them takes some 100 bytes for each, so
 // that 64 MB of "0,0,0" would take 3 GB. Place in the flow: config.json, tokenizer.json and the like, before
 // parse_json.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of starts and ends are those of the conlleval script (Tjong Kim Sang, CoNLL-2000) as seqeval 1.2
 // restates them.
 #include "base/label_spans.hpp"

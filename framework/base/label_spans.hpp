@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Spans of words from labels of single words: "B-PER I-PER O" is one span PER of two words. Place in the
 // flow: reports draw these spans, and predictions of older versions are counted with them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Limits of what is read from outside: beyond them a file is damaged or made to do harm, and a reader that
 // calls itself for every level would run out of stack.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads whole files and refuses bytes that are not UTF-8, with the line at which they stand.
 #include "base/load_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading a whole text file, with messages a user can act on.
 #pragma once
 

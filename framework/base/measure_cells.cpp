@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reducers of encore/measure.hpp: sums over examples, and the value that follows from the sums.
 #include "base/measure_cells.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MeasureCells: the sums from which one measure follows. It sums and evaluates any selection of examples
 // quickly. Place in the flow: measures.hpp sums all examples; tests that resample examples sum thousands of
 // selections.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading and writing of measure_json.hpp, with messages for users who write such files by hand.
 #include "base/measure_json.hpp"
 

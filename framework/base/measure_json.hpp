@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The JSON of measures and statistics in manifests, spools, the database and files of predictions. Place in
 // the flow: the worker writes it, the control program reads it; measures.hpp computes with it. Members keep
 // their names: stored files have them.

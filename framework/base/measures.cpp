@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names of measures and their members, and their values over all examples.
 #include "base/measures.hpp"
 

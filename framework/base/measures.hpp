@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The values of measures (encore/measure.hpp) from the statistics of examples. The trainer, `exp evaluate`
 // and all tests that resample examples compute with it, so that a measure has one arithmetic. Place in the
 // flow: Task::measure -> Statistics -> measure_values(). Read next: measure_cells.hpp for the arithmetic,

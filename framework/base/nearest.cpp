@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Edit distances, and lists of names for "did you mean" in messages. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 

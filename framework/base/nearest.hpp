@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "Did you mean": the nearest of a list of names, when one is near enough to be meant.
 #pragma once
 

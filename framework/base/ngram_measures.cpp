@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formulas of ngram_measures.hpp. They follow sacreBLEU's compute_bleu (smoothing "exp", no effective
 // order) and _compute_f_score operation by operation, so that values agree to the last digits.
 #include "base/ngram_measures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BLEU and chrF from sums over examples: the reducers `ngram_precision` and `ngram_f_score`
 // (encore/measure.hpp), with the arithmetic of sacreBLEU (Post 2018). The task splits text and counts
 // n-grams. Place in the flow: MeasureCells (measure_cells.hpp) sums -> these functions -> a value in [0, 1].

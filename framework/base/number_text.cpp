@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats numbers by std::to_chars, which knows no locale.
 #include "base/number_text.hpp"
 

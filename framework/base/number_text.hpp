@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers as text without units, the same in every locale; with units: document/quantity.hpp. Place in the
 // flow: axes, tooltips, coordinates of SVG and TikZ, CSV.
 #pragma once

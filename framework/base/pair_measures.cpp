@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formulas of pair_measures.hpp. Cells are sorted once; then each selection of examples costs one pass
 // over them.
 #include "base/pair_measures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures that follow from pairs instead of sums of columns: the area under the ROC curve, correlations,
 // Cohen's kappa, and Matthews' coefficient. Equal pairs share a cell that counts them, so that a selection of
 // examples is a vector of counts, as for the other reducers. Place in the flow: MeasureCells

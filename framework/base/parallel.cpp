@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See parallel.hpp. Threads of the C++ library: the control program shares this folder and has no OpenMP.
 #include "base/parallel.hpp"
 

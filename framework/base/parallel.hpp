@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Host work other than kernels (encoding, hashing) on several threads. The caller numbers independent parts,
 // and their results are joined in the order of the numbers, so no result depends on the number of threads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // random_digits() draws each digit from std::random_device. A seeded generator would repeat ids.
 #include "base/random_digits.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counted nouns, lists, grouped digits and the natural order of names, as readable_text.hpp describes them.
 #include "base/readable_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of sentences and tables: counted nouns, lists of names, digits in groups, and the order in which
 // readers expect names. Every folder that writes sentences about runs uses them.
 #pragma once

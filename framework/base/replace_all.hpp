@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // replace_all() replaces each occurrence of a substring. Commands fill in their placeholders with it.
 #pragma once
 

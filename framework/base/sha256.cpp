@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 by OpenSSL's EVP interface, for strings, for files, and chunk by chunk.
 #include "base/sha256.hpp"
 

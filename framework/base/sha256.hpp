@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The quoting of shell_word.hpp: plain words, single quotes, double quotes around apostrophes, and $'...'.
 #include "base/shell_word.hpp"
 

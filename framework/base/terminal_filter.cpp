@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The filter of terminal_filter.hpp. It works on bytes as they come: a character or style that is cut at the
 // end of a write waits for the next one.
 #include "base/terminal_filter.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TerminalFilter: a stream buffer in front of the terminal that replaces unsafe characters, so that text from
 // a database or bundle cannot control the terminal. Place in the flow: main() of both programs puts one in
 // front of std::cerr, exp also in front of std::cout, and a worker in front of answers that go to a terminal

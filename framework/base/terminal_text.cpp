@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decodes UTF-8 by hand for terminal_text.hpp: strict, so that no overlong form hides a control character.
 #include "base/terminal_text.hpp"
 

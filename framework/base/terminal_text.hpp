@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes text safe for a terminal. Names, notes and messages may come from the database, bundle or folder of
 // another user. They must not move the cursor, change a title, write to the clipboard or change the direction
 // of text. Place in the flow: tables and messages of the control program call printable();

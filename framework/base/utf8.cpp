@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See utf8.hpp. The table of well-formed sequences is Table 3-7 of the Unicode standard.
 #include "base/utf8.hpp"
 

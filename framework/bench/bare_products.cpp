@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the matrix products of a step in its parameters, and runs them with the products of this build.
 #include "bench/bare_products.hpp"
 

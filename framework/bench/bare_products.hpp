@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BareProducts runs the matrix products of a step alone, each with operands of its own in memory: the
 // denominator of "step time over matrix products". For each weight (out, in) of a block, in the encoder and
 // in the decoder, and the N rows that it multiplies: Y (N, out) = X W^T, dX (N, in) = dY W and dW (out, in) =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the seconds of work on the device, including the wait for its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registers callbacks with Kokkos Tools and adds up the time between begin and end by label.
 #include "bench/kernel_watch.hpp"
 

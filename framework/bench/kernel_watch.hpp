@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // KernelWatch measures how long each kernel of a step takes, by its label, through the callbacks of Kokkos
 // Tools. A matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). StepCase runs
 // a step a second time under a watch; the seconds of the step itself are taken without one. On a GPU a watch

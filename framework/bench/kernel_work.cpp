@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Has the table of formulas, by label of the kernel. A new kernel gets a row in it. Read kernel_work.hpp
 // first.
 #include "bench/kernel_work.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares how much each kernel has to do in a step: the one place with operations and bytes, by label.
 // StepCase asks once for each kernel that a watched step has launched; exp bench divides by its seconds.
 // Products are not here: their shape is their label (kernels/products/product_label.hpp). On a host they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the machine. Read machine.hpp first. Bandwidth is counted as in STREAM (McCalpin 1995): copy moves
 // two arrays, triad three; what a cache fetches before it writes is not counted.
 #include "bench/machine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs free versions of our reductions: they read and add the same, with other cuts. Read order_cost.hpp
 // first.
 #include "bench/order_cost.hpp"

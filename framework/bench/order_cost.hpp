@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction adds in
 // an order that no number of threads can change; here the same sums are made as a library without that
 // promise would make them: cut by the number of threads on a host, with atomic additions on a GPU. The price

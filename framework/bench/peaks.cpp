@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs loops of multiply-adds and reads. Read peaks.hpp first. The instructions are chosen by the CPU that
 // runs this, not by the one it was compiled for. Twelve independent sums hide the latency of a multiply-add
 // (4 to 6 cycles, two of them at once).

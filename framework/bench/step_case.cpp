@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the batches and the model of a case, and measures its steps, its products and its kernels.
 #include "bench/step_case.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks an unpacked bundle, top to bottom: the sender's rows become rows of a new database; each run against
 // its specification and its question; files against rows; rows against spools. Read check_bundle.hpp first.
 #include "bundle/check_bundle.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks an unpacked bundle. It copies the rows into a database of our own schema and derives again each
 // value that follows from other parts: rows from spools, settings and data from specifications, questions
 // from settings. Training again proves the numbers; the rest are claims of the sender (evidence.hpp). Place

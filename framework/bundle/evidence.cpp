@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of all columns with their evidence, in the order of the schema, and the claims that a bundle
 // makes.
 #include "bundle/evidence.hpp"

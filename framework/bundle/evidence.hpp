@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evidence: what supports each value of a bundle. Some values follow from others and are derived again
 // when a bundle is opened; some are derived by training again; the others are claims of the sender. Place in
 // the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this table, and a test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Searches below the named folders for files whose last parts agree, and compares their SHA-256.
 #include "bundle/found_data.hpp"
 

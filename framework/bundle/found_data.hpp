@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the data of a bundle's runs are on this machine: in the bundle itself, or in a folder that the user
 // names. The paths of a bundle are those of another machine, so they are never opened; the search compares
 // their last parts below the named folders and takes a file only if it has the recorded content. Place in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a bundle, top to bottom: the runs; their rows; the list of files; the archive. Read pack_bundle.hpp
 // first.
 #include "bundle/pack_bundle.hpp"

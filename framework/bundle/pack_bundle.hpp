@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a bundle: rows of these runs in a database of its own, their folders, their data if that is
 // wanted, the report, and the metadata that lists all of it. Equal runs give equal bytes. Place in the flow:
 // cli/bundle_verb.cpp chooses the runs and their files. Read next: bundle_index.hpp for the layout.

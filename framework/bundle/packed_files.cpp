@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists checkpoints, logs, predictions and data of each run, as the options of the bundle allow.
 #include "bundle/packed_files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which files of the runs a bundle takes. Place in the flow: pack_bundle.cpp asks for them and writes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the graph of JSON-LD: the root, each file, each run as an action, each data set.
 #include "bundle/ro_crate.hpp"
 

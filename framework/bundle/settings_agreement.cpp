@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares settings, data and question by value, and writes the rows that follow from a specification.
 #include "bundle/settings_agreement.hpp"
 

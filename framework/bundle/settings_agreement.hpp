@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the rows of a run with its specification, which a second training reads, and replaces rows by
 // those of the specification. Place in the flow: pack_bundle.hpp compares before it writes a bundle,
 // check_bundle.hpp compares and replaces when it opens one.

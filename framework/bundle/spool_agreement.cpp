@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges the spools again and compares the rows by SQL. Read spool_agreement.hpp first.
 #include "bundle/spool_agreement.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the rows of a database with the spools of its runs. A worker wrote the spool during training, so a
 // forger who changes a score in a database must forge the spool too, with its checksums. Place in the flow:
 // pack_bundle.hpp compares before it writes a bundle, check_bundle.hpp when it opens one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers. The
 // worker computes them and answers in JSON (record/attention.hpp).
 #include <filesystem>

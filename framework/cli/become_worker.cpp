@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces this process by another program, such as a worker. Read next: become_worker.hpp.
 #include "cli/become_worker.hpp"
 

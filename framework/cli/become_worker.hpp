@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces exp by a worker in the same process, so that the worker has exp's standard streams and receives
 // its signals. predict_verb.cpp uses it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp-bench, a component of exp: measurements of this machine (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints measurements and comparisons of `exp bench` as tables. Read next: bench_text.hpp.
 #include "cli/bench_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints a measurement: the machine, each step with its kernels, and changes since an earlier measurement.
 #pragma once
 

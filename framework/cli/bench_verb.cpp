@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bench: measures this machine and a training step, and compares with an earlier measurement. The flow:
 // bench_workers -> run_bench -> store -> summarize -> print and compare.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills a request from the words of a command line, and prints its help. Read next: binder.hpp, app/form.hpp.
 #include "cli/binder.hpp"
 

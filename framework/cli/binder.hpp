@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The binder makes parser, help and completion from a form (app/form.hpp). Only binder.cpp uses the parsing
 // library.
 #pragma once

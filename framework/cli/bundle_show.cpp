@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bundle show: prints what a bundle holds and what it lacks.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens bundles, and writes what their parts say.
 #include "cli/bundle_text.hpp"
 

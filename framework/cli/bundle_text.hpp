@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a bundle with a progress line, and prints its values in the three classes of bundle/evidence.hpp.
 // Used by bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp.
 #pragma once

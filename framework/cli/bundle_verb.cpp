@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bundle: packs runs with their evidence into one file for a reviewer. The layout is in
 // archive/bundle_index.hpp; docs/guides/bundles.md is for users.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder like
 // the user's own runs. Nothing of the bundle is executed; its data are only read. The flow: unpack and check
 // -> select the runs -> find their data, plugins and code -> list what is missing, or verify.

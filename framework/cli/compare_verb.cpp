@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // compare: compares candidates over their seeds: intervals, tests of every pair, and a ranking if the seeds
 // distinguish all pairs.
 #include <cctype>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Completes a command line with names of verbs, options, and values from the database. Read next:
 // completion.hpp.
 #include "cli/completion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Completes command lines from the forms of the verbs. The scripts of `exp completion` call it through a
 // hidden first argument, so bash and zsh offer the same words.
 #pragma once

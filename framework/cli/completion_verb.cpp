@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion: the scripts for bash and zsh. Both pass the words to completion.cpp.
 #include "cli/completion.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs of components, in exp: reads their requests, and replaces exp by the component. Read next:
 // components.hpp.
 #include "cli/components.hpp"

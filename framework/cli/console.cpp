@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The console of this process: standard streams, progress line, questions, and Ctrl-C. Read next:
 // console.hpp.
 #include "cli/console.hpp"

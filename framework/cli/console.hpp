@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Console: the output of exp and its questions to the user. Only this class uses the standard streams; a test
 // passes its own. Verbs write answers to `out`; notices and progress go to `err`.
 #pragma once

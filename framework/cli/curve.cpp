@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws a small curve with characters. Read next: curve.hpp.
 #include "cli/curve.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small curve in the terminal: points joined by lines, drawn with braille dots (2 x 4 per character), or
 // with plain characters if the terminal has no UTF-8.
 #pragma once

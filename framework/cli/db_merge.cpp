@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // db merge: copies the runs of other databases, with their folders, into this one.
 #include <fcntl.h>
 

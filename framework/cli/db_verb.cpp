@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // db: prints the path of the database and the results of its actions, which are listed at the end.
 #include <nlohmann/json.hpp>
 

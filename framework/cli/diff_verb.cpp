@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // diff: prints the differences of two runs.
 #include "app/diff.hpp"
 

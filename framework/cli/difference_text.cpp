@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the values of both sides as short text, complete CSV and JSON. Read next: difference_text.hpp.
 #include "cli/difference_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Differences between two runs as a table and as JSON, for every verb that shows them.
 #pragma once
 

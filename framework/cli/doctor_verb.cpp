@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // doctor: prints the findings about this machine, with advice.
 #include "app/doctor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the drift of weights and losses as tables. Read next: drift_text.hpp.
 #include "cli/drift_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The drift between two trainings as tables, for `exp verify` if bits need not agree, and for `exp diff
 // --drift`. It reads the JSON of runner/drift.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // dump: writes runs to files, or as JSON to standard output.
 #include "app/dump.hpp"
 

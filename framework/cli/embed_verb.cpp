@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // embed: prints vectors and nearest neighbours.
 #include "app/embed.hpp"
 

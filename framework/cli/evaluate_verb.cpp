@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // evaluate: prints the scores of models on a file.
 #include "app/evaluate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints a worker's answer to `exp evaluate`, for any task: the answer contains the meanings of its measures.
 #pragma once
 

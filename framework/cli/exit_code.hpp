@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exit codes of exp and its components. Scripts rely on them, so their values never change.
 #pragma once
 

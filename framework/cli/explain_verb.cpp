@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // explain: prints the differences of a run from others, and why exp run would start, resume or skip it.
 #include "app/explain.hpp"
 

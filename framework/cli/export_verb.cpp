@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // export: writes the best model of a run as a folder for other programs. The worker writes the weights; the
 // model card comes from the database. The folder is written under a temporary name and renamed, so it is
 // complete or absent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats times and numbers with a fixed number of digits. Read next: format.hpp.
 #include "cli/format.hpp"
 

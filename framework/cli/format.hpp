@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times and numbers in columns, for the terminal. Other formats are in document/quantity.hpp.
 #pragma once
 

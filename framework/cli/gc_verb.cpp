@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gc: prints what was removed, or would be removed.
 #include "app/removal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // help: prints the list of verbs, or the help of one.
 #include <algorithm>
 

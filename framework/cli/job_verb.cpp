@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // job: a launcher's command starts it on the machine that trains a run. Its arguments are orders of exp run
 // (runner/job_files.hpp). No list of verbs contains it, because users do not call it.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tag and note: print the tags and notes of runs.
 #include <algorithm>
 

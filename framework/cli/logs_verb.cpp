@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // logs: prints the logs of runs.
 #include "app/logs.hpp"
 

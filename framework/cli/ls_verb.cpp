@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ls: prints the list of runs, or of searches.
 #include "app/ls.hpp"
 #include "cli/run_list.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the costs of models for `exp plan --size` as tables. Read next: plan_text.hpp.
 #include <ostream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints plans as tables and JSON. Read next: plan_text.hpp.
 #include "cli/plan_text.hpp"
 

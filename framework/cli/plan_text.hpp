@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints planned runs for `exp plan`, as text and as JSON: the action and its reason, the expected time, and
 // the origin of each value.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plan: prints what run would do.
 #include "app/plan.hpp"
 

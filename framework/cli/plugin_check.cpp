@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin check: prints each check when it ends.
 #include "app/plugin_check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin info: prints the manifest of a plugin or of a type.
 #include <nlohmann/json.hpp>
 

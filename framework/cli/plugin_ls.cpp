@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin ls: prints the usable and the refused plugins of the plugin folders.
 #include <nlohmann/json.hpp>
 

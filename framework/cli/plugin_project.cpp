@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin new and plugin build: print the made files and the next command.
 #include "app/plugin_project.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin: the verb with the actions ls, info, check, new and build.
 #include "cli/verbs.hpp"
 

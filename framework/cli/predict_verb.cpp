@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // predict and generate: replace exp by the worker of a run. Text flows directly through the worker, line by
 // line, so exp adds no cost for each sentence.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a verb and reports its errors; lets ./exp build a missing component. Read next: program.hpp.
 #include "cli/program.hpp"
 

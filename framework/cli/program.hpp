@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What exp and the programs that hold components of it (exp-report, exp-serve, exp-bench) share: they open
 // the standard streams, run one verb, and turn what it throws into one sentence and an exit code. Read next:
 // verbs.hpp for exp, components.hpp for the components.

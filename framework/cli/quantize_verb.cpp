@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quantize: prints the effect of integer weights on size and scores.
 #include "app/quantize.hpp"
 

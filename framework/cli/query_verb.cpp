@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // query: prints the rows of one SQL query as a table, CSV or JSON, row by row if the format allows it.
 #include "app/query.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formats of reports, found by name or by the extension of a file. Read next: report_formats.hpp.
 #include "cli/report_formats.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formats of reports: one list for the verb, its help and its messages. report_verb.cpp makes the
 // document, gets its files from here, and writes them.
 #pragma once

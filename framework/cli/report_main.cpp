@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp-report, a component of exp: documents about runs, and bundles (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // report: writes a document about a run, a sweep or all runs, in one of several formats.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // retrain: prints the plan of a retraining and its result.
 #include <filesystem>
 #include <iosfwd>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rm and undelete: print which runs were hidden, removed or restored.
 #include <nlohmann/json.hpp>
 

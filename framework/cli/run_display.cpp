@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shows a running worker as one live line, or as lines with a time. Read next: run_display.hpp.
 #include "cli/run_display.hpp"
 

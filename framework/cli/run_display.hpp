@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunDisplay: shows a run of `exp run` while it trains: one live line on a terminal, beside those of other
 // runs, or lines with a time elsewhere. Each dev score has a line in both cases.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes everything about a run as JSON. Read next: run_json.hpp.
 #include "cli/run_json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run as JSON with all facts of the database, for `exp show --json` and `exp dump --json`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints lists of runs as a table, CSV and JSON. Read next: run_list.hpp.
 #include "cli/run_list.hpp"
 

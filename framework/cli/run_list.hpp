@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of runs as a table, CSV and JSON, with their scores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the end of a run, with measures from the database. Read next: run_summary.hpp.
 #include "cli/run_summary.hpp"
 

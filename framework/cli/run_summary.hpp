@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The output of `exp run` at the end of a run or a sweep: the score, its place, and the next commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // run, retry and import: print the session of runs (session_screen.hpp), and the cases without work.
 #include "app/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints searches as tables and JSON. Read next: search_text.hpp.
 #include "cli/search_text.hpp"
 

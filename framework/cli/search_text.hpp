@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints a search for exp show, exp ls --search, exp plan and the end of exp run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp-serve, a component of exp: models behind HTTP, and monitoring of what they answer (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"

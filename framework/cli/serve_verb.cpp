@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // serve: serves models over HTTP until a signal. served_models.hpp finds the models.
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the events of a session as lines. Read next: session_screen.hpp.
 #include "cli/session_screen.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SessionScreen: the output of a session of runs (app/run_session.hpp): the runs to do, a live line for each
 // run, the end of each run, and the end of the session with the exit code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the scores of a run for `exp show`. Names of measures and labels come from the run; the first
 // measure is that of train.select. Read next: show_text.cpp.
 #include "cli/show_text.hpp"

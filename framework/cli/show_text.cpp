@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints the sections of `exp show`, one function for each. show_scores.cpp prints the scores. Read next:
 // show_text.hpp.
 #include "cli/show_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // show: prints everything about one or several runs, or about a search.
 #include "app/show.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats the state of a run with its colour. Read next: state_cell.hpp.
 #include "cli/state_cell.hpp"
 

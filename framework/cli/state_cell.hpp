@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The state of a run as a table cell, with its colour.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // status: prints the progress of runs, once or every second.
 #include "app/status.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stop: prints which runs and sessions were asked to stop.
 #include "app/stop.hpp"
 

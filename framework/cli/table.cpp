@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lays out columns by the width of characters on terminals. Read next: table.hpp.
 #include "cli/table.hpp"
 

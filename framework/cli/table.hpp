@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Table: text in aligned columns, and the same rows as CSV. The verbs make JSON themselves, from typed
 // values.
 #pragma once

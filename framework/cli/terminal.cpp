@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The properties of a terminal, and live lines that are redrawn. Read next: terminal.hpp.
 #include "cli/terminal.hpp"
 

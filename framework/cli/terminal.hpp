@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Terminal: the properties of a stream (width, height, colour, UTF-8), and live lines that are redrawn.
 #pragma once
 

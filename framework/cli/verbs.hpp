@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs of exp: each file makes one or more Verbs, and verbs() lists them for main, help and completion.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints verdicts as text, from the JSON of runner/verifier.cpp. Read next: verdict_text.hpp.
 #include "cli/verdict_text.hpp"
 

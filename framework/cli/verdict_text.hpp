@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verdict of a verification as text: `exp verify` prints all lines, `exp show` the first line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // VerifyScreen: prints verifications while they run, and their verdicts, for stored runs (verify_verb.cpp)
 // and for a bundle (bundle_verify.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // verify: prints the verdicts of verifications. exp-report verifies bundles (bundle_verify.cpp).
 #include "app/planned_search.hpp"
 #include "cli/components.hpp"

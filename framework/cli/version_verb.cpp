@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // version: prints the versions of Encore and its parts.
 #include "app/version.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Breaks lines at spaces and finds the width of help. Read next: wrapped_text.hpp.
 #include "cli/wrapped_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Breaks text into lines that fit a terminal. All help is wrapped here; sources write a paragraph as one
 // line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of across_tables.hpp, one function for each pair of options that must agree. resolve.cpp calls
 // them last. A new rule is a function that check() calls; it names the option to change and says why.
 #include "config/across_tables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks what two tables of an experiment decide together: whether reader and task fit, by which measure a
 // run may select, and numbers that exclude each other. resolve.cpp calls it after it has checked each table.
 #pragma once

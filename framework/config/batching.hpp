@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batching says what stands between the sequences of a batch. Experiment files set it; data/packing reads it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the manifests of plugin folders, refuses those that cannot be used, and finds types by name. Read
 // catalogue.hpp first. The words of its messages may change; the order of folders and names may not.
 #include "config/catalogue.hpp"

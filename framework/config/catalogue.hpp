@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Catalogue holds everything that the plugins in a list of folders offer, according to their manifests. It
 // refuses whatever can be refused without loading a plugin. Read next: plugin_host/, which loads them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks one value against one option, without a place: words what is expected and found, and converts the
 // value.
 #include "config/check_value.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks one value against one Option: type, choices, range. validate.hpp calls it for every value of a
 // table, option_text.hpp and plan/ for values that stand elsewhere.
 #pragma once

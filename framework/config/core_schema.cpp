@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of each table of an experiment file, in the order of docs/reference/options.md. Read
 // core_schema.hpp first: it says what may be changed.
 #include "config/core_schema.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The schemas of the tables that belong to Encore itself. The catalogue gives those of tables with a plugin's
 // `type`. docs/reference/options.md is written from these. Add new options, but never change a default: a
 // value that equals its default does not count in a run's identity. Read next: search_schema.hpp for [sweep]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorts, words and throws the problems that error.hpp declares. Every message about a configuration goes
 // through here.
 #include "config/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says what is wrong with a configuration, and where: Place, Problem, the collecting Problems, and the two
 // exceptions. Every file of config/ and plan/ adds Problems, so that one call shows everything to correct.
 // The worker throws ConfigError with a dotted key, and origin.hpp turns the key into file:line:column

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns the resolved JSON into the typed tables of experiment.hpp. A new option of Encore's own is read here,
 // after it has been declared in core_schema.cpp.
 #include "config/experiment.hpp"

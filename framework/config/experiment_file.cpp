@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads an experiment file with its bases, merges them, and parses the overrides of the command line. The
 // rules of merging stand in experiment_file.hpp; change both together.
 #include "config/experiment_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ExperimentFile is an experiment file as written, merged with its base files, with the overrides of the
 // command line beside it. It is neither expanded into runs nor checked yet. Read next: resolve.hpp for one
 // run, plan/ for a sweep.

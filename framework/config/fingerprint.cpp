@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares fingerprints field by field and words the difference. Read fingerprint.hpp first. A new field is
 // added in CMake, which defines the same text for programs and plugins.
 #include "config/fingerprint.hpp"

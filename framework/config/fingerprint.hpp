@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fingerprint is a readable `key=value;` text that names everything on which two binaries must agree to
 // share C++ objects. Only equal fingerprints are accepted. The build defines the same text for both programs
 // and for every plugin. config/manifest.hpp compares it before a plugin counts as usable;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts JSON to a Value, member by member, and gives each node the origin of its option. Read
 // json_value.hpp first.
 #include "config/json_value.hpp"

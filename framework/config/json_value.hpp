@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts JSON to the tree that a TOML file with the same values would give. So the schemas that check a
 // file also check a resolved experiment, and a run can inherit options of another one.
 #pragma once

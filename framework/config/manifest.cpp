@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads, checks and writes the JSON of manifests. Read manifest.hpp first: it lists all fields. A new field
 // is optional, so that manifests of older builds stay valid.
 #include "config/manifest.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Manifest is what a plugin states about itself beside its shared object. Both programs read it before
 // anything is loaded; the control program never loads a plugin. Read next: catalogue.hpp.
 #pragma once

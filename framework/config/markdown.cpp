@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the tables of options as Markdown. Read markdown.hpp first. After a change of the layout,
 // document_page_test and plugin_pages_test write the pages again.
 #include "config/markdown.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes options as Markdown tables. docs/reference/options.md and the pages in docs/reference/plugins/ are
 // made from them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NotBuilt names a component of Encore that a call needs and that the build does not have yet: a program that
 // holds some verbs, or a plugin that ships. The code that looks for a component throws it; cli/program.cpp
 // has ./exp build the component and calls again, or names the command that builds it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the tables that take an option and words them for messages. Read option_places.hpp first.
 #include "config/option_places.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OptionPlaces finds the tables of an experiment that take an option of a given name, for messages about an
 // option in the wrong table. validate.hpp asks it when it meets a name that its schema lacks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words options, measures and fields for tables. The pages in docs/reference show these words, so a change
 // here changes them.
 #include "config/option_text.hpp"

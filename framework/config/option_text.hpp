@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words an option, a measure, or the fields of a task or reader for tables of help and documentation.
 // markdown.hpp and `exp plugin info` use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes origins as JSON, reads them back, and finds the place of an option. Read origin.hpp first. Databases
 // hold this JSON, so its form stays.
 #include "config/origin.hpp"

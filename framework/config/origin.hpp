@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Origin says which of default, file, sweep or command line a value comes from, and where it was written. It
 // is stored with every parameter of a run, and leads from a dotted key to file:line:column.
 #pragma once

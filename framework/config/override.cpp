@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses the arguments -S, --grid and --seeds into keys with values, and gives each a place for messages.
 #include "config/override.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Override is a change of an experiment file by the command line: `-S key=value` sets an option, `--grid
 // key=a,b` varies it, `--seeds 1-5` is the list of seeds. Read next: experiment_file.hpp, which holds them.
 #pragma once

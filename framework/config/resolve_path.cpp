@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The origin of a path decides from which folder it starts. Read resolve_path.hpp first.
 #include "config/resolve_path.hpp"
 

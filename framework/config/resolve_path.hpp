@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns paths as experiment files write them, with environment variables and relative to the file, into
 // absolute ones. validate.hpp calls it for every option that is a path, and for data.root before the others.
 #pragma once

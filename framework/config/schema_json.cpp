@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes schemas and values as JSON and reads them back. Manifests and specifications hold this JSON, so its
 // fields stay.
 #include "config/schema_json.hpp"

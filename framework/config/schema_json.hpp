@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts Schema and Options to JSON: schemas travel in manifests, values in specifications. A float keeps
 // its kind (1.0 stays 1.0), so that a value reads back equal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of [sweep] and [search]. docs/reference/training_options.md is written from them.
 #include "config/search_schema.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The schemas of [sweep] and [search], which decide the points of a space that are trained. No run has these
 // tables: plan/ reads them and makes runs. Read next: plan/sweep.hpp, plan/search/search.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses and checks train.select. Every refusal says what may be written instead.
 #include "config/selection.hpp"
 

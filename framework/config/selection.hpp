@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses train.select, "max dev/f1": the measure on dev by which a run chooses its best checkpoint. It checks
 // what it can before anything starts, by the measures that a task declares (encore/measure.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes numbers in their shortest form, arrays in brackets, and long paths by their last two parts.
 #include "config/setting_text.hpp"
 

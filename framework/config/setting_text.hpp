@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // setting_text() writes the stored value of an option as a user wrote it. Tables and charts of settings show
 // it.
 #pragma once

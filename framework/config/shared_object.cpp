@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the header of an ELF file and compares the size that it declares with that of the file. Read
 // shared_object.hpp first.
 #include "config/shared_object.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks a shared object without loading it: whether it is a whole ELF file. The control program never loads
 // a plugin, and dlopen of a file that was cut while it was copied can end the process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The schema of site.toml, and the checks of times, sizes and words that it cannot express.
 #include "config/site_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses TOML with toml++ and converts its nodes to Values with their places. Read toml.hpp first;
 // toml_scan.hpp finds what toml++ cannot handle.
 #include "config/toml.hpp"

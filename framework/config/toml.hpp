@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses TOML text to a Value. toml.cpp is the only file that includes toml++.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scans TOML text character by character and counts the levels of keys, tables and arrays. Read toml_scan.hpp
 // first.
 #include "config/toml_scan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scans TOML text before toml++ parses it, for what makes toml++ fail: it recurses for every part of a key
 // and every table, and cannot handle some characters outside quotes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses the files again, because merging keeps only what is used. Read unused_tables.hpp first.
 #include "config/unused_tables.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds what the bases of an experiment file say and the experiment does not use, because a nearer file
 // replaces it (experiment_file.hpp lists the rules). Such a replacement is documented but easily overlooked.
 // The flow is: sources of an ExperimentFile -> here -> notes of `exp plan` and `exp run`. The experiment

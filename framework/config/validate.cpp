@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the options of a table one by one: unknown names, wrong values, missing options. Read validate.hpp
 // first.
 #include "config/validate.hpp"

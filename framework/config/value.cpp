@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds and sets members of the tree of value.hpp, and writes values for messages and names. Identities
 // depend on shortest(), so its results never change.
 #include "config/value.hpp"

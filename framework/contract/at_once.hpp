@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // at_once: the same work from several threads that begin together, for const functions that the host calls
 // this way. The findings of such a check depend on chance: a build with the thread sanitizer (preset tsan)
 // finds each access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.

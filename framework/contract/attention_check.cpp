@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of layers with attention weights (HasAttentionWeights): they are weights,
 // masked keys have weight 0, and times the values they give the result of the forward pass. Runs after a pass
 // that leaves NaN wherever the layer may not read.

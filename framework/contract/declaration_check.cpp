@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of the declarations of layers and heads: names of parameters, and shared parameters. In a run
 // such a mistake is found only when a whole model has been put together.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of evaluation for layers and heads: without random draws, a pass of evaluation computes the bits
 // of one of training, and evaluation draws nothing.
 #include "contract/suite.hpp"

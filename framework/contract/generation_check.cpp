@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of layers for generation: in a causal stack, pass by pass, they must compute for
 // each row the bits that they compute for it in the whole sequence. Memory that was not written holds NaN,
 // the cache too.

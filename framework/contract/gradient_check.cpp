@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares directional and single derivatives with differences. Read gradient_check.hpp first.
 #include "contract/gradient_check.hpp"
 

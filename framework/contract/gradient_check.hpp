@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The gradient check: analytic derivatives of a scalar function against four-point differences in double.
 // Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is
 // named by tensor, entry, analytic and numeric value. Read next: trial.hpp, the function that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shapes from what the head has declared.
 #include "contract/head_memory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HeadMemory: everything a head asks for, for one batch: states, columns and outputs made from what it
 // declares. Place in the flow: trial.cpp checks heads in it, testing.cpp runs those of a plugin's own tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives a head its memory, its inputs, and the columns and targets that it declares.
 #include "contract/head_trial.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trials of heads (trial.hpp): columns and targets follow from the declarations of the head.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registers the callbacks of Kokkos Tools and counts their calls. Read kokkos_watch.hpp first.
 #include "contract/kokkos_watch.hpp"
 

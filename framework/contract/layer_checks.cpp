@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of layers and heads: gradients, the rules of encore/layer.hpp, bits, lengths, precisions.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of the ONNX form of a layer or head: onnxruntime computes from the form the results of forward,
 // or score. Batches are packed here and padded there, so rows of padding are not compared.
 #include <algorithm>

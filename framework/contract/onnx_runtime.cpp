@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes graphs and their inputs into files, runs them in one Python process, and reads the results.
 #include "contract/onnx_runtime.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of optimizers: their effect on a few parameters that are pulled towards a target.
 #include <cmath>
 #include <set>

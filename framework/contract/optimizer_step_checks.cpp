@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of the arguments of an update beside gradients: the number of the step, the rate of the
 // schedule, and for each parameter its factor on the rate and whether it is decayed.
 #include <array>

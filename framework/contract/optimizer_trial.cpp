@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parameters of an optimizer's trial: sizes that leave gaps behind each, and frozen ones around them.
 #include "contract/optimizer_trial.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OptimizerTrial: an optimizer with a few parameters that are pulled towards a target. Between them lie
 // elements that belong to no chunk, and an update must leave them as they are. Read next:
 // optimizer_checks.cpp.

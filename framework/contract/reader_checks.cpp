@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of readers: their results on files of many formats, and on those of the author's own.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the sets of files, and writes each as other editors and systems do.
 #include "contract/reader_samples.hpp"
 

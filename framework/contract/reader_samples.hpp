@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets of files that readers are checked with, and the same sets as other editors and systems write them.
 // Place in the flow: reader_checks.cpp reads them all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a value for each field by its shared name, and cuts and joins words for SampleTokenizer.
 #include "contract/sample_records.hpp"
 

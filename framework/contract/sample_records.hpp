@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The samples for checks of tasks: records whose content follows from the shared names of fields
 // (encore/records.hpp), and a tokenizer that knows every text. Place in the flow: task_checks.cpp.
 #pragma once

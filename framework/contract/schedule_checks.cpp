@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of schedules: the factors they give over runs of several lengths.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses the settings and puts them into the schemas of offers as defaults for every check.
 #include "contract/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of `exp plugin check -S KEY=VALUE`: values that replace defaults in the whole
 // suite. Place in the flow: the worker's check-plugin applies them to the offers of the plugin before it asks
 // for the checks (suite.hpp).

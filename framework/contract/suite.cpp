@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the checks of an offer by its kind and runs them, so that one cause is one failure.
 #include "contract/suite.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract suite: the rules for every layer, head, tokenizer, optimizer, schedule, task and reader of any
 // author. Place in the flow: `exp plugin check FILE` starts a worker, which opens the plugin and
 // runs every check on all its offers; tests/contract runs the same suite on the plugins that ship. Each check

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shared parts of the checks of all kinds, and the check of options, which every kind has: defaults,
 // variants, refusals. Place in the flow: suite.cpp puts the checks of an offer together.
 #include <algorithm>

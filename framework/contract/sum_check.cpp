@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of layers that take a sum as their input (LayerPlan::take_sum): from trunk and branch they must
 // compute the bits that they compute from the sum, made before by another kernel. The gradients are then
 // right as well, because the other checks have compared them for the sum.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of tasks, on records of the shared fields (sample_records.hpp) or of a file of the author's own.
 #include <algorithm>
 #include <cmath>

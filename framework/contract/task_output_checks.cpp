@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of the results that a task makes from outputs: measures, labelled records, answers.
 #include <algorithm>
 #include <array>

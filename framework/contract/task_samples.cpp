@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes two splits of sample records, encodes them, and builds correct or arbitrary outputs.
 #include "contract/task_samples.hpp"
 

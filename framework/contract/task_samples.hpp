@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data that task_checks.cpp compares: encoded sets, statistics, and outputs of a perfect model and of a
 // poor one.
 #pragma once

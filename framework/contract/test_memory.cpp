@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors of tests: memory on the device, values through the host.
 #include "contract/test_memory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory for tests: tensors, batches and plans that own the memory that the host owns in a real run. Values
 // cross as double. Read next: trial.hpp, one layer or head in such memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a layer or head for the tests of a plugin's author. Read encore/testing.hpp first.
 #include <encore/testing.hpp>
 

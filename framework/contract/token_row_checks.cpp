@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of optimizers on a table with a row per token: an update that knows which rows have no gradient
 // computes the bits of one that reads their zeros.
 #include <algorithm>

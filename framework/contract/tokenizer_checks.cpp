@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of tokenizers: vocabularies trained from a small text, and their results on other inputs.
 #include <algorithm>
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers in memory that holds only values that the contract promises.
 #include "contract/trial.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shuffles, sorts and cuts examples into batches. The generator is SplitMix64's finaliser over a counter,
 // because the standard library's shuffle and distributions differ between libraries. Runs depend on every
 // draw, so the order of draws never changes.

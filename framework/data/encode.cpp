@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several threads encode parts of the set, which are then joined in order. Read encode.hpp first.
 #include "data/encode.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns records into numbers: a task encodes them one by one, on several threads. The flow is: Records (a
 // reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sizes every batch to come, or uses a bound if that would take too long. Read largest_batch.hpp first.
 #include "data/largest_batch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the sizes for which memory must suffice before the first step, since row counts depend on the
 // lengths of examples alone. The flow is: Trainer and Engine -> here -> Model::plan.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes offsets, borders and sizes: the places of a batch's rows. Read packed_batch.hpp first.
 #include "data/packed_batch.hpp"
 

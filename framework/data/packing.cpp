@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies the numbers to where packed_batch.cpp has laid them out, sequence by sequence. Read packing.hpp
 // first.
 #include "data/packing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packs batches: the rows of one batch without padding, with the columns that the model's head needs.
 // The flow is: batch_plan.hpp chooses examples -> Packer -> model/device_batch.hpp.
 //

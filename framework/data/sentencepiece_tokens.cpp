@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the wire format of protocol buffers: a field is a key (its number times 8, plus how it is stored) and
 // the value. A message, string or bytes field is a length and that many bytes. Read sentencepiece_tokens.hpp
 // first.

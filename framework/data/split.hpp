@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Split names the sets of an experiment by their role: train, dev and test.
 #pragma once
 

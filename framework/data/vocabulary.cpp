@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognises the format of a vocabulary file and reads its tokens in order. Read vocabulary.hpp first.
 #include "data/vocabulary.hpp"
 

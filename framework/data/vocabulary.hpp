@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads vocabulary files. A file has one token per line; its number is the line's number from 0. Behind the
 // tokens stand the merges of a byte-pair encoding, or models of SentencePiece. By its extension it may also
 // be tokenizer.json or vocab.json of a Hugging Face folder (beside vocab.json merges.txt, or source.spm and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements a rank that is alone, and what is built from the calls of any communicator. Read
 // communicator.hpp first.
 #include "distributed/communicator.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
 // implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one, train/ranks.hpp and
 // train/gradient_exchange.hpp decide what is sent; nothing below train/ knows that there are ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts messages into chunks that MPI's int can count. MPI never computes sums, because it adds in an order of
 // its own. Read mpi_communicator.hpp first.
 #include "distributed/mpi_communicator.hpp"

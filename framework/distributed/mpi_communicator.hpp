@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Connects the ranks that mpirun, or a site's srun, has started, over MPI. Only this file knows MPI. A build
 // without it has the function too, which reports that. The worker's train calls it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces mpi_communicator.cpp in a build without MPI: every function reports that MPI is missing.
 #include <encore/error.hpp>
 

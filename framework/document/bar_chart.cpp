@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws bars from zero, lying (names at the left, values at the right) or, if the names fit below them,
 // upright.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chart is what a picture shows, as data: curves with bands, points, bars, a matrix, heat maps, lanes on a
 // time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as a Drawing, which is
 // written as SVG or as TikZ. Values that are not finite are shown as such (marked on the axis), never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One function per chart; draw() chooses. Each is pure: equal chart and width give an equal drawing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the hashes of the policy. Read content_policy.hpp first.
 #include "document/content_policy.hpp"
 

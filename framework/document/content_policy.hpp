@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the Content-Security-Policy of pages that load nothing: only what stands in them may run, by its
 // hash. html.cpp and the page of `exp attention` (report/attention_page.cpp) use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the tables of all sections and quotes cells as RFC 4180 demands.
 #include "document/csv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables of a document as CSV (RFC 4180). Numbers in full precision, independent of how the table shows
 // them. Place in the flow: `exp report -o FILE.csv`.
 #pragma once

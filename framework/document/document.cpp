@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins the plain text of marked spans. Everything else of a document is data; read document.hpp first.
 #include "document/document.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Document is the content of a report, apart from its look: sections with paragraphs, tables, lists, listings
 // and figures, as plain values. report/ fills one from the database; html.hpp, markdown.hpp, latex.hpp,
 // csv.hpp, json.hpp each write the same document. Nothing in here is escaped: every writer escapes for its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns a chart into its drawing. Read next: plot.hpp, then any of the charts.
 #include <type_traits>
 

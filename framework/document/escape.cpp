@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Escapes for each format. Read escape.hpp first; the characters of LaTeX are in escape_latex.cpp.
 #include "document/escape.hpp"
 

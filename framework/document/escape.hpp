@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Escapes text: only this file knows which characters mean something in which format. Every function takes
 // any bytes, cleans them first (text.hpp), and returns text that means only itself there. The writers
 // (html.cpp, markdown.cpp, latex.cpp, csv.cpp) and svg.cpp, tikz.cpp put text of a Document into a file only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Escapes characters in LaTeX. The fonts of pdflatex hold Latin letters and some signs; accents are put on
 // letters by macros, which every font encoding has. Every other character becomes its number in a frame:
 // visible, never an error.

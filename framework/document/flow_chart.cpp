@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws boxes from bottom to top with arrows: the architecture of a model. Groups have a frame, with "x 12"
 // if they are repeated; residuals run around at the left.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws matrices of numbers as shades, such as attention weights or positional encodings: panels of equal
 // size beside and below each other, with the names of rows and columns if they can be read, and a legend of
 // the shades.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts in bins of equal width, with a line across where something is cut.
 #include <algorithm>
 #include <cmath>

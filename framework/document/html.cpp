@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the frame of the page. Read html.hpp first; the blocks are in html_blocks.cpp.
 #include "document/html.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a document as one HTML file that loads nothing: style, script and pictures are in it. `exp report -o
 // FILE.html` calls it; the frame is reports/report.html.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes each kind of block as HTML. Long words get places where a browser may break them.
 #include "document/html_blocks.hpp"
 

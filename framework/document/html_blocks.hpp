@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the blocks of a document as HTML. html.cpp puts them into sections.
 #pragma once
 

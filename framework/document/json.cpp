@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes each kind of block and chart as JSON, with every number in full precision.
 #include "document/json.hpp"
 

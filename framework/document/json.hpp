@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a document as JSON, with every number in full precision, also those behind a picture. `exp report
 // --format json` uses it, and tests that compare two documents.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes blocks as LaTeX. Read latex.hpp first; tables are in latex_table.cpp.
 #include "document/latex.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a document as LaTeX for pdflatex: booktabs tables, TikZ pictures, only packages of a small
 // installation. `exp report -o FILE.tex` calls it; the frame is reports/report.tex.
 #pragma once

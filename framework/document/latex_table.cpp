@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Estimates the widths of columns and shares the width of the page among them.
 #include "document/latex_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes text and tables in LaTeX. latex.cpp calls it.
 #pragma once
 

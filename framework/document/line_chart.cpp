@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws curves over a common axis, with bands. Thousands of points share a pixel: of each column the lowest
 // and the highest are kept, so that a spike is never lost.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes blocks as CommonMark and the pictures as SVG files beside it.
 #include "document/markdown.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a document as Markdown (CommonMark with tables) with its pictures beside it as SVG. `exp report -o
 // FILE.md` calls it; the frame is reports/report.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A confusion matrix: rows are the truth, columns the prediction; shaded by share of the row, labelled by
 // count.
 #include <algorithm>

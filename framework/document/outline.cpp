@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Walks through all sections once and numbers sections, tables, figures and listings.
 #include "document/outline.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The colours of each tone, their contrast against the paper, and the style sheet made of them.
 #include "document/palette.hpp"
 

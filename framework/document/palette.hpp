@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Palette says which colour a tone has in the light, the dark and the printed document. Only this file knows
 // colours; style sheet, stand-alone SVG and LaTeX take them from here.
 //

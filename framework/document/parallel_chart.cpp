@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last
 // axis is the score: the better, the stronger the line. Axes are upright if there is room; on narrow paper
 // they lie below each other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures labels, chooses ticks that fit, and draws the axes, the grid and the legend.
 #include "document/plot.hpp"
 

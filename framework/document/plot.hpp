@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plot draws what charts with axes have in common: margins that fit the labels, grid, ticks, axis
 // titles, a legend above the data, marks for what is not finite. One .cpp per chart uses it; draw.cpp
 // chooses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats of numbers with units, by printf in the "C" locale.
 #include "document/quantity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words quantities for users, with their units: one wording for every table, live line, closing line and
 // report.
 #pragma once

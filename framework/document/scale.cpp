@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses round steps for linear axes and powers for logarithmic ones.
 #include "document/scale.hpp"
 

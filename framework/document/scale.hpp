@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scale maps values to places on the paper, with ticks at round numbers. Every chart with axes uses it;
 // plot.hpp draws them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws points, each with an interval if there is one. Groups stand side by side within a category; points of
 // one category that would hide each other are spread.
 #include <algorithm>

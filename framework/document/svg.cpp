@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a drawing as SVG. Colours are the style sheet's: each shape has the class of its tone and takes
 // currentColor; a stand-alone file has them in it, on paper of its own.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the files of reports/, or those of the user, and replaces the placeholders.
 #include "document/templates.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Templates: the files of reports/ that say what a document looks like, report.* for HTML with its style and
 // script, Markdown and LaTeX. A template is text with a few placeholders, {{title}}; everything else in it
 // stays as it is. Place in the flow: the writers fill in; docs/guides/reports.md lists the placeholders.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Walks over code points with utf8proc to clean, shorten and measure names.
 #include "document/text.hpp"
 

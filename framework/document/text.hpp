@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cleans, measures and shortens names, as every writer does before it escapes them for its own format. Names
 // come from files, data and people: they may be invalid UTF-8, hold control characters, run from right to
 // left, or be 10,000 characters long. The charts measure and shorten, escape.hpp escapes.

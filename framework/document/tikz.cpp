@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a drawing as a tikzpicture: one unit is 1/72 inch, y grows downwards as in the drawing.
 #include <cmath>
 

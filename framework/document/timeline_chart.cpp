@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bars on lanes over time: which worker did which run when, and how it ended.
 #include <algorithm>
 #include <cmath>

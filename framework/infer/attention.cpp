@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a text to the weights of each layer and head over its tokens.
 #include "infer/attention.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention to look at: what a loaded model attends to in one sequence, with the texts of its tokens, as
 // record/attention.hpp has it. Place in the flow: the worker's attention verb asks attended(engine, request);
 // a run that keeps examples (train.show_attention) asks for one sequence of its development set after the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One step of the search: orders all continuations by their probability, and keeps the best.
 #include "infer/beam_search.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BeamSearch: the texts that are followed behind one prompt, and those that have ended. Knows no model: it is
 // given the best tokens for each text and says which texts go on with which token. With a beam of 1 it is
 // greedy decoding. Place in the flow: Generator has one for each prompt.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls the kernel of the largest channels and copies its lists to the host.
 #include "infer/best_tokens.hpp"
 

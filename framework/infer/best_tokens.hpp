@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BestTokens: the most probable tokens of each row of logits, found on the device, so that only these
 // come to the host. Place in the flow: TextWriter, for beam search.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decodes tokens. Stops are searched in the text, not in bytes, so no stop begins within a character.
 #include "infer/decoded_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forms batches by length; sums over rows in double and in their order.
 #include "infer/embedder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Embedder: for each text of a set the mean of the encoder's last states over its rows, without the head.
 // Place in the flow: Engine::embed keeps one for as long as memory is planned for the same batches, as it
 // does the Evaluator; a pass takes no memory then.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads a run's folder, and plans memory when a batch comes that does not fit. Read engine.hpp first.
 #include "infer/engine.hpp"
 

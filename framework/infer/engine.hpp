@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no
 // gradients, no optimizer, no training plan, and memory only for the batches that come. Place in the
 // flow: the worker's evaluate and predict; it reads the files of training: specification.json,

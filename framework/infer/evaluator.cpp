@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forms batches, decodes on the device, and returns outputs to the sequences they belong to.
 #include "infer/evaluator.hpp"
 

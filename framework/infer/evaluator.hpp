@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, for a task
 // that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev
 // and test with it, the worker's evaluate and predict too.

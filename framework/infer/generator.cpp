@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups prompts of about equal length and generates each group together.
 #include "infer/generator.hpp"
 

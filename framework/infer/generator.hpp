@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Generator: texts that a model writes, part by part: greedy, by a beam, or drawn. A text depends on its
 // prompt and the Decoding alone: on the host its tokens are the same whatever prompts are answered beside it,
 // and for any number of threads. Place in the flow: Evaluator, for tasks that measure or answer by such texts

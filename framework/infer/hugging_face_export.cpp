@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names and turns the parameters of a model for the files of transformers. Read hugging_face_export.hpp
 // first.
 #include "infer/hugging_face_export.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Export: a trained model as the folder of a BERT that `transformers` opens. The output of the head decides
 // the class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which
 // knows the options and the names. `exp export` writes the model card beside it.

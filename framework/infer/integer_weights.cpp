@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads matrices of integers with their scales. Read integer_weights.hpp first.
 #include "infer/integer_weights.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The weights of a model with matrices as 8-bit or 4-bit integers, in a file of a run's folder. A
 // matrix is a tensor of integers under the parameter's name, and its scales under that name with "/scales"
 // behind it: for 8 bits (rows, C), and a float32 for each row; for 4 bits (rows, 16 groups), two in a byte,

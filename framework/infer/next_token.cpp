@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See next_token.hpp. Tokens are ordered by (logit, number), so that equal logits give equal tokens
 // everywhere.
 #include "infer/next_token.hpp"

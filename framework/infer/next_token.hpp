@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which token comes next, by the logits of a row: candidates for a search, or one that is drawn. Pure
 // functions on the host, in double, with one order of every sum. Place in the flow: Generator.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes facts about answers from the outputs of a model. Read observe.hpp first.
 #include "infer/observe.hpp"
 

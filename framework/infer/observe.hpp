@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Facts about a model's answers, for every task: a server keeps them of its requests, and a reference has
 // them of the development set. Outputs are known by their usual names; facts without an output of the task or
 // head are left out. Place in the flow: Evaluator's outputs -> here -> record/text_reference.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills the parameters from a run; the rules for missing and unused tensors are those of
 // pretrained_weights.cpp.
 #include "infer/parent_weights.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParentWeights: the parameters of a new model from the weights of the run that it starts from. Place in the
 // flow: as pretrained_weights.hpp, which does this for a folder from elsewhere; here the names are Encore's
 // own.

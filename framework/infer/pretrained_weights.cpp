@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills the parameters. The family maps names; this file has the rules for missing and unused tensors.
 #include "infer/pretrained_weights.hpp"
 

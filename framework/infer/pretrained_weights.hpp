@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PretrainedWeights: the parameters of a new model from a Hugging Face folder. Place in the flow: Trainer
 // calls it at step 0, where the experiment has `[model] from`; a resumed run has its checkpoint. Everything
 // but the head must be in the folder, and every tensor of its body must be used. Read next:

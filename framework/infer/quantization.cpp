@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the cost of rounding matrices and chooses those that become integers. Read quantization.hpp first.
 #include "infer/quantization.hpp"
 

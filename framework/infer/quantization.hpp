@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantization: which matrices of a model become integers of 8 or of 4 bits. All of them, unless they cost
 // more than is tolerated: then each is measured alone, and the most harmful ones are left out, one after
 // the other, until the cost of the others is tolerable; where 4 bits are requested they get 8 first. The cost

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads the weights of a run. The weights file has its own digests; those of checkpoints are compared with
 // the spools.
 #include "infer/run_weights.hpp"

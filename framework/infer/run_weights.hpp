@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads the chosen parameters of a run from its folder into a model: the weights file that was written when
 // the run ended, mapped; otherwise a copy of those of its best checkpoint; or, on request, the integer
 // weights of `exp quantize`. Place in the flow: Engine -> run_weights -> record/weights_file or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether answers have probabilities: an argument of Engine::answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads the experiment, plugins, sets, tokenizer and model that a specification names.
 #include "infer/setup.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Setup: the parts that train, evaluate and predict share, made from a specification: typed experiment,
 // plugins, sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them
 // without training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is compared is what a row of scores means: which token or label a column stands for, and which text
 // the row was read from.
 #include "infer/teacher.hpp"

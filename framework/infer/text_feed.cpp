@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packs the rows that the model has not read yet, and runs passes over them.
 #include "infer/text_feed.hpp"
 

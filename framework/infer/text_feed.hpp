@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
 // token that comes next of every text that is still written. Long prompts are read in runs of rows, without
 // the head; a text that fills all positions of the model goes on with the second half of what it has as its

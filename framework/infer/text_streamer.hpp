@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextStreamer: the part of a generated text that can be shown already. A possible beginning of a stop
 // string waits. (infer/decoded_text.hpp leaves out characters with missing bytes.) Place
 // in the flow: Generator::Seen -> here -> the worker's generate and serve.

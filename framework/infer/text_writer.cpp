@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Searches and draws over the rows of one feed. Read text_writer.hpp first.
 #include "infer/text_writer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextWriter: the texts of a group of prompts from their first token to the last. After each read of the feed
 // it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
 // groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums in double and in one order, so that equal vectors give equal answers everywhere.
 #include "infer/vectors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them.
 // Place in the flow: Engine::embed and WordVectors make them, the worker's embed verb asks nearest().
 #pragma once

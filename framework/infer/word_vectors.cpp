@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which tokens are words, and their rows of the table.
 #include "infer/word_vectors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WordVectors: what a model's table of tokens says of words: the mean of the rows of a word's tokens. Place
 // in the flow: the worker's embed verb; no pass is run.
 #pragma once

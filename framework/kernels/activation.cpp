@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes activations and gates as passes of their own. If an activation or its derivative follows a matrix
 // product, the product computes it (kernels/products/gemm.hpp).
 #include <encore/gelu_tanh.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x /
 // sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and
 // derivative, as gates need them. The passes of activation.cpp and the epilogues of products use it, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AlignedBytes is memory of the device, without initial content, that kernels and libraries write to.
 // device.cpp (the workspace) and kernels/products/gemm_cublaslt.cpp use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up sums over blocks of rows on a GPU, in an order that depends only on the number of blocks: runs of
 // neighbours, each in order, and then these in order. A run belongs to a warp, so that no warp walks all
 // blocks. kernels/norms/norm_rows.hpp and kernels/products/gemm_epilogue.hpp use it.

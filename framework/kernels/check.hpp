@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks that kernels share: shapes and types of their arguments. A message names the kernel's argument.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums the squares of all gradients in two halves: one sum per chunk, and the sum of these in chunk order. A
 // rank that owns some chunks computes only their sums and receives the others; the bits are those of
 // kernels::sum_of_squares.

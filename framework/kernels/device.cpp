@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements device.hpp: opens and closes Kokkos, and holds the execution space, the workspace and the gemm
 // library.
 #include <encore/rows.hpp>

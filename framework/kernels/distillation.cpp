@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loss of a model that learns from the scores of a teacher beside the true targets (Hinton, Vinyals and
 // Dean 2015), and its gradient. A row is read three times forward and once backward, whatever the number of
 // classes; nothing of the size of the logits is kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes dropout, and dropout with a residual sum. Read dropout_rows.hpp first.
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // DropoutRows applies dropout to a row of activations, alone or added to another row, for every kernel that
 // needs it. The mask is drawn from (example, position, channel), never stored. dropout.cpp and
 // kernels/norms/norm_rows.hpp use it.

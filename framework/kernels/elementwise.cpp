@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plain passes over memory: add, copy with conversion, scaling, copy of rows into a cache, fill.
 #include <encore/rows.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Losses whose classes do not compete: binary cross-entropy of logits (several labels at once) and the
 // squared error (numbers), their gradients, and the sigmoid. Each is a mean over the row, so that a batch's
 // loss is the mean over rows and classes, as PyTorch's BCEWithLogitsLoss and MSELoss have it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the embedding of token numbers, positions and segments, and the gradients of the three tables.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements host_threads.hpp with the OpenMP of GCC: it ends the threads that a smaller parallel region does
 // not need, and starts them again, bound to their place, for the next larger one.
 #include "kernels/host_threads.hpp"

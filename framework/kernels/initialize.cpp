@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Initialises parameters. A value is drawn at (0, row, column) of its parameter's key.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the largest channels of each row, and what softmax needs of the row: generation chooses tokens by it,
 // and predictions name candidates. A row is read in runs of 64 channels; only runs whose maximum belongs to
 // the list are searched. Every lane keeps the same list.

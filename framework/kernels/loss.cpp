@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes softmax cross-entropy with label smoothing (Szegedy et al. 2016), its gradient, and argmax.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>

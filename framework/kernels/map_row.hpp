@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // map_row and map_values replace `each` where every element is a value of its own. A lane of a GPU reads
 // several before it writes the first, because the compiler must assume that it reads next what it
 // writes.

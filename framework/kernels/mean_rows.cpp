@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the mean of each sequence's rows, which stands for a whole sequence if the first row does not.
 #include <encore/head.hpp>
 #include <encore/rows.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pack is the widest vector of the target as one value, for what a host thread keeps in registers and
 // computes element by element. It uses the compiler's vector types, which GCC and Clang turn into vector
 // instructions of any processor; loops over the elements of a pack have a constant length for the same

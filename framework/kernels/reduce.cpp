@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes sums over whole blocks, in double and in a fixed order: first chunks, of a fixed size or as the
 // optimizer's are cut, then runs of chunks if there are many, then the rest in one task.
 #include <encore/rows.hpp>

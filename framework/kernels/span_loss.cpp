@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the loss of a span: cross-entropy over the rows of each sequence, for the row where it begins and
 // for the one where it ends (Devlin et al. 2019, section 4.2), and its gradient. A sequence is one row of
 // for_rows, the rows of its softmax lie across the lanes. Heads of spans call it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up the gradient of the token table on a GPU. A token such as [CLS] occurs once for each sequence, and
 // one warp that walked all its rows would keep the others waiting. embedding.cpp uses it; it is compiled for
 // the host too, where its test runs it.

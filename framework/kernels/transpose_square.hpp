@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // transpose_square transposes a square of vectors in registers, as many as a vector has lanes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The border to C: every function catches what is thrown, and the calls of a process take turns, because they
 // share one set of threads (Kokkos). Place in the flow: a program of somebody else -> here ->
 // infer/engine.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* encore_infer: the model of a run inside a program in C or C++, without exp and without a database. Link
    libencore_infer.so, which finds Encore's kernels and plugins from its own place.
 

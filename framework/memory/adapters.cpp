@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scale is applied to the small factor: s B, or s A. Read adapters.hpp first.
 #include "memory/adapters.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adapters are low-rank changes of matrices that stay as they are (LoRA, Hu et al. 2022). For a
 // matrix W (out, in) passes see W + s B A with A (r, in) and B (out, r); only A and B are trained.
 // Layers do not know of it: their backward gives dW, from which dA = s B^T dW and dB = s dW A^T

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No byte is written by two tasks of one kernel. Read chunk_gradients.hpp first.
 #include "memory/chunk_gradients.hpp"
 

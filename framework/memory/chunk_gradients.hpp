@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maintains the byte per chunk that says what is known of its gradient (ChunkGradient in
 // encore/optimizer.hpp). ParameterBlock cuts parameters with `token_rows` into chunks of whole rows and
 // calls these during a step: zero_gradients, mark_rows for every shard, the optimizer, and once after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allocates device memory with the alignment that every tensor relies on.
 #include "memory/device_memory.hpp"
 

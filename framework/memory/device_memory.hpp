@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // DeviceBuffer owns device memory; here are also the copies between host and device. Arenas,
 // parameter blocks and batches lie in such buffers; kernels see only Tensors that point into
 // them.

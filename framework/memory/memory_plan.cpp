@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Places intervals greedily. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the
 // promises.
 #include "memory/memory_plan.hpp"

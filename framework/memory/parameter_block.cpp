@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allocates the parameter blocks and the tables over which an optimizer runs. parameter_layout.cpp computes
 // their layout.
 #include "memory/parameter_block.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParameterBlock holds all parameters of a model in one block of values, one of
 // gradients and one per optimizer state, with equal offsets, ordered by full path. An
 // optimizer is a pass over blocks, a checkpoint a list of named slices. model/ makes it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives parameters their offsets, and cuts the blocks into chunks and segments for the optimizer.
 #include "memory/parameter_layout.hpp"
 

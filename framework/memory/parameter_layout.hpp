@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lays out parameters in blocks, without any memory: their offsets, and the tables by which an optimizer cuts
 // them up. ParameterBlock lays out what the network lists.
 #pragma once

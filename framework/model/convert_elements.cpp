@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts one pair of types at a time, element by element. Read convert_elements.hpp first.
 #include "model/convert_elements.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts floating-point numbers of a file to another type; pretrained weights may be in half precision.
 // load_parameters.cpp and infer/hugging_face_export.cpp call it if types differ. Host only.
 // infer/hugging_face_export.cpp on the way out. Host only.

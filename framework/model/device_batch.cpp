@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lays out and uploads a batch: all arrays that a pass reads, one behind the other, in one copy to the
 // device.
 #include "model/device_batch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // DeviceBatch is a packed batch in device memory, cut between examples into gradient shards.
 // data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized once for the
 // largest, model/ works on its shards one after another. An upload allocates no memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward and backward of the embedding, of the dropout behind its norm, and of the projection of a
 // factorised embedding.
 #include "model/embedding.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Embedding: output = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
 // without inputs; without positions their table is zeros. With scale = sqrt(C) (Vaswani et al. 2017, section
 // 3.4) token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the

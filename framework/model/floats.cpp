@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts elements to the wanted type, in memory that may be kept. Read floats.hpp first.
 #include "model/floats.hpp"
 

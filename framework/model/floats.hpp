@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a tensor of the device as numbers on the host, whatever its type. Code that reads states, logits or
 // tables of a model outside of passes uses it, such as infer/word_vectors.cpp.
 #pragma once

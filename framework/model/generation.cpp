@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks, the row set of the cache, the two kinds of passes, and the copying of sequences.
 #include "model/generation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Generation extends sequences pass by pass. The first pass gets the prompts of B sequences, or their sources
 // and the decoder's first rows. Every later pass gets the rows that continue them, one or a few each, and
 // computes only these: what layers need of earlier rows is in persistent buffers, the cache of keys and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Has one check for each kind of mismatch between head, task and model. Each names the key that must change.
 #include "model/head_fit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks when the model is built whether a head fits its task and model. Errors name the key of the
 // experiment that must change. Network calls it.
 #pragma once

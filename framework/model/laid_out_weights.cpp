@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the matrices of a network and converts each to the layout of its library. Read
 // laid_out_weights.hpp first.
 #include "model/laid_out_weights.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LaidOutWeights is a second copy of the weights of a model in the layout of the products that read them.
 // It serves a model that multiplies by the same weights many times: one for inference, which would
 // otherwise convert every matrix again for each input, or one whose products are computed with integers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows lie one behind the other, so parts of a parameter are ranges of bytes on both sides.
 #include "model/load_parameters.hpp"
 

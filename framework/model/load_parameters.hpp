@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // load() fills parameters from named tensors in host memory through a map of names.
 // infer/ and train/ load files of our own, whose tensors have the names and shapes of the parameters
 // (same_name). A pretrained model (infer/pretrained_weights.cpp) brings a map that says, for each parameter,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the passes over the shards of a batch, and answers the questions about a model from outside. Read
 // model.hpp first.
 #include "model/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
 // train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Takes parameters from what nodes declare, operations from their products, memory from layouts and step
 // plans.
 #include "model/model_cost.hpp"

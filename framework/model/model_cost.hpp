@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ModelCost is what a model costs before it exists: parameters, operations and memory of a training
 // step, part by part, from what its layers have declared and from the step plans. Nothing is
 // allocated. `exp plan --size` asks the worker (worker/size_verb.cpp), which makes the Network and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flow of the model: which node follows which. Read next: step_plan.cpp for memory, pass.cpp for running
 // it.
 #include "model/network.hpp"

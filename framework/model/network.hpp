@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Network is the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
 // one without inputs, the residual sum one with two; a norm that takes a sum has two as well. Others pick
 // rows for the head, which is the last. Model makes it from the experiment; StepPlan reads what the nodes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NodeBuilder makes the nodes of a network one after another and lets each declare what it needs. network.cpp
 // decides which node follows which.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the nodes forward in their order, and backward in reverse. Read pass.hpp first.
 #include "model/pass.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies rows, one row per thread or warp.
 #include "model/pick.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies the rows that a head picks out of the states: the first of each sequence, masked positions. Pass
 // runs these between the last layer and the head; Generation moves rows of its cache with them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the layers that teach and learn, and lays out what is kept of a shard. Read relation_distillation.hpp
 // first.
 #include "model/relation_distillation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RelationDistillation is what a model learns from a teacher's rows beside its scores ([distil] states and
 // attention): the relations of the rows that leave the last block, and those of the queries, keys and values
 // of the last layer that has them (encore/relations.hpp). It holds copies of the teacher's rows and what the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Residual: output = trunk + dropout(branch), the sum around every sub-layer, unless a norm takes the sum.
 #pragma once
 

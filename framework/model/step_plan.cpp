@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns what the nodes declared into tensors with lifetimes and places. Read step_plan.hpp first.
 #include "model/step_plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StepPlan is the resolved list of what a step does: nodes in the order of the forward pass, their tensors
 // with shape, lifetime and place in the arena, random streams, and where gradients of a tensor with several
 // readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. It is made from

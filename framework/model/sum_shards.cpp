@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds the losses of the shards in one thread, so that their order is fixed. Read sum_shards.hpp first.
 #include "model/sum_shards.hpp"
 

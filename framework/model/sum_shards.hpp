@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the losses of a batch from those of its shards.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Applies train.freeze, train.layer_decay and train.lora to the parameters of a network. Read
 // trained_parameters.hpp first; the adapters themselves are in memory/adapters.hpp.
 #include "model/trained_parameters.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TrainedParameters says what of a network is trained, and how fast: train.freeze, train.layer_decay,
 // train.lora. Network asks it for the list of its parameters, from which memory/ makes the block.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the test over all inputs of a run and describes the last window of them. Read monitoring.hpp first;
 // shift_test.hpp has the test.
 #include "monitor/monitoring.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Monitoring describes the inputs that a run's model has answered: how they differ from the reference,
 // whether that is more than chance, how many answers were right, and how fast they came. The flow is:
 // store/served.hpp and the run's reference -> here -> the verb monitor, or a program.

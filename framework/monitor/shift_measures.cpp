@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the two measures over groups of bins. Read shift_measures.hpp first.
 #include "monitor/shift_measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures how far two histograms lie apart, in two well-known measures: the population stability index and
 // the divergence of Jensen and Shannon. They only describe; shift_test.hpp decides whether a difference is
 // more than chance. monitoring.cpp uses them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements the bets and keeps their capitals within the range of double. Read shift_test.hpp first.
 #include "monitor/shift_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ShiftTest decides whether inputs that come one after the other have the distribution of the reference, by a
 // test that may be read after each of them. Each number of an input becomes a conformal p-value against the
 // reference and all earlier inputs; these are independent and uniform as long as nothing has changed (Vovk,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks each node for its ONNX form and adds the inputs and outputs of the graph. Read graph_writer.hpp first.
 #include "onnx/graph_writer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GraphWriter writes a model's network as one graph of ONNX, by asking each node for its part
 // (onnx_form.hpp). The flow is: export_to_onnx -> here -> onnx_file.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the folder of an ONNX export: graph, tokenizer and facts. Read onnx_export.hpp first.
 #include "onnx/onnx_export.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exports a run's best model as a folder for programs that do not know Encore: the ONNX graph with its
 // weights, the tokenizer's files, and model.json, which says what its numbers mean. The flow is: the
 // worker's export -> here -> graph_writer.hpp, onnx_file.hpp. `exp export` writes the model card beside

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds nodes and constants to the graph, each once; a constant is written when a part first asks for it.
 #include "onnx_graph/graph_builder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GraphBuilder is the graph into which layers and heads write their ONNX form (onnx_form.hpp), independent of
 // the source of parameter values. GraphWriter (onnx) walks over a model with it, the contract suite over one
 // part; onnx_file.hpp writes the file.

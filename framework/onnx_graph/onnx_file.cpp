@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the messages of ONNX. The numbers of the fields are those of onnx.proto.
 #include "onnx_graph/onnx_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OnnxModel is a graph in the form of ONNX, and its file (onnx.proto of ONNX 1.12: IR version 8, opset 17).
 // GraphWriter fills it, the worker's export saves it. Nothing here knows what a model is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads [sweep.when] and finds the order in which its conditions can be decided.
 #include "plan/conditional_option.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ConditionalOption is a line of [sweep.when] or [search.when]. It says for which points a swept option is
 // varied:
 //   "optimizer.weight_decay" = "optimizer.type == 'adamw'"

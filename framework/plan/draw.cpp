@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the random values of a sweep. A draw is a function of its number, so that draw 7 is the same whether
 // 8 or 100 are made, and in any order. These functions never change: stored sweeps are drawn by them.
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses and evaluates the conditions of expression.hpp. The parser limits the depth, so that no file can
 // exhaust the stack.
 #include "plan/expression.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Expression is a condition of [sweep] exclude or [sweep.when]: comparisons of options, joined by && and ||,
 // with ! and parentheses.
 //   model.layers == 12 && (model.dropout >= 0.3 || !train.patience)

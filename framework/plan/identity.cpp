@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the canonical text of an experiment. Read identity.hpp and docs/concepts/identity.md first. Every
 // change here changes identities, so it needs a new identity_format.
 #include "plan/identity.hpp"

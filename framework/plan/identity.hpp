@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Identity is the canonical text of an experiment. Its SHA-256 is the question a run answers. Formatting,
 // order of keys, comments, written defaults and the place of data do not count; values, content of files,
 // versions of types and the seed do. docs/concepts/identity.md explains the choice.

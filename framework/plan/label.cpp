@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words the value of an option, and adds the options or the number that distinguish equal labels.
 #include "plan/label.hpp"
 

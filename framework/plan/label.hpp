@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A label is a short text for a value. Only names of runs use labels. sweep_reader.cpp labels the values of
 // each option, run_names.hpp joins labels to names.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses the braces of a name and finds the option that each of them means.
 #include "plan/name_pattern.hpp"
 

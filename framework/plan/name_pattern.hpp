@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NamePattern is `name` of an experiment file, a text in which {model.dropout} stands for the value of that
 // option. Read next: run_names.hpp, which fills it in.
 #pragma once

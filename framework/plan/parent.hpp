@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parent is the run that another one starts from, as a plan needs it; ParentSource finds it. The control
 // program reads the database and other experiment files (app/parent_runs.hpp), so a plan asks for parents
 // through this interface. Read next: parent_filler.hpp, which uses it.

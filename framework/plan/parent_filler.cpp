@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills the document of one run from its parent, and compares what both say. Read parent_filler.hpp first. A
 // new option of a model needs a line here only if a run may differ from its parent in it.
 #include "plan/parent_filler.hpp"

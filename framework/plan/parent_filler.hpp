@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParentFiller completes an experiment whose [model] has `from = { run = "NAME" }` or `from = {
 // experiment = "FILE" }`: it sets the parent's tokenizer and the shape of its model where the experiment
 // does not, and names both sides where they disagree. pretrained/folder_filler.hpp does the same for a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads header and sweep, and makes every point. Read plan.hpp first; sweep.hpp and point_maker.hpp do the
 // work.
 #include "plan/plan.hpp"

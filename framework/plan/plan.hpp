@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plan is an experiment file as the ordered runs it asks for, each checked, complete and with its
 // identity. `exp run` and `exp plan` call make_plan; the runner writes a specification per RunPoint.
 // proposal.hpp proposes the points; point_maker.hpp turns a proposal into runs and does not know where it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads name, note, tags and seeds, and limits their number and length.
 #include "plan/plan_header.hpp"
 

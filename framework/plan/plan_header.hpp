@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PlanHeader holds what all runs of an experiment file share: name, note, tags, seeds. plan.cpp and
 // search/search_plan.cpp read it, point_maker.hpp gives it to every run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns a proposal into runs. Read point_maker.hpp first. The order of the steps in make() decides which
 // problems a user sees; add a check where its values are complete.
 #include "plan/point_maker.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PointMaker turns a proposal and the experiment file into runs, one per seed: it sets what
 // applies, resolves, excludes, hashes and names. Read next: identity.hpp for what counts in a run's
 // identity.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes all points of a sweep in order. Names and numbers of stored sweeps depend on this order, so it stays.
 #include "plan/proposal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Proposal is what one point of a sweep sets on top of the experiment file. It separates the code that
 // proposes points (grid, zip and random draws here; a search uses the same type) from point_maker.hpp, which
 // makes runs.

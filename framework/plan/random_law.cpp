@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the bounds of a distribution and checks them against the type and range of its option.
 #include "plan/random_law.hpp"
 

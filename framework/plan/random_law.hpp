@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the distribution of a variable of [sweep.random] or [search.space]: { uniform = [low, high] } and the
 // others. draw.cpp draws.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shortens the keys of varied options to the parts that distinguish them, and joins the labels.
 #include "plan/run_names.hpp"
 

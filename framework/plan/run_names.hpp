@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunNames names the runs of a plan: the experiment's name, the labels of what the sweep varies, the seed. A
 // name is a label for people and not part of a run's identity. point_maker.hpp asks for each point; label.hpp
 // makes the labels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunPoint is one run as an experiment file decides it. It has everything that a specification holds except
 // the backend and the run's id.
 #pragma once

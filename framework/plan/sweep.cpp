@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts the points of a Sweep and looks at its conditions. Read sweep.hpp first.
 #include "plan/sweep.hpp"
 

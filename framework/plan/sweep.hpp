@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweep is the [sweep] table, read and checked: axes of the grid, zips, random variables, exclusions,
 // conditional options. Read next: proposal.hpp, which makes points of it.
 #pragma once

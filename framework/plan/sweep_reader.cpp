@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads [sweep] into a Sweep. Read sweep.hpp first. random_law.hpp reads one variable of [sweep.random],
 // conditional_option.hpp the table [sweep.when].
 #include "plan/sweep.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses a value for each option, a small one if the schema has no default.
 #include "plugin_host/default_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // default_options() returns the options of an object for which the user has chosen none. head_forms.hpp
 // describes heads with them, the contract suite checks every kind with them.
 #pragma once

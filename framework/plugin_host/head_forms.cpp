@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the head for a task with targets over each space and reads its plan, without memory for a model.
 #include "plugin_host/head_forms.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a shared object, compares its tag, and collects its offers. Read loader.hpp first.
 #include "plugin_host/loader.hpp"
 

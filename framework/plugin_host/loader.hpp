@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens one plugin: dlopen, the tag, the entry point. Callers have compared the manifest's fingerprint
 // before: a plugin of another ABI could fail inside dlopen, before any tag can be read. Registry loads with
 // it; the tool encore-manifest makes manifests with it, without Kokkos.

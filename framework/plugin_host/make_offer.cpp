@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words the message for an object that a plugin could not build, with the requested type.
 #include "plugin_host/make_offer.hpp"
 

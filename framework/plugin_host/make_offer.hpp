@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // make_offer() builds an object from an offer of a plugin, with the offer's name in its
 // errors. The registry builds what an experiment names with it, the contract suite what it
 // checks.

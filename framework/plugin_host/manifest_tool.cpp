@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encore-manifest PLUGIN.so MANIFEST.json: writes the manifest of a plugin, as part of the build that made
 // the plugin. It loads the plugin and asks for its offers; Kokkos is never initialised, so no device is
 // needed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads plugins in two phases and builds their objects. Read registry.hpp first.
 #include "plugin_host/registry.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registry: what the plugins of one run offer, and the only place that builds their objects.
 // Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then
 // model/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second

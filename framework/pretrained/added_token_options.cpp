@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the tokens that are cut out of a text before the tokenizer cuts it, from the files that name them.
 // Which files count follows `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
 #include <algorithm>

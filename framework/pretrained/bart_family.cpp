@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BART: an encoder and a decoder that share one table of tokens, each with learned positions that begin at
 // row 2 and a norm behind its embedding.
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps names of BART. BartModel alone writes its names without "model." in front.
 #include "pretrained/bart_names.hpp"
 

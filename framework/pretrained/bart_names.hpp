@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps names of the numbers and the tensors of a BART, which a Marian also has. They are parts of a Family.
 // bart_family.cpp and marian_family.cpp use them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BERT and its relatives DistilBERT and RoBERTa: their classes and configurations. Read next: bert_names.hpp
 // for the names of their tensors.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps names of tensors. The first spelling is that of BertModel under the prefix "bert."; tables of
 // renamings turn the other spellings into it.
 #include "pretrained/bert_names.hpp"

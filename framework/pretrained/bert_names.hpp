@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps names of the tensors of BERT, DistilBERT and RoBERTa. A file has the first spelling ("bert." in front)
 // with or without "bert.", with gamma and beta for weight and bias of a norm (the first BERT), or the
 // spelling of DistilBERT or RoBERTa. The families of bert_family.cpp point here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes the tokenizer of a BERT: WordPiece.
 #include <algorithm>
 #include <optional>

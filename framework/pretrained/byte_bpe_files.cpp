@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Refuses everything that the tokenizer byte_bpe does not compute, so that equal files give equal tokens.
 #include "pretrained/byte_bpe_files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files of a byte-level byte-pair encoding as RoBERTa folders have them: tokenizer.json, or vocab.json
 // with the merges.txt beside it. This header has what others need of them beside TokenizerFiles
 // (tokenizer_files.hpp).

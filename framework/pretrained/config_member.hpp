@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads members of config.json, which may be absent. A member of another type is refused by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts a model to the numbers of a config.json, the reverse of pretrained_config.hpp, and refuses options
 // that config.json cannot express.
 #include <algorithm>

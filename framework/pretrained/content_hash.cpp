@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hashes a file, or the sorted names and contents of the files that the importer reads. Identities depend on
 // the order and form of what is hashed, so it never changes.
 #include "pretrained/content_hash.hpp"

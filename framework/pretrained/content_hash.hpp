@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Returns the content hash of what an option of type path names: a file, or the folder of a pretrained model.
 // plan/ puts it into a run's identity; the worker's session and `exp verify` compare it with the files that
 // they find. Read next: record/hash_cache.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists all families, for the table in family.cpp and the tests of their names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the family of a config.json or of a model, and maps the names of a file's tensors. A new family is
 // a file like bert_family.cpp and a row of the table here.
 #include "pretrained/family.hpp"

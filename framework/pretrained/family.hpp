@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Family describes the models of one model_type, as `transformers` saves them: the names of their numbers in
 // config.json, the shape of their stacks, and the names of their tensors. Each is one constant in a file of
 // its own (bert_family.cpp) and one row of the table in family.cpp. All code that reads or writes a folder

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the table of docs/reference/pretrained_fields.md. A member that only a newer `transformers` has is
 // not in it; a notice names it.
 #include "pretrained/field_rules.hpp"

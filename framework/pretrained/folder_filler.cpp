@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills the document of one run from a folder, and compares what both say. Read folder_filler.hpp first;
 // pretrained_config.hpp and folder_settings.hpp have the options.
 #include "pretrained/folder_filler.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FolderFiller completes an experiment whose [model] has `from = "DIR"`: it sets what the folder decides
 // where the experiment does not, and names both places where they disagree. plan/ sets what the sweep varies,
 // then this runs, then resolve(). Afterwards the folder is not needed to know the model's shape: the resolved

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the files of a folder one by one and turns them into options, refusals and notices. Read
 // folder_settings.hpp first.
 #include "pretrained/folder_settings.hpp"

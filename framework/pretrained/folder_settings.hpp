@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FolderSettings is what a Hugging Face folder says beside the shape of its model, as options of an
 // experiment. Everything in its files is honoured, refused by name, or named in a notice; field_rules.hpp has
 // the table. FolderFiller and `exp import` call it when a run is planned. Older runs, which lack these

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GPT-2. Its matrices are those of a Conv1D, (in, out), and so transposed. GPT2Model alone writes its names
 // without "transformer." in front.
 #include <algorithm>

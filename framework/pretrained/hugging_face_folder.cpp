@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the files of a folder, reads config.json and the header of model.safetensors, and derives
 // architecture and classes. Read hugging_face_folder.hpp first.
 #include "pretrained/hugging_face_folder.hpp"

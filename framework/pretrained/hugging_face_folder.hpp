@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HuggingFaceFolder is a folder as `transformers` saves a model: config.json, model.safetensors, and the
 // files of its tokenizer. Opening it checks everything except the values of the weights, so that a plan can
 // refuse a folder that no run can use. Read next: folder_filler.hpp.

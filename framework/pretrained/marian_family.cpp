@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marian: BART's two stacks and names, with sinusoidal positions that are not parameters, sines before
 // cosines, and no norm behind the embedding.
 #include <nlohmann/json.hpp>

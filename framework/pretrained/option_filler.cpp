@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares an option of the experiment with an implied one, and sets or refuses it. Read option_filler.hpp
 // first.
 #include "pretrained/option_filler.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OptionFiller sets options of an experiment that the model from which it starts decides, if the experiment
 // does not set them; if the two disagree, it names both. folder_filler.cpp uses it for a pretrained model,
 // plan/parent_filler.cpp for a run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes config.json, and lists the options of [model] that it implies. Read pretrained_config.hpp
 // first. A new number of a family is a member of PretrainedConfig and a name in ConfigNames.
 #include "pretrained/pretrained_config.hpp"

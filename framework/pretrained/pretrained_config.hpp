@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PretrainedConfig is the content of config.json for a model of one of the families, and the options of
 // [model] with the same meaning. hugging_face_folder.cpp reads it, folder_filler.cpp puts the options into
 // the experiment, the worker's export writes it. Read next: family.hpp, which has what differs between the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the model in tokenizer.json with spiece.model, token by token. Read same_sentencepiece.hpp first.
 #include "pretrained/same_sentencepiece.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes folders whose tokenizer is SentencePiece. A Marian has a model for sources and one for
 // targets; vocab.json numbers the tokens of both. A T5 has one model; behind its tokens come those that mark
 // gaps in a text, and unused rows of the table.

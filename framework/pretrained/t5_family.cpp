@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // T5: an encoder and a decoder whose attention knows positions only from a table of distances, one for each
 // stack; a norm without a bias before each sub-layer, no other bias, and scores that are not divided. The
 // first T5 has relu, and logits from its table of tokens with the states divided by sqrt(C). Version 1.1 and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the bytes of tensors that a family writes twice. Read tied_copies.hpp first.
 #include "pretrained/tied_copies.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks copies of a table in model.safetensors. If config.json says that logits come from the table of
 // tokens, a file may have the table under two names. With different values the meaning is unclear: newer
 // versions of `transformers` keep the two apart, older ones take the table.

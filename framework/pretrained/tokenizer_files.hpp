@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TokenizerFiles describes how a Hugging Face folder keeps a kind of tokenizer: which files are read, what
 // they say, and how they are written for a tokenizer of ours. Each is one constant (bert_tokenizer.cpp,
 // byte_bpe_files.cpp, sentencepiece_files.cpp), which a Family names. hugging_face_folder.cpp reads, the

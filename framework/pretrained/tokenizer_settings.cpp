@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `transformers` builds the tokenizer of a known class from tokenizer_config.json and its tokens alone, and
 // that of any other from tokenizer.json. A folder whose two files disagree is refused.
 #include "pretrained/tokenizer_settings.hpp"

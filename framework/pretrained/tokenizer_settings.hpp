@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TokenizerSettings is what the files of a folder say about its tokenizer beyond its tokens, checked against
 // what our tokenizers compute: its class, how a text is normalized and cut, its markers, and its added
 // tokens. folder_settings.cpp calls it before a run is planned. A planned run has the results as options and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and parses the progress line. Read answer_progress.hpp first. Both programs come from one build, so
 // the form may change.
 #include "record/answer_progress.hpp"

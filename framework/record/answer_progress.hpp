@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AnswerProgress is a worker's progress with an answer, as a line of JSON that it writes before the answer.
 // The worker's verbs write it; app/worker_answer.hpp shows it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads the JSON of attention.hpp in one place.
 #include "record/attention.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The attention weights of a model, as they cross between the programs and as a run's folder keeps them: the
 // request of `exp attention` (JSON on the worker's standard input), and inputs with the weights of each layer
 // and head. infer/attention.cpp fills one from a model; cli/attention_verb.cpp and report/attention.cpp draw

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes bench.json, and checks the members that another version may lack.
 #include "record/bench_request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BenchRequest says what a worker measures: the file bench.json in the folder of a measurement.
 // runner/bench_run.hpp writes it, `encore-worker bench` reads it and answers in a spool beside it:
 //   bench_started  {host, build, threads, ..., machine: {facts}, cases: [{name, environment, facts}]}

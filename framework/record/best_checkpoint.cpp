@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Applies one of two rules. Ties::first is that of runs whose specification names none; they resume and
 // verify by it.
 #include "record/best_checkpoint.hpp"

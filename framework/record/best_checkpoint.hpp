@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which checkpoint a run keeps: it compares a score of the development set with the best one so far.
 // It is a pure function of Progress and the score, so a resumed run decides as an unbroken one. The trainer
 // scores dev -> take_score -> Progress, which the next checkpoint stores; a search calls it for stored

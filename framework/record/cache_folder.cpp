@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the environment variables in the order that the header names.
 #include "record/cache_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder in which both programs keep what can be made again: encoded sets (tasks/token_cache.hpp), hashes
 // of large files (hash_cache.hpp), plugin files that have passed their checks (app/plugin_passes.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers the tables of all runs and writes each once; the worker restores the specifications.
 #include "record/check_request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CheckRequest holds the specifications that `encore-worker check` reads on its standard input. The runs of a
 // sweep share most of their tables, so each table is sent once and a run is a list of numbers. A run is not
 // sent at all if runs before it had all its tables, in the combinations that are checked together. The

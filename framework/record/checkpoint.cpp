@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names checkpoint files, finds the newest valid one, and removes old ones.
 #include "record/checkpoint.hpp"
 

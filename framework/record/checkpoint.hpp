@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles checkpoints in the run folder: their names, the one to resume from, and which ones may be removed.
 // It walks back over damaged files. The trainer writes and reads their content.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads whole lines without blocking, and writes them without SIGPIPE.
 #include "record/control_pipe.hpp"
 

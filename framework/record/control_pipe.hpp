@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control pipe carries the commands of `exp` to a worker, one per line. When it closes, `exp` is gone.
 // runner/ writes it; the trainer polls it once per step.
 #pragma once

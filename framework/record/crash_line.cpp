@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Installs the handler that writes the crash line. Read crash_line.hpp first. The handler calls only write,
 // sigaction, raise, pause and memory copies, all of which are allowed in a signal handler.
 #include "record/crash_line.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The crash line is the last line of a worker that a signal ends. It says what the worker was doing, so that
 // a crash names the layer and the plugin's file. Code that calls a plugin announces it with CurrentWork; the
 // worker's main installs the handlers; the line goes to standard error, where the control program finds it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts the request to and from one JSON object, which exp writes and the worker parses.
 #include "record/embed_request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // EmbedRequest is what `exp embed` asks of the worker, as JSON on its standard input. The control program
 // writes it (cli/embed_verb.cpp), the worker reads it (worker/embed_verb.cpp).
 #pragma once

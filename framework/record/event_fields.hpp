@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the fields of every event and its parts. Each list serves the writer and the reader, so that a field
 // has one name. Here are also the names of enumerations, and a form that earlier versions wrote. events.hpp
 // has the structs; events.cpp turns them into JSON by these lists, and back.

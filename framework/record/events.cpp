@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes events as JSON and reads them back, by the lists of their fields (event_fields.hpp). This file
 // handles values of every type and knows no event.
 #include "record/events.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events are what a worker reports, one struct for each kind; both sides use only these. The
 // trainer makes them, SpoolWriter (spool.hpp) writes them, a reader gets them back
 // (SpoolRecord::event) for the database and for the screen. Only event_fields.hpp has the names of

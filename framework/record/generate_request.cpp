@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts the request to and from JSON, and checks the ranges and combinations of decoding options.
 #include "record/generate_request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GenerateRequest is what `exp generate` asks of the worker, as JSON on its standard input. This file also
 // has the rules for ways of decoding. The control program writes it (app/predict.cpp), the worker reads it
 // (worker/generate_verb.cpp).

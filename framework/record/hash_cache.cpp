@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps one file per path, named by the hash of the path: a line with the file's state as the system reports
 // it, and its hash. Read hash_cache.hpp first.
 #include "record/hash_cache.hpp"

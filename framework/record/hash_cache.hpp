@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the content hashes of large files in the cache folder, so that a plan or worker need not read weights
 // of a gigabyte again. pretrained/content_hash.hpp calls it. A kept hash counts only while the system reports
 // the same state of the file.

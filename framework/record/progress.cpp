@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes Progress into the metadata of a checkpoint, and reads it back.
 #include "record/progress.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Progress says where a run stands. Everything else is a function of the specification and these numbers.
 // Every checkpoint stores it; a resumed run continues from it like an unbroken one.
 #pragma once

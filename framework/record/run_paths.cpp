@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks ids and names character by character before they become a part of a path.
 #include "record/run_paths.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes paths below a store. Ids of runs and names of files come from rows of the database, records of a
 // spool and specifications, which anyone may have written. Only here do they become paths, and a path that
 // leads out of its folder is refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and maps safetensors files. Read safetensors.hpp first. It checks the rules of the reference
 // implementation (version 0.4): no holes, no overlaps.
 #include "record/safetensors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes safetensors: named tensors in one file, in the format of the Python package of that name.
 // The layout is [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor
 // and text metadata. Writing is atomic and durable and returns the SHA-256. Reading maps the file and checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the header of a safetensors file in one pass. It takes every tensor and text when the parser reaches
 // it, so that time and memory grow with the header alone. safetensors.cpp maps a file -> here -> it compares
 // the places of the tensors with the file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Has one function for each message, which reads and writes it field by field in the same order.
 #include "record/serve_messages.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages between `exp serve` and its workers over a socket, one struct per message. A message is a
 // frame [u32 length][u32 crc32 of payload][payload], payload = u8 kind, then the fields in their order:
 // numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and

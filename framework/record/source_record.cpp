@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads source.json and the diff, limits their size, and compares the hashes of the program's files.
 #include "record/source_record.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says from which source of Encore a program was built: source.json and source.diff in share/encore beside
 // the programs. The build writes them (cmake/source_record.cmake); they are never part of a program. A worker
 // puts them into its build description, merging keeps them (table source), reports and bundles show them.

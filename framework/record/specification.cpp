@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes specification.json, with a message for each member that is missing or of another type.
 #include "record/specification.hpp"
 

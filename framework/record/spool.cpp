@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes events and points as frames, and writes them through one buffer.
 #include "record/spool.hpp"
 

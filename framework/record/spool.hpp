@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Spool is the file to which a worker appends the events of an attempt; the control program merges it into
 // the database. Its layout is: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up
 // with zeros][u32 crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads frames, checks each checksum and sequence number, and searches for the next whole frame behind
 // damage.
 #include "record/spool_reader.hpp"

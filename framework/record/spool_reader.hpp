@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SpoolReader follows a spool while it is written, or reads what a crash left of it. Content never makes it
 // throw: at a torn or damaged frame it stops and says where and why. Only a failing disk or missing rights
 // are an Error, so that no caller mistakes them for the end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and parses the JSON of TextFacts, and checks the range of each number. Files of other versions have
 // this JSON, so a field keeps its name.
 #include "record/text_facts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextFacts describes one input that a model has answered, without any of its words: numbers by which the
 // inputs of a service are compared with those of the development set. infer/observe.hpp counts them;
 // text_reference.hpp sums those of a set; `exp serve --monitor` keeps those of its requests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes a number from a text that looks like a random draw. Requests are sampled and ties are broken by
 // it, equally on every machine and in every replay. It never changes.
 #pragma once

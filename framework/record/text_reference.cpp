@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorts values into bins. The bins are part of the file's version: counts in other bins cannot be compared.
 #include "record/text_reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextReference holds histograms of the development set as the model saw it at the end of its training, with
 // fixed bins. The inputs of a service are compared with it. It is a file of the run's folder, some kilobytes.
 // train/trainer.cpp and the worker's evaluate write it, the worker's serve measures distances by it, monitor/

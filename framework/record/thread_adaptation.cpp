@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads the variable of the environment.
 #include "record/thread_adaptation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says what a training worker may change about its threads while other programs use the machine. `exp`
 // decides it when it starts workers (runner/places.cpp) and passes it in the environment, like the number of
 // threads; the worker reads it (worker/train_verb.cpp).

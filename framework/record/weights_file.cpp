@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the facts as one JSON text in the metadata with a digest of its own, so that every meaningful byte of
 // the file is compared with what was written.
 #include "record/weights_file.hpp"

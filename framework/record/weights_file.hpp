@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The weights file of a run's folder holds the chosen parameters alone, for programs that compute forward
 // passes with them. It is written when a run concludes; without it (the run was interrupted, or an earlier
 // version has trained it) the best checkpoint holds the same, with three times the bytes. The metadata have

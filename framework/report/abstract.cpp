@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The abstract: the question, the runs, the answer with its uncertainty, and whether it was verified.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares another set of runs with this one: changes in the settings, the data, the build, and the result.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The answer for people: one table with each candidate, its mean and the test against the best mean,
 // and one picture. numbers.cpp has the numbers behind it, for checking.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws embedding, blocks and head as a flow chart, with the number of parameters of each.
 #include "report/architecture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The architecture of a run's model, drawn from its settings and from the parameters its worker counted.
 // Pure.
 #pragma once

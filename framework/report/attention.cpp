@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the attention of examples that runs of the best candidate have kept (train.show_attention):
 // each head of the last layer of every stack.
 #include <algorithm>

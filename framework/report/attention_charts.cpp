@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws groups of layers, with a panel for each head.
 #include "report/attention_charts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention weights as charts: the layers of one stack with the same rows and columns become one chart, a
 // line of panels for each layer and a panel for each head. Place in the flow: record/attention.hpp -> here ->
 // `exp attention -o FILE.svg`, the section of a report.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the page's frame, and its data for reports/attention.js.
 #include "report/attention_page.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention weights as one HTML file that loads nothing: all maps, one of them large with the values under
 // the pointer, and the text as it is read. Place in the flow: `exp attention -o FILE.html`; the frame is
 // reports/attention.html.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the columns in which candidates differ, and gives each candidate its letter.
 #include "report/candidate_key.hpp"
 

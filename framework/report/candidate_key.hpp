@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names of candidates for people: a letter each, and in the first table a column for
 // every option that differs between them. Place in the flow: a report (questions.cpp) and `exp compare`
 // make one, show it in front of their numbers, and write letters from there on.

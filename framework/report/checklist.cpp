@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills a checklist from the record and makes its document. make_checklist is in report.cpp, beside
 // make_report.
 #include "report/checklist.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checklists of venues: the answers that the record of runs has, with their sources, and the questions
 // that remain for a person. The questions are reworded; the list and its year are named with them. Place in
 // the flow: `exp report --checklist` asks here. Read next: checklist_items.cpp (the lists),

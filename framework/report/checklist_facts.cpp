@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One function for each fact: what it reads from the record, and the sentence that it makes.
 #include "report/checklist_facts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The answers of the record to the questions of a checklist: a sentence and its source. Each function
 // returns nothing if nothing was recorded. Place in the flow: checklist_items.cpp names them beside the
 // questions, checklist.cpp calls them.

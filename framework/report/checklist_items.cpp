@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The items of each checklist. Questions are reworded, not quoted: venues change their wording, so a user
 // must read the original list before submitting it.
 #include "report/checklist_items.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The lists themselves: number, reworded question, the facts that answer it, and the rest for a
 // person. Place in the flow: checklist.cpp fills them in.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The section "classes": the measures of each label of the candidates with the best means, and the labels
 // that the best candidate confuses.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How to repeat the runs: the commands, the runs that others start from, and the experiment files as they
 // were.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
 #include "report/compute.hpp"
 

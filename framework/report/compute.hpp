@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of the attempts of a report's runs. Place in the flow: abstract, trials and environment report it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measurements over the steps: of each candidate the mean over its seeds, with a band from the lowest to the
 // highest. The database thins them, so that a million points cost no more than they show.
 #include <algorithm>

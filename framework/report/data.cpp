@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data: files, sizes, lengths of examples, counts of labels, and cut examples.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The origin of the numbers: code, build, machines, numeric environments, plugins, and the cost.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Examples of the test set with the output of the best candidate: words with one label each as marked spans,
 // found correctly, found wrongly and missed; every other record as its input with the prediction.
 #include <algorithm>

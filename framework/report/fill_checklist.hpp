@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A checklist from the data of a report: what report.cpp calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All measures of the chosen checkpoints, not only the one of the report: a row per candidate, a
 // column per measure; for programs also one number per cell.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The method, complete enough to repeat it: model, training, data, and every setting with its place.
 #include <algorithm>
 #include <set>

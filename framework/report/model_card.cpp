@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the parts of a model card from the record of a run. Read model_card.hpp first.
 #include "report/model_card.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the settings of model.from, of frozen and tied parts and of the teacher, and words their meaning.
 #include "report/model_origin.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a model comes from, in words: the kind of model, its initial weights, and its trained
 // parts. Each word follows from a recorded setting. Place in the flow: the abstract, the checklists and the
 // model card use these sentences, so that none of them assumes an encoder that is trained from random

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers behind the answer, for checking: every interval of every candidate, every test of every pair.
 #include "report/power.hpp"
 #include "report/sections.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the pairs that need more seeds, and words the smallest and the largest number.
 #include "report/power.hpp"
 

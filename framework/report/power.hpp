@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The number of seeds that tests without a decision would have needed, in one sentence for all pairs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups runs by the data they were scored on, names their candidates, and tests them against each other.
 // read_report_data() of report_data.cpp calls this once.
 #include <algorithm>

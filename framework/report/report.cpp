@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Selects the runs, asks each section in turn, and joins them to one document.
 #include "report/report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The queries of a report, and the facts that all sections derive from their rows.
 #include "report/report_data.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ReportData: the data of a report, read once with a fixed number of queries. Place in the flow:
 // report.cpp gathers it, the sections (sections.hpp) only read it.
 #pragma once

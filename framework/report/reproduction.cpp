@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evidence that the results are reproducible: digests and verdicts; and facts that were not recorded.
 // commands.cpp says how to repeat the runs.
 #include <algorithm>

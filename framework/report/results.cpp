@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The results: per question the answer, then the numbers behind it; then all measures, classes and trials.
 #include "report/sections.hpp"
 #include "report/wording.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Places the axes, the roofs, the points and their key so that no label covers another.
 #include "report/roofline.hpp"
 

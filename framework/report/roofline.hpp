@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The roofline of a measured step (Williams, Waterman and Patterson 2009): operations per byte against
 // operations per second, on logarithmic axes; the machine's limits are lines, kernels are numbered points
 // below them, and a key under the plot names each number.

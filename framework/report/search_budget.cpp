@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the best score so far, and the expected best of independent random draws beside it.
 #include "report/search_budget.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The return on the budget of a search: the best score so far against the number of trainings,
 // beside the expected best of independent random draws of the same space. Place in the flow:
 // searches.cpp asks.

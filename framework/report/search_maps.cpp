@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cell is the mean over all other variables; the side with more cells is horizontal.
 #include "report/search_maps.hpp"
 

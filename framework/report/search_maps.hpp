@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps of a search: the score over two variables at once, by the forest of the importances, with the
 // trials as dots. Place in the flow: search_pictures.cpp, if enough trials have a score.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The influence of the variables of a search on its score: the share that each explains
 // (plan/search/importance.hpp), each against the score, the most important ones in pairs (search_maps.hpp),
 // and all together in parallel coordinates.

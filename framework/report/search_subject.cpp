@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kind of axis of a variable, and its labels.
 #include "report/search_subject.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SearchSubject: one objective of a search, with the facts about trials and variables that all its pictures
 // need. Place in the flow: search_pictures.cpp makes one for each objective; search_maps.hpp draws it too.
 #pragma once

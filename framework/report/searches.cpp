@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Searches that proposed runs of this report: their cost, their best trials, and the scores of those with
 // fresh seeds. Read next: search_budget.cpp, search_pictures.cpp.
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds sections by name, also nested ones, and removes links to those that were left out.
 #include "report/section_choice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sections of a report: those that the user names, without those that the user excludes. Place in
 // the flow: report.cpp asks before it makes a section, and calls apply() to remove parts of it.
 #pragma once

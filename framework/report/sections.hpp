@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sections of a report, one file each. Every function only reads the data; an empty section
 // is left out, but facts that were not recorded are reported.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the inputs that exp serve --monitor has kept for a run's model with the development set by which
 // the model was chosen: whether the inputs have changed, since when, and how often the answers were right.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The influence of the parameters of a sweep on the score: the share that each explains, each against the
 // score, all together in parallel coordinates; and the times of the runs.
 #include <algorithm>

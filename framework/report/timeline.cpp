@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Assigns each attempt to the first free lane of its host.
 #include "report/timeline.hpp"
 

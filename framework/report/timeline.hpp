@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The times of the runs: the attempts of a report's runs laid out on lanes, one for each that a host had
 // running at once. Pure. Place in the flow: sweep_pictures.cpp draws it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts every trial: how each ended, how one is chosen among them, and the expected best
 // of n.
 #include <algorithm>

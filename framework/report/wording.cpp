@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats of times, values, intervals and table cells, for all sections.
 #include "report/wording.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The form of times, values and cells in a report: one wording for all sections. See also
 // document/quantity.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the states of an attempt, from the start of its worker to the final row. The runner's loop advances
 // them.
 #include "runner/attempt.hpp"

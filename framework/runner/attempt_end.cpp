@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides between completed, stopped, interrupted and failed, and words the reason.
 #include "runner/attempt_end.hpp"
 

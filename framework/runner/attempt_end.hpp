@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Judges how an attempt ended, from the worker's own report, its exit and the requests to it. Attempts
 // that are followed (attempt.hpp) and launched ones without a follower (launched_runs.hpp) are judged
 // alike.

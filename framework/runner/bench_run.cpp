@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts a worker for each backend and number of threads, and asks them for rounds in turn.
 #include "runner/bench_run.hpp"
 

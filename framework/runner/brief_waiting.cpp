@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GCC's OpenMP by itself spins 300,000 rounds, which are milliseconds. On a machine that others use too, a
 // spinning thread takes the CPU from the very thread that it waits for. The next kernel mostly begins within
 // microseconds, before a thread would fall asleep. Tried instead: OMP_WAIT_POLICY=passive, which sleeps at

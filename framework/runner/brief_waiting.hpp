@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets how the threads of a worker wait for each other at the end of a kernel: they spin for a moment and
 // then sleep. OpenMP reads this from the environment before a worker's main begins, so `exp` sets it when it
 // starts one.

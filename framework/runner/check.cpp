@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sends one request to `encore-worker check` and places its answers in the experiment file.
 #include "runner/check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks the worker for errors that no schema can find ("heads must divide width"), for every run of a plan at
 // once, before anything is written or started.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks git for the commit and the changes of the folder, and limits what is kept of them.
 #include "runner/code_state.hpp"
 

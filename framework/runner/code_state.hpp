@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CodeState is the commit and the uncommitted changes of the repository that holds an experiment file. It is
 // stored with every attempt, so that a result can be traced to its author's files. For Encore's own source
 // see record/source_record.hpp.

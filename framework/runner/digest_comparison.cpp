@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matches the digests of two trainings by step, and names the first tensor that differs.
 #include "runner/digest_comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads checkpoints and points of both trainings, and summarises their distances.
 #include "runner/drift.hpp"
 

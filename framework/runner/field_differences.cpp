@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flattens both objects to dotted keys and compares the values.
 #include "runner/field_differences.hpp"
 

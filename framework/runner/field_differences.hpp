@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the fields in which two JSON objects differ, such as two numeric environments.
 #pragma once
 

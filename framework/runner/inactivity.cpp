@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which inactivity deserves a line and which one passes --step-timeout, from recorded progress.
 // progress.
 #include "runner/inactivity.hpp"

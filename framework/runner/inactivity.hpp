@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inactivity is how long a worker has reported no step, compared with the time of its steps. The
 // worker's progress events say how long a step and a pause between two steps take; `exp run` measures
 // the inactivity itself, `exp status` takes it from the database. passed_limit() applies

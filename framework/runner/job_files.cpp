@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names, writes atomically and reads the files between a keeper and the control programs.
 #include "runner/job_files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Job files are how a launched worker's keeper (job_keeper.hpp) and control programs communicate through the
 // run's folder, over any file system that both see. attempt-0001.order says what to start; the keeper answers
 // with attempt-0001.job, which it writes again every few seconds while it lives. Requests are files too:

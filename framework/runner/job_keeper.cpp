@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop of `exp job`: starts the orders, passes on requests, reports a heartbeat, and continues with the
 // next run.
 #include "runner/job_keeper.hpp"

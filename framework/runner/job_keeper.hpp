@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Job keeper is what `exp job` does on the machine of a launched worker. It is the worker's parent, with a
 // control pipe, so that the worker runs as it does locally. It passes on requests from files, reports in a
 // file that it lives and how the worker ended, and gives up a run that another process has taken over. A job

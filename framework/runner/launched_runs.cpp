@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges the spools of launched workers and judges their ends. Read launched_runs.hpp first. What was seen
 // last is kept as an event of the control program, "job". It uses only the clock of the looking machine, so
 // that clocks that differ cannot make a live worker look dead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges into the store what launched workers reported while no control program was running, and the end of
 // those that have ended. `exp run`, `status`, `ls`, `show` and `logs` call it in passing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills in the launcher's command, starts it, and follows the keeper's files.
 #include "runner/launched_worker.hpp"
 

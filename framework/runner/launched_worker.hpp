@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CommandLauncher starts workers on other machines by a command such as `ssh {host} {command}`. Only that
 // command and the run's folder join the two sides: the command starts `exp job` there (job_keeper.hpp), and
 // the folder must lie on a file system that both see. The worker continues when this process is gone;

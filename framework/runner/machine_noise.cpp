@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads counters of the machine and of processes in /proc before and after a measurement.
 #include "runner/machine_noise.hpp"
 

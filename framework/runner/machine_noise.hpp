@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NoiseMeter measures what else the machine did during a measurement: time that the host of a virtual machine
 // took away, time that other processes used, the load before. It reads /proc, if there is one.
 #pragma once

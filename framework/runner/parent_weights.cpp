@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the parent by its row or its question, checks its state, and names the file with its weights.
 #include "runner/parent_weights.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the weights of the run that another one starts or learns from. app/parent_runs.hpp asks when it
 // plans, Runner before it begins a run, since the parent may have been trained meanwhile. The worker reads
 // them at step 0 (infer/parent_weights.hpp).

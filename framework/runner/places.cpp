@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Divides the cores, numbers the GPUs, and sets the environment variables of each worker.
 #include "runner/places.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Places divide the machine among workers that run at the same time: each gets cores of its own, as many
 // threads, and one GPU if the backend computes on GPUs. `exp run -j N` asks, the runner starts its workers
 // there (WorkerPlace in worker_process.hpp).

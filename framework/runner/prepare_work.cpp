@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the run's folder and its specification, and chooses the checkpoint from which the worker resumes.
 #include "runner/prepare_work.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunTask says what to do for one run; prepare_work() turns a taken lease into the order for its
 // worker. attempt.hpp follows the worker that gets the order; slurm/submitter.hpp packs orders into
 // jobs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds worker, plugins, templates and reports from the path of the running program.
 #include "runner/programs.hpp"
 

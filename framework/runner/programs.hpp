@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs finds the worker of a backend and the plugins, from the running executable. A build and an
 // installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins, lib/cmake/encore,
 // share/encore. Those of several backends lie side by side (build/openmp, build/cuda; /opt/encore/openmp,

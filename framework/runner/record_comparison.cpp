@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares points, meanings, facts, results and files, and lists each difference by name.
 #include "runner/record_comparison.hpp"
 

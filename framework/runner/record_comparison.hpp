@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares a complete verification with the record of the run, beyond digests and scores: every value of
 // training that does not depend on the clock, the meaning of each metric, facts about data and model, the
 // result, and the files that a run writes. In a bundle each of these may be forged together with its spool.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges when time or size demand it, waits shortly for a lock, and reports a lasting problem once.
 #include "runner/recorder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recorder merges an attempt's spool into the store while it grows. A problem of the database is reported
 // once and retried; only the loss of the lease is final.
 #pragma once

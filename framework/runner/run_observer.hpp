@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunObserver receives what the control program learns while a worker runs, in the order in which it happens:
 // the worker's events, and facts without one. The runner calls it; the owner of the screen implements it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop of `exp run`: fill free places, advance attempts, wait, and count the results.
 #include "runner/runner.hpp"
 

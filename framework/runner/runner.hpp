@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runner works on many runs, some of them at once, until each is completed, has failed, or was left to
 // others; it is the loop behind `exp run`. It has one thread and one database connection. Several times a
 // second it starts workers in free places, lets each attempt (attempt.hpp) process what happened, and passes

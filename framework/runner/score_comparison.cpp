@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares each value of dev and test by its bits.
 #include "runner/score_comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a training that was done again scores as the run did: every value of the development and the test
 // set, bit by bit. Digests say that the parameters are the same; only this says that the scores in a table
 // are theirs. Place in the flow: verifier.hpp asks, where it has trained to the end.

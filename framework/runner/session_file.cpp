@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and removes the file of a session, and reads those of others with the liveness of their process.
 #include "runner/session_file.hpp"
 

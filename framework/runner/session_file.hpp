@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Session file makes an exp run visible to others from its first moment on, before it has read its plan, and
 // carries requests to stop it. It lies in encore.db.runs/sessions/ while the process works; requests are
 // lines of a second file beside it, so that none is lost whichever comes first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events that cannot be read are skipped here: the database keeps them, and `exp logs` shows why.
 #include "runner/spool_follower.hpp"
 

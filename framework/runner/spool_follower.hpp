@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SpoolFollower passes what a worker appends to its spool to a RunObserver, and keeps what decides about the
 // end of the attempt. It reads on its own, so that the live line never waits for the database.
 #pragma once

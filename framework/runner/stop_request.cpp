@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes the file that names the attempt to be stopped.
 #include "runner/stop_request.hpp"
 

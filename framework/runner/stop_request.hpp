@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stop request asks another process to end its work on a run, by a file in the run's folder, over any file
 // system that both see. The file names the attempt, so that it reaches one that has only just begun, and no
 // later one. session_file.hpp asks a whole exp run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads both files tensor by tensor, and computes the largest and the relative distance.
 #include "runner/tensor_distance.hpp"
 

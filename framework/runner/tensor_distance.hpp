@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensor distance: how far two checkpoints of one model are apart, tensor by tensor. Place in the flow:
 // drift.hpp sums it up by layer, for verifier.cpp and `exp diff --drift`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the folder, copies what the worker needs, and removes it unless it is kept.
 #include "runner/verification_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // VerificationFolder is where a verification trains, beside the run's own folder. It is removed in the end
 // unless it is kept. runner/verifier.hpp makes and fills it, the worker trains in it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See verifier.hpp. The flow, top to bottom: what can be refused before a worker starts; the folder; the
 // worker, once or twice; the verdict.
 #include "runner/verifier.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Verifier: trains a run's specification again, in a folder of its own, and compares every digest that the
 // run has. It only reads the run; the verdict is the caller's to record. Place in the flow: cli/verify_verb
 // decides what is verified and how, this starts the worker, follows its spool and judges.

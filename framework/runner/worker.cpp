@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts a worker that is a child of this process. Read worker.hpp first.
 #include "runner/worker.hpp"
 

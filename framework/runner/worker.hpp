@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Worker is one worker as its attempt (attempt.hpp) sees it, wherever it runs; Launcher starts it. Two kinds
 // differ most: a child of this process with a control pipe (worker.cpp), which ends when this process does,
 // and one on another machine (launched_worker.hpp), which is reached only by files in the run's folder and

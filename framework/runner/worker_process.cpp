@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts and ends processes. Read worker_process.hpp first. posix_spawn keeps the start cheap however large
 // the control program is.
 #include "runner/worker_process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns finished jobs into bodies of HTTP; JSON of workers is copied as it is. Read answers.hpp first.
 #include "serve/answers.hpp"
 

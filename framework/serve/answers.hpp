@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Answers: turns the answers of workers into bodies of HTTP. Place in the flow: a Job that is over -> here ->
 // service.cpp.
 #pragma once

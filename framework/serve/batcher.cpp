@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders the inputs, makes long ones rest, and forms the batch that a worker receives. Read batcher.hpp
 // first.
 #include "serve/batcher.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batcher: the bounded queue of a model's inputs, and which of them a worker computes together. An idle
 // worker receives a batch when the batch is full or its oldest input has waited for BatchRules::wait; a busy
 // worker receives only a full batch, so that its next one is ready when it ends.

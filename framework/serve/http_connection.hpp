@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types that a coroutine of HttpServer waits on: a connection with a clock, and the reply that a handler
 // fills. Place in the flow: http_server.cpp alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a coroutine for each connection. A coroutine waits for an answer on a timer that the reply cancels:
 // there is one thread, so nothing can happen between the check and the wait. Read http_server.hpp first.
 #include "serve/http_server.hpp"

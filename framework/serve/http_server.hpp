@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HttpServer: HTTP/1.1 over TCP with limits for everything that a client can make large or slow: connections,
 // heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a gate
 // accepts or refuses heads, and a handler gets whole requests and answers now or later. Place in the flow:

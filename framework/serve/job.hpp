@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Job: one request to a model, and the answers as they arrive. Place in the flow: service.cpp makes
 // one, batcher.hpp queues its inputs, model_pool.cpp fills in the answers of the workers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the counters of a server in the text format of Prometheus. Read metrics.hpp first.
 #include "serve/metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Metrics: the counters of a server, and their form for Prometheus (text format 0.0.4). Place in
 // the flow: service.cpp and model_pool.cpp count, GET /metrics shows.
 #pragma once

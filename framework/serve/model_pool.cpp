@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts the workers of one model, gives them batches and deadlines, and restarts those that end. Read
 // model_pool.hpp first.
 #include "serve/model_pool.hpp"

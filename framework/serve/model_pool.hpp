@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ModelPool: one model with its queue and the workers that compute it. Gives batches out, fills jobs with
 // answers, and makes sure that each job is answered: the inputs of a worker that ended are given to
 // another one once, alone; a job that is late, or whose input has ended two workers, fails with the reason. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins the files of page/. The policy names the hashes of style and script, so a browser runs
 // nothing else; `data:` is the icon, which keeps browsers from requesting one.
 #include "serve/page.hpp"

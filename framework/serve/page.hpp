@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page at `/` of a server: sends inputs to its models, and loads nothing from elsewhere. Place in the
 // flow: service.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Refusal: a request whose answer is an error, with the status of HTTP and a reason that says what to
 // do.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses bodies. The table of routes has the members and their types; this file has their meaning.
 #include "serve/requests.hpp"
 

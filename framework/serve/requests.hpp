@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests: bodies of HTTP as requests to a model. Place in the flow: service.cpp -> here -> Job.
 #pragma once
 

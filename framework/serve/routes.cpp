@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of routes, and the OpenAPI document and the page that are made from it. Read routes.hpp first.
 #include "serve/routes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The routes of `exp serve`, one row each: the requests that the server takes, the OpenAPI document,
 // docs/reference/serving_api.md and the checks of bodies come from this table. Place in the
 // flow: service.cpp looks a request's route up here.

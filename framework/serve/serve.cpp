@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the loop and handles the signals; the order in which parts start and end is here. Read serve.hpp
 // first.
 #include "serve/serve.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp serve: models behind HTTP. The control program queues, sets deadlines and answers; workers tokenise,
 // pack and compute (worker/serve_verb.cpp). Other folders include this header only: the libraries of the
 // network stay behind it. Place in the flow: cli/serve_verb.cpp -> serve() -> service.cpp. Read next:

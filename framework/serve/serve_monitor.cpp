@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes samples of requests and feedback into spools of the run's folder. Read serve_monitor.hpp first.
 #include "serve/serve_monitor.hpp"
 

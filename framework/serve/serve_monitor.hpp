@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ServeMonitor: the samples that a server keeps of the inputs that a run's model has answered: numbers of a
 // share of the requests, chosen by their ids; inputs and answers only if the user asked for that; and whether
 // an answer was right, if a client reports it. Everything goes into spools in the run's folder, one append

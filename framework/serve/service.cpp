@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Answers each request exactly once, whatever happens to it, by refuse() and finish(). Read service.hpp
 // first.
 #include "serve/service.hpp"

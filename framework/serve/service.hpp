@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Service: the layer between HTTP and the models: routes, tokens, limits, and the answer of each request.
 // Place in the flow: HttpServer hands it whole requests, it submits jobs to a ModelPool and answers when they
 // are over. Read next: routes.cpp, requests.cpp, answers.cpp.

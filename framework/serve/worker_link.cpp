@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coroutines hold the state, so that a link may be destroyed while they wait. Read worker_link.hpp first.
 #include "serve/worker_link.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WorkerLink: one worker process and the socket to it, on the loop of the server. Place in the flow:
 // model_pool.cpp owns one for each of its seats; the worker's end is worker/serve_verb.cpp.
 #pragma once

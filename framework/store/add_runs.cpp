@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns planned runs into rows: the sweep, and each run with its id, name, parameters, data and tags. Read
 // store.hpp first; runs.cpp finds the runs again.
 #include <algorithm>

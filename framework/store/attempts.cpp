@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attempts: who works on a run, how it ended, and what happens to those that died. Read store.hpp first.
 #include <system_error>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads rows of the old table `metric`, and the metric records of spools, which were always right.
 #include "store/before_9.hpp"
 

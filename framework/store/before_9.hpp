@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts what databases before version 9 of the schema said of metrics: one meaning for each name, that of
 // the last worker, even if runs of several tasks meant different things by it. upgrade.cpp calls it. It never
 // changes, because databases in the field have been through it.

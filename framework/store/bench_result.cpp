@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes a measurement as JSON, and refuses formats of other versions.
 #include "store/bench_result.hpp"
 

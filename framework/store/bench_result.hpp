@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BenchResult is everything one measurement has found, as raw samples with what is needed to read them. It is
 // the same value from workers, from the database and from a file that `exp bench --json` wrote.
 // runner/bench_run fills it, store/benches keeps it, report/ draws conclusions from it.

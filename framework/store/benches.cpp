@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inserts a measurement case by case in one transaction, and reads it back.
 #include "store/benches.hpp"
 

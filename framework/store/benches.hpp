@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores measurements of `exp bench` in the database: tables bench, bench_case, bench_sample (schema.sql).
 #pragma once
 

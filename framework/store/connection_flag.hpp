@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ConnectionFlag gives one of SQLite's connection flags another value while it lives. After each change
 // SQLite prepares every statement of the connection again, so it is worth its cost for bulk work only. Use it
 // outside of transactions: inside, some flags cannot be changed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens files with the flags that every connection needs, and binds, steps and finishes statements.
 #include "store/database.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Database, Statement, Transaction and Snapshot are thin wrappers over SQLite that turn every failure into a
 // message with the file's name. They know nothing of the content; encore_database.hpp opens Encore's own
 // files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which state of each run counts, and takes it over run by run. Read database_merge.hpp first.
 #include "store/database_merge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges the runs of another database into this one, with their folders: from a cluster to a laptop, for
 // example. A run is known by its id, an attempt by when and where it began, so the same run is never there
 // twice. Merging the same databases in another order, or again, gives the same content (except for row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks application id, version and tables before anything is read, and makes the tables of a new file.
 #include "store/encore_database.hpp"
 

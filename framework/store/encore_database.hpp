@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a file that is Encore's database, or makes one, and says clearly why it cannot. Read next:
 // schema.sql, which describes its content.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks read sqlite_schema and pragma_table_xinfo, which parse a schema without running any of it. The guard
 // is an authorizer of SQLite.
 #include "store/foreign_schema.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps an untrusted database from acting in our name. Each connection is opened with distrust_schema
 // (database.cpp). Each file of ours is refused if it has triggers, or other things under the names of
 // schema.sql (encore_database.cpp, merged_rows.cpp, upgrade.cpp), before any row is read. Then guard() allows

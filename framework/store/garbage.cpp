@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the files of each run folder with its rows, and removes what no row needs.
 #include "store/garbage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Garbage is files in the run folders that are no longer needed. It is removed one run at a time under the
 // database's write lock, so that no attempt can begin meanwhile. `exp gc` calls this.
 #pragma once

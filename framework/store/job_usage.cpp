@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the accounting of a job to its attempts, and adds up each job once.
 #include "store/job_usage.hpp"
 

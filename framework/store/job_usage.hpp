@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JobUsage is what a job has used according to a scheduler's accounting. A job may have worked on several
 // runs, one after the other, and resumed one: the figures are those of the whole job, and each attempt that
 // it held has them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file `lease` of a run's folder holds the token of the attempt that may write checkpoints. The worker
 // reads it before it renames one. A process that takes over the run writes a new token.
 #pragma once

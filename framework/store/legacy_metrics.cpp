@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the old measures of entity recognition, and counts exact matches as conlleval and seqeval (default
 // mode) do.
 #include "store/legacy_metrics.hpp"

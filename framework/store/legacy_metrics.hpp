@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives meaning to data written before version 5 of the schema: metrics that had only names, and files of
 // predictions without statistics. All were of entity recognition. Only this file of the control program knows
 // names of measures. It never changes.

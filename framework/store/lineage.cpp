@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Follows the setting that names a run, in both directions.
 #include "store/lineage.hpp"
 

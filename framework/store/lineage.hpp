@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lineage is the set of runs that retrain one another, one of which stands for all. The setting
 // train.retrains of a run names the run to replace; the result is an event of its own; the promoted run has a
 // tag. `exp retrain` writes it; selection.hpp (--promoted), `exp show` and reports read it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the records behind the last merged one, and writes their rows in one transaction.
 #include "store/merge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges one spool into the database. Merged records are known by (attempt, sequence number), so any cut, any
 // repetition and any order of attempts end in the same rows. Read next: record/spool_reader.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges measurements (exp bench) of another database, with their cases and samples. Read merged_rows.hpp
 // first.
 #include "store/merged_rows.hpp"

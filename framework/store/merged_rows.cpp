@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies rows between two databases of one schema with SQL. Read merged_rows.hpp first. Columns are those of
 // schema.sql, so a new one is copied without a change here; only references and numbers are named.
 #include "store/merged_rows.hpp"

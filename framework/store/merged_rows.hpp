@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MergedRows copies rows of another database of the same schema into this one by SQL, table by table.
 // References from one row to another (numbers of hosts, metrics, attempts) become the numbers that these have
 // here. database_merge.cpp decides which run is taken; this takes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges searches of another database: trials, decisions, observations, and which run belongs to which trial.
 // Decisions form a list that only grows, so of two states of a search the longer one counts. Read
 // merged_rows.hpp first.

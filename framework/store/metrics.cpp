@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes what attempts say of metrics, and reads it back as values.
 #include "store/metrics.hpp"
 

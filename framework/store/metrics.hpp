@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says what metrics mean. Workers write it in their spools, merging keeps it beside the attempt, and all code
 // that shows or compares numbers asks here for its runs, instead of knowing names. Runs of other tasks in the
 // same database do not count: their f1 may be another.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One query makes the rows from all points; a cached statement updates them point by point.
 #include "store/newest.hpp"
 

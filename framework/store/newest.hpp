@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the table newest: for each metric of a run the newest point that counts, with number, least and
 // greatest of all that count. Merging a spool updates it; code that copies or upgrades points writes it
 // again; lists and scores read it (run_columns.hpp, run_score.hpp). It agrees with current_point.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the run that another one starts from ([model] from) or learns from ([distil] teacher): from its
 // settings and from what its attempts have read.
 #include "store/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Answers the questions of `show`, `logs` and reports. Read store.hpp first.
 #include <sqlite3.h>
 

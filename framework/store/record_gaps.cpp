@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the damages that merges have noted, and looks for steps without a loss.
 #include "store/record_gaps.hpp"
 

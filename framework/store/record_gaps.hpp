@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A record gap is what the record of a run lacks because a spool was damaged, cut, removed or refused. Gaps
 // follow from what merges have noted (merge.hpp) and from the steps that have a loss. `exp run`, `exp show`
 // and `exp db check` name them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the columns of a statement into the structs of store.hpp, in the order of the queries.
 #include "store/rows.hpp"
 

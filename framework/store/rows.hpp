@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns rows of the database into values. Queries about one run (queries.cpp) and about many (run_batch.cpp)
 // share it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Passes the numbers of all runs as one JSON array, and sorts the rows by run.
 #include "store/run_batch.hpp"
 

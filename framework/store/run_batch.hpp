@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunBatch asks the questions of queries.cpp for many runs at once, with one query for each question. report/
 // uses it, because a report may have a thousand runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps names to SQL expressions, and quotes names and values that come from users.
 #include "store/run_columns.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunColumns maps the names that a user may ask of a run to SQL expressions: its own fields, its settings by
 // their keys, its measures by their names. Conditions (run_condition.hpp), sorting, and columns of lists use
 // it.

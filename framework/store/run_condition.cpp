@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the names in a condition, builds the query, and points messages at the text. Read run_condition.hpp
 // first. Settings and measures need no quotes: model.dropout and test/f1 are read as one name if a run has
 // such a column, and left to SQL otherwise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evaluates a condition on runs in SQL, as users write it behind --where: "model.dropout > 0.1 AND test/f1 >=
 // 0.6". A connection of its own that can only read answers it. Names are those of run_columns.hpp.
 // select_runs (selection.hpp) calls it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies a run's folder to a temporary name and swaps it in. Read run_folder_copy.hpp first.
 #include "store/run_folder_copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunFolderCopy copies the folder of a run of another database to a temporary name and then puts it in place
 // in one step, also over an older state of it. database_merge.cpp calls it.
 #pragma once

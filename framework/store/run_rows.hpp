@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The values that the database answers about runs: a run with its latest attempt, and the rows that belong to
 // it. The functions of store.hpp return them; rows.hpp reads them from statements.
 #pragma once

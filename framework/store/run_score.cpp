@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the selection metric of each run, and its best and newest values, by queries over many runs.
 #include "store/run_score.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Returns the measure by which a run chooses its checkpoints, and its best and newest values. `ls` and
 // `status` show them while a run trains.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists, labels and removes runs in the database. Read store.hpp first. add_runs.cpp adds them, selection.cpp
 // finds them by the words of users.
 #include <algorithm>

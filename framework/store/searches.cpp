@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads the tables search, search_trial, search_decision and search_observation.
 #include "store/searches.hpp"
 

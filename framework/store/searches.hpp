@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores searches and reads what a search needs to know of the runs of its trials. Everything about a trial
 // is written in one transaction with its decision or observation, so that a killed search finds a consistent
 // state. plan/search/history.hpp says what is kept, schema.sql how.

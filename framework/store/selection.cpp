@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Narrows all runs by the words of the user, one condition after the other, and words what was selected.
 #include "store/selection.hpp"
 

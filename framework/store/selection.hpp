@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Selects runs by words (names, ids, patterns, sweeps), narrows them by state, tag, sweep and a condition in
 // SQL, or takes the best of them. Every verb that takes runs calls it (app/run_selection.hpp), and reports
 // do.

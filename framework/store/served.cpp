@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges the spools of servers. A record is a JSON object with one of three lists. Invalid records are
 // counted and skipped, because a spool may come from any program.
 #include "store/served.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges what servers keep of the inputs that they answer (`exp serve --monitor`), and answers questions
 // about these rows. A run has a folder of spools. Each is written by one server for some minutes and
 // removed once it is closed and merged. serve/serve_monitor.cpp writes them; the verb monitor merges and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inserts a row if no equal one exists, and removes rows to which nothing refers.
 #include "store/source_rows.hpp"
 

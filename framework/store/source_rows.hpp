@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores hosts, builds of workers and their source as rows (tables host, build and source). Call it inside a
 // transaction. Merging of spools and storing of measurements share it.
 #pragma once

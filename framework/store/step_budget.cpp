@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts the steps with a progress handler of SQLite. Read step_budget.hpp first.
 #include "store/step_budget.hpp"
 

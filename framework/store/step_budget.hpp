@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StepBudget ends the statements of a connection that take more steps of SQLite's virtual machine than
 // allowed. Pages of a damaged or hostile file may lead to each other, so that a table of a few pages has more
 // rows than can ever be read. foreign_schema.cpp reads schemas under one, bundle/check_bundle.cpp whole

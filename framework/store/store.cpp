@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names the states of runs, and opens and closes the store. Read store.hpp first; the rest of the class is in
 // runs.cpp, attempts.cpp and queries.cpp.
 #include "store/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Store is the control program's view of its database: runs, attempts with leases, merging, and the answers
 // for `ls` and `show`. The life of a run is: add_run -> begin_attempt (lease) -> merge every half second
 // (heartbeat) -> finish_attempt. Any number of `exp` may do this at once on one database; each run has one

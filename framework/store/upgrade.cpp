@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbered steps from schema version 1 to the newest, and the copy of the database that is made before
 // them. `exp db upgrade` calls them; read upgrade.hpp first. A new version adds a step at the end. A step of
 // a released version never changes, because databases in the field have been through it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maintains the database file: a copy while other processes write, a smaller file, and the numbered
 // migrations that bring an older file to the schema of this Encore. `exp db` calls these.
 #pragma once

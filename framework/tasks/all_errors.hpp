@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AllErrors: several steps that may each fail alone, so that the user sees all errors of all files at once.
 // Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
 #pragma once

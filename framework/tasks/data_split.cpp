@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hashes records and assigns them to sets by their hashes.
 #include "tasks/data_split.hpp"
 

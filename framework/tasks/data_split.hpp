@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cutting one set of records into a training, a development and a test set, each record by a hash of its
 // content: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
 // together. Place in the flow: set_files.cpp, for `[data] split`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A part may leave out an array whose values are all alike. Such an array is written all the same, until the
 // end shows that it can be left out for the whole set.
 #include "tasks/encoded_parts.hpp"

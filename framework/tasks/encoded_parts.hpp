@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // EncodedParts: a set that is encoded part by part, its arrays behind each other in memory or, for sets that
 // are larger than memory should be, in files of their own, from which the token cache's file is put together.
 // Place in the flow: task_sets.cpp adds the parts; token_cache.hpp saves the tensors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors: SPLIT.lengths, SPLIT.ids, for pairs SPLIT.target_lengths and SPLIT.target_ids, for examples with
 // several sequences SPLIT.sequences, and SPLIT.column.NAME with, over ragged, SPLIT.counts.NAME.
 #include "tasks/encoded_sets.hpp"

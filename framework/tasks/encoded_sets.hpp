@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // EncodedSets: all that training and scoring need of the sets of a run, without a word of their text; and
 // their form as tensors, in which the token cache keeps them. Knows no task: the task that fills a column
 // names it. Place in the flow: task_sets.hpp fills and keeps them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads until there is a place to cut, and keeps the rest for the next part.
 #include "tasks/file_parts.hpp"
 

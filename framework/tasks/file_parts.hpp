@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FileParts: large text files in parts that are cut where a reader allows it, so that no file is ever held
 // whole; hashes, checks and counts are those of the whole file.
 // Place in the flow: set_files.cpp, for a training set that is larger than a part.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A histogram with a bin for each length.
 #include "tasks/length_share.hpp"
 

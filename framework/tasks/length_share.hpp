@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The length that a share of a training set's sequences do not exceed, for `[data] max_length = "95%"`.
 // Place in the flow: task_sets.cpp counts the lengths of sequences that nothing was cut from.
 #pragma once

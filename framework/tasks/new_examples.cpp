@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the records of data.more by their hashes.
 #include "tasks/new_examples.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NewExamples: the records of `data.more` that a run learns from. A share of them may be held out by a
 // hash of their content, as data_split.hpp cuts sets: a record stays held out whatever is added later. A run
 // never learns from a record of a set that is scored. Place in the flow: set_files.cpp, evaluate with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of fields as JSON, and a line for each record.
 #include "tasks/prediction_file.hpp"
 

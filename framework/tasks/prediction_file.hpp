@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Predictions as JSON, one object per line: the files of a run that comparisons and reports read, and the
 // output of predict. Place in the flow: Records of a task -> here.
 #pragma once

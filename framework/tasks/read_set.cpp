@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hashes every file as it is read, so that a run records what it learned from.
 #include "tasks/read_set.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the files of one set to records, whole: for the sets of a run (set_files.hpp), and for verbs that
 // take files.
 #pragma once

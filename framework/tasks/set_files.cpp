@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads each set on its own, except a share of the training files and the records of data.more, which are
 // read together with the others.
 #include "tasks/set_files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SetFiles: the files of a run's sets and the records in them, whole or, for a large corpus, part by part:
 // which files hold a set, shares of the training files (data.split), further examples (data.more), and
 // whether the files are those that were planned. Place in the flow: task_sets.hpp asks for records. Read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads, encodes and scores each set on its own; only the labels come from all of them.
 #include "tasks/task_sets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
 // predictions. Data that were read or encoded are kept only as long as they are needed, and a large corpus is
 // never held whole (set_files.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names files by their key, checks the digest of each file that is read, and removes the oldest files over
 // the limit.
 #include "tasks/token_cache.hpp"

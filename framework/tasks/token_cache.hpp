@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TokenCache: the encoded data files of a task, kept between runs so that the same files are read and encoded
 // once. A file is named by the SHA-256 of its key, the text of everything that decides its content; it
 // is a safetensors file, mapped, and carries a digest of its own, so that a damaged one is noticed, removed

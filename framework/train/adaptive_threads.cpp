@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Applies the choice of threads to the device and reports it. Read adaptive_threads.hpp first.
 #include "train/adaptive_threads.hpp"
 

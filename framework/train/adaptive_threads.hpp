@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AdaptiveThreads trains with fewer threads while other programs use the cores, and with all of them again
 // when they are free. The worker makes one unless the user has fixed the number (--threads); the Trainer
 // calls it before the first step, between steps and between the batches of a scoring. No bit depends on it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Control is the interface through which a run receives requests between two steps. The worker answers from
 // its control pipe and its signal handler; tests answer as they like.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hashes the parameter block and the optimizer's states. One SHA-256 cannot be divided among threads, so
 // whole blocks and single tensors are hashed side by side.
 #include "train/digests.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Digests are the SHA-256 of parameters and optimizer states, the fingerprints by which two runs are compared
 // bit for bit.
 #pragma once

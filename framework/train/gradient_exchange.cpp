@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sends and receives what ranks exchange in a step. Only the owners compute sums, in the order of the shards.
 #include "train/gradient_exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GradientExchange adds up the gradients of the shards of a batch over ranks, with the bits of one process.
 // The flow is: TrainingStep -> here -> Communicator, between backward and update.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HostBlock is a block of parameters, or of an optimizer's state, that the host can read: in place if it
 // reaches device memory, else in a copy. Snapshots and digest_blocks read a block through it, ranks send
 // theirs to rank 0.

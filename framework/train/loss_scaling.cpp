@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halves and doubles the factor: a factor that is a power of two changes no digit. Read loss_scaling.hpp
 // first.
 #include "train/loss_scaling.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LossScaling changes the factor on the loss during a run (Micikevicius et al. 2018, Mixed Precision
 // Training, section 3.2). In 16 bits small gradients become 0, which a factor on the loss prevents; if
 // it is too large, gradients become infinite. So it falls at once and rises slowly. It depends on

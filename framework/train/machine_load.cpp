@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads /proc at two moments and computes the difference.
 #include "train/machine_load.hpp"
 

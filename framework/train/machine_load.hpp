@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MachineLoad measures what other programs leave of the machine, from /proc and the control groups.
 // adaptive_threads.cpp samples it between steps; thread_choice.hpp judges the samples.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Observer receives everything that a run reports, in the order in which it happens: its events
 // (record/events.hpp), and what a spool keeps in another form. The trainer knows nothing of spools, files or
 // screens; spool_observer.hpp writes these calls into the attempt's spool.

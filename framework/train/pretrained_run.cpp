@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Follows the order of Session and Trainer, without the steps that need data. Read pretrained_run.hpp first.
 #include "train/pretrained_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PretrainedRun is a run of zero steps (trains_nothing), whose parameters are those of the folder that
 // model.from names. It leaves in the run's folder what a trained run leaves: vocabulary, labels and weights,
 // so that it is evaluated, queried and exported like any other. The worker's train uses it in place of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements what ranks share between their steps; all calls are collective. Read ranks.hpp first: it says
 // when each is called.
 #include "train/ranks.hpp"

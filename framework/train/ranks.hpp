@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the ranks of a run in agreement between its steps. Only rank 0 writes, so states are sent to it;
 // a request to rank 0 counts for all; and parameters, of which every rank has its own copy, are
 // compared. The flow is: Trainer, Snapshots -> here -> Communicator. With one process all of it does

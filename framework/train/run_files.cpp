@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the planned files of a run and writes its own. Read run_files.hpp first.
 #include "train/run_files.hpp"
 

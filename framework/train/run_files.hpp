@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles the files that a run reads and writes beside its checkpoints. Runs that train and runs that take
 // over a model share it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes scores of dev during training, and the files at the end of a run. Read scoring.hpp first.
 #include "train/scoring.hpp"
 

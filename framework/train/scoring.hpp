@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scoring measures a run's parameters on its development and test set: a score of dev during training, which
 // chooses the best checkpoint, and at the end the scores of the best one with the files that are made of its
 // outputs (weights, predictions, attention, reference). trainer.cpp calls it after an epoch and once at the

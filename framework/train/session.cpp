@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds the parts of a training run in the order of their dependencies. Read session.hpp first.
 #include "train/session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Session holds every part of one training run, built from its specification in the order of their
 // dependencies. The worker's train builds a Session, reports what it found, and calls Trainer::run with its
 // parts.

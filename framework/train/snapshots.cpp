@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads checkpoints of a training run: named slices of the blocks, Progress in the metadata.
 #include "train/snapshots.hpp"
 

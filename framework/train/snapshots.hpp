@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Snapshots saves and restores a run's checkpoints: parameters, optimizer states and Progress of one step.
 // The flow is: Trainer -> Snapshots -> record/checkpoint (files, hashes, which one is valid). Two are kept,
 // the best and the newest; an older one is removed only after the newer is recorded durably. With several

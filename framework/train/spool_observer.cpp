@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes points for every step and every score, events as they happen, and progress a few times a second and
 // at the end.
 #include "train/spool_observer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SpoolObserver writes the reports of a run into its attempt's spool. It is the only way from the worker into
 // the database.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements the load model of thread_choice.hpp. Read that first; the constants here come from measurements.
 #include "train/thread_choice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the number of threads with which a run trains while other programs use the machine, as a pure
 // function of load samples. machine_load.hpp samples, adaptive_threads.hpp applies.
 //

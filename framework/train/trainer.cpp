@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The training loop: epochs of steps, a dev score after each, the best checkpoint scored on test once. Every
 // decision depends on the specification and on Progress alone, so a resumed run ends with equal bits.
 #include "train/trainer.hpp"

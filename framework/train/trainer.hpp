@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trainer trains one run from its first or its next step to its test score; trainer.cpp reads top to bottom
 // like the pseudo code of a paper. It reports through one Observer and receives requests through one Control.
 // infer/setup.hpp builds the parts, the worker calls run() once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TrainerParts is what a trainer works with, and what a verification or a search asks of it beside the
 // specification. infer/setup.hpp and train/session.cpp build the parts, trainer.hpp and scoring.hpp use
 // them.

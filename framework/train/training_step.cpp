@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two halves of a step, for one process and for ranks. Read training_step.hpp first: it says what is
 // equal in both.
 #include "train/training_step.hpp"

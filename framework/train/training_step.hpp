@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TrainingStep makes one update of the parameters, without the loop around it: gradients of a batch, their
 // norm, the optimizer. With ranks, each computes its shards and updates its part (gradient_exchange.hpp);
 // the bits are those of one process. The trainer decides between the two halves, `exp bench` measures

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps a buffer over the descriptor that was the standard output. Read answers.hpp first.
 #include "worker/answers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The stream to which a worker writes its answers for exp or a user. It is the standard output with which the
 // worker was started (a pipe of exp, a shell, ssh, a scheduler, mpirun), under a descriptor that no library
 // knows: whatever libraries and plugins print to the standard output (DNNL_VERBOSE,

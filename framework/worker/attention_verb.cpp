@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // attention: what a run's model attends to in an input. One request comes on standard input
 // (record/attention.hpp); the answer is one AttentionTexts as JSON.
 #include <iostream>

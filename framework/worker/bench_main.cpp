@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encore-worker-bench: measures for exp bench (program.hpp).
 #include "worker/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bench: measures the machine and steps of training, round after round. With a control pipe each round waits
 // for a command, so that several workers (other numbers of threads, other backends) take turns and never
 // disturb each other.

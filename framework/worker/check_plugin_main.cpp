@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encore-worker-check-plugin: the contract suite for exp plugin check (program.hpp).
 #include "worker/program.hpp"
 

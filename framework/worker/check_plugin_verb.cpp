@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // check-plugin: opens one plugin as a run would and puts everything it offers through the contract suite. One
 // JSON object per line, written at once, so that the reader knows where a plugin that crashed was:
 //   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // check: finds errors that no schema can find, for every specification of a sweep, before the first one
 // starts.
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // embed: vectors of inputs or words, or what is nearest to them. One request comes on standard input
 // (record/embed_request.hpp); the answer is one JSON object: "step", "width", and "vectors" [{text, vector}]
 // or "nearest" [{query, neighbours: [{text, number, similarity}]}].

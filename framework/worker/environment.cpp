@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the environment from /proc, /sys, the CPU and the libraries this binary was built with.
 #include "worker/environment.hpp"
 

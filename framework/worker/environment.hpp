@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes what the bits of a run depend on beside its specification (the numeric environment), and where it
 // ran (host, build). The worker's `started` event and `version` verb pass it to store, verify and report.
 #pragma once

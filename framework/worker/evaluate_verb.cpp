@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // evaluate: scores a run's best checkpoint on any files that its reader reads.
 #include <iostream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encore-worker-export: models as folders for other programs, for exp export (program.hpp).
 #include "worker/program.hpp"
 

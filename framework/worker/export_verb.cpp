@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // export: writes a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or a
 // program that embeds it with libencore_infer.so.
 #include <iostream>

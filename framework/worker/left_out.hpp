@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LeftOut: says which input is longer than the model reads. One warning is read, a thousand are not, so only
 // the first such input is named. Place in the flow: predict_verb.cpp and predict_file_verb.cpp, behind each
 // encoded set.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encore-worker: does one thing for one specification, on one backend. exp starts it, seldom a user.
 // program.hpp holds Kokkos open around the verb; verbs.hpp lists all verbs.
 #include <charconv>

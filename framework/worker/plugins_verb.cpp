@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugins: loads all plugins of the folders, for `exp plugin ls --load`. It needs neither Kokkos nor a
 // device.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // predict --file: a file in the format of the run's data, from the standard input, whose truth is not known;
 // the same file with the model's answers in it. The reader reads and writes it, so this knows no format.
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // predict: reads lines of text and writes the answers of the model's task. Lines are taken as they come and
 // processed together, so that a pipe runs at full speed and a user at a terminal gets an answer to every
 // line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the options of a call, opens Kokkos and runs the verb, or becomes the program of the verb
 // (program.hpp).
 #include "worker/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the programs of the worker: encore-worker, which trains and uses models, and beside it one program for
 // each verb that a first run does not need: encore-worker-bench, encore-worker-check-plugin,
 // encore-worker-export. exp only calls encore-worker, which becomes the other program; so a wrapper in

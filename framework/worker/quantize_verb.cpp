@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quantize: writes the weights of a run's best model with matrices of integers into a file beside the others,
 // and reports the model's scores before and after.
 #include <iostream>

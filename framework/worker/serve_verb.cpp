@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // serve: answers batches of inputs that `exp serve` sends over a socket (record/serve_messages.hpp), until
 // the socket is closed. A refused input does not affect its neighbours: if a batch fails, its inputs are
 // processed one by one, each gets its own reason, and the loop continues.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // size: computes what the models of an experiment file cost, without training, and if possible without their
 // data: missing values are assumed, and the answer says so. Read next: model/model_cost.hpp.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts and collects what the session knows. Read started_event.hpp first.
 #include "worker/started_event.hpp"
 

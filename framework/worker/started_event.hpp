@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the event Started: what a worker reports of itself, its model and its data before the first step, so
 // that a run can be described from the database alone. The flow is: train_verb.cpp -> spool -> store
 // (attempt.started_event) -> report/method.cpp, report/data.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes progress lines at most a few times a second. Read tell_progress.hpp first.
 #include "worker/tell_progress.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tell_progress() reports to the control program how far a verb is with its answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // train: runs one attempt of one run and reports it to its spool.
 #include <csignal>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs of encore-worker, one file each, listed in main.cpp. Each returns the exit code; errors throw.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The refusal of prompts that are too long, and the JSON of generated outputs.
 #include "worker/written_texts.hpp"
 

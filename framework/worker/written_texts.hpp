@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by generate and serve: refuses prompts that are too long, and writes outputs as JSON.
 #pragma once
 

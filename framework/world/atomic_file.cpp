@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a new file beside the final one, syncs it, renames it and syncs the folder.
 #include "world/atomic_file.hpp"
 

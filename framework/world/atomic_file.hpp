@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AtomicFile writes a file that is either complete or absent, whatever is killed or pulled in between. It is
 // written under a temporary name in the same folder, fsynced, renamed, and the folder is fsynced. All such
 // writing uses it or aside_name(): the temporary name is drawn at random and must be new, so that no other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads limits of control groups from /proc/self/cgroup and the folders that it names.
 #include "world/control_groups.hpp"
 

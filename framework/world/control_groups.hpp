@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the limits of control groups: what the kernel lets this process use in a container, under a
 // scheduler or in a slice of systemd. It reads both versions; of the groups around the process the
 // narrowest one counts. cores.cpp (number of threads), train/machine_load.cpp and `exp doctor` use

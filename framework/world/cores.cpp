@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads affinity, topology and control groups, and the settings in OpenMP's variables.
 #include "world/cores.hpp"
 

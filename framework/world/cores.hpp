@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cores says what this process may use of the machine: CPUs by affinity, which of them are hardware threads
 // of one core, and how much time a control group grants. The control program divides them among workers
 // (runner/places.hpp); a worker without --threads takes its number of threads from here.

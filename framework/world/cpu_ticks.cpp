@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the lines "cpu" and "cpu0", "cpu1", ... of /proc/stat.
 #include "world/cpu_ticks.hpp"
 

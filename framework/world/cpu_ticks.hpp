@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the CPU time of the whole machine or of some of its CPUs from /proc/stat. runner/machine_noise.cpp
 // (disturbances of a measurement) and train/machine_load.cpp (free cores) use it.
 #pragma once

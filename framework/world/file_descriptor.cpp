@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens, closes and writes with retries after EINTR; its messages have the path and the reason.
 #include "world/file_descriptor.hpp"
 

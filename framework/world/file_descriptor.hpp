@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FileDescriptor owns a POSIX file descriptor; write_all() is the loop that every writer of files and pipes
 // needs.
 #pragma once

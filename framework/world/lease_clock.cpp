@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the time of day, and the time since the machine started.
 #include "world/lease_clock.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LeaseClock has the two times by which a lease is judged. On the boot of the holder, the time since that
 // boot counts, which no user can set; on other machines there is only the time of day.
 #pragma once

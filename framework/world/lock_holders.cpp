@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matches the inode of the file in /proc/locks, and reads the command of each process.
 #include "world/lock_holders.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the processes that hold a lock on a file, for the message "database is locked".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the boot id and the start time of a process from /proc.
 #include "world/process.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ProcessIdentity names the process that holds a lease; a reused process id or a reboot cannot fake it.
 #pragma once
 

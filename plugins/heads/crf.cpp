@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "crf": a linear-chain conditional random field (Lafferty et al. 2001). A sequence of labels y over the
 // rows of a sequence scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
 // emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over

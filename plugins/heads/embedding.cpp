@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "embedding": a vector for each sequence, the mean of its rows or its first row, optionally of
 // length 1. It has no parameters; the encoder below learns. The loss compares the two sequences of an
 // example, which the columns "first" and "second" mark. If the task gives the column "similarity", a number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "language_model": which token of the vocabulary stands at each row that the task has a target for, by
 // softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017), or a matrix of its
 // own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(f(x W^T + c)) with f gelu by default,

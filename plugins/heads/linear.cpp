@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "linear": a class for each row by softmax over logits = x W^T + b, trained with cross-entropy and
 // optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
 // first row of each, or with pooling the mean of its rows), or rows that it picks. With residual_norm the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NextText: whether the second text of a sequence follows the first, from the state of the sequence's first
 // row: logits = tanh(x W^T + b) V^T + c over 0 (it follows) and 1 (it does not), as BERT is pretrained
 // (Devlin et al. 2019, section 3.1). The head "language_model" has it, with a loss of its own, if the task

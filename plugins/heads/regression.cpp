@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "regression": a number for each row, y = x w^T + b, trained with the squared error. It learns the
 // column "targets" (a number for each row, over the space that the task chose) on the rows that the column
 // "known" marks, and gives y as "numbers". Read next: kernels::squared_error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "sigmoid": several labels at once: for each class its own probability, the sigmoid of x W^T + b,
 // trained with binary cross-entropy averaged over rows and classes. It learns the column "targets" (K numbers
 // in [0, 1] for each row, over the space that the task chose) on the rows that the column "known" marks, and

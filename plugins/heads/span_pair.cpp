@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head "span_pair": a class for each sequence from two spans of its rows: logits = [a, b] W^T + b by softmax,
 // where a and b (C each) are the means of the states of the two spans, or the states of their first rows (Wu
 // and He 2019; Baldini Soares et al. 2019), trained with cross-entropy. The column "spans" has four rows for

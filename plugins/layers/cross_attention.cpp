@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "cross_attention": every row of a decoder attends to all rows of the encoder that belong to its
 // sequence (Vaswani et al. 2017, section 3.2.3):
 //   q = x Wq^T + bq,  kv = memory Wkv^T + bkv,  context = softmax(q k^T / sqrt(D)) v per head,

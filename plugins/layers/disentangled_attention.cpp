@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1). A token is two
 // vectors, its content and its distance from the other token:
 //   score_ij = (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),  R =

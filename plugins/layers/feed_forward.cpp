@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
 // 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
 // their input, so they keep the input and compute the hidden states again. gelu_tanh, the

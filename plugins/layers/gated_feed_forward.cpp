@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU), silu
 // (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020), tanh, or gelu with tanh in place of erf. Gate and up
 // are one product, whose result (N, 2 F) is kept; backward computes the hidden states (N, F) again. F

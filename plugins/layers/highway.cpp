@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "highway": y = t h(x) + (1 - t) x with t = sigmoid(x Wt^T + bt) and h(x) = f(x Wh^T + bh), f relu or
 // gelu (Srivastava et al. 2015). The transform's bias starts below zero, so that a new layer carries its
 // input through. The products come from the framework; the elementwise part is this plugin's own kernel,

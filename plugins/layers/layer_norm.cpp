@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "layer_norm": y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016).
 // It is the smallest layer, and so a good one to copy.
 #include <encore/kernels.hpp>

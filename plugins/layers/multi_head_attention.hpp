@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention of each sequence over itself, the base of the attention layers in this folder:
 //   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
 // AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +

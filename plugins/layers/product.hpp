@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Product: y = x W^T + b, or without b, a part of the layers of this folder: its parameters, its forward and
 // its backward. Place in the flow: multi_head_attention.hpp, feed_forward.cpp.
 #pragma once

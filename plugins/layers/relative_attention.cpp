@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "relative_attention": attention with a learned bias for each bucket of distances (Raffel et al. 2020,
 // section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head], without the division if
 // scaled = false, as in T5. The layers of a stack share one table, that of its first block. Near distances

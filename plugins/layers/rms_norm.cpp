@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "rms_norm": y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019):
 // layer_norm without the mean and without a bias.
 #include <encore/kernels.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are turned by
 // angles that grow with their position, so that a score depends only on the distance of the two tokens. A
 // rotation is undone by the opposite one, which is also its backward.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "sliding_window_attention": a token attends to the tokens at most `window` places away (Beltagy et
 // al. 2020, section 3.1, without global tokens). Time and memory grow with T * window instead of T * T.
 #include "multi_head_attention.hpp"

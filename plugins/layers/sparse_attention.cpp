@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer "sparse_attention": a token attends to the tokens at most `window` places away and to every stride-th
 // token from its own place, on both sides (the strided pattern of Child et al. 2019; there the two
 // patterns are two heads or one mask, here one mask). With both near sqrt(T), which is the default for T =

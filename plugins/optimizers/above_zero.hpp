@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts the epsilon of optimizers to the type of the parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), with the same steps as
 // PyTorch:
 //   adam: g += decay x      adamw: x *= 1 - rate decay

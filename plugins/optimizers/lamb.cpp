@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled for each
 // parameter tensor so that its length is `rate` times that of the tensor:
 //   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
 //   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
 // In the first step m is zero, so it starts as the gradient. Chunks without a gradient get the same bits as

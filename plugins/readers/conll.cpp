@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads line by line, and reports all invalid rows at once.
 #include "conll.hpp"
 

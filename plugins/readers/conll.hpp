@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CoNLL files: one token per line with its label in a column, sentences separated by blank lines. Labels are
 // the tags of entities, which are read as IOB2 from any scheme, or any label of each word. Place in the flow:
 // the text of a file -> Dataset -> Records, of which a task makes examples.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the token and the label of a row, and what is wrong with a row.
 #include "conll_columns.hpp"
 

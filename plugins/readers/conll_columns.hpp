@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The columns of a CoNLL file: the options that name token and label, a row split into columns, and its label
 // after the file's map. Place in the flow: conll.cpp, line by line.
 #pragma once

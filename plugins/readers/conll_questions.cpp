@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes by one walk over the lines, so that both see the same rows.
 #include "conll_questions.hpp"
 

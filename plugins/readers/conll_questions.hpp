@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A CoNLL file whose labels are ignored, because they are missing or because a model gives them: its words,
 // and the same file with a column for the model's labels. Place in the flow: the reader "conll" (conll.hpp)
 // for `exp predict --format conll --file FILE`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Distinguishes rows from comments by their columns: tokens may begin with the mark too ("#fun").
 #include "conll_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which lines of a CoNLL file are rows, comments, or ends of sentences. Place in the flow: conll.cpp
 // reads rows with their labels, conll_questions.cpp rows whose labels are ignored. Read next:
 // conll_columns.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helpers for readers of JSON: a limit on the depth of values, and the line and column of a byte. Place in
 // the flow: squad.cpp, jsonl.cpp.
 #pragma once

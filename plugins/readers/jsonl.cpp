@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads line by line. Each problem is a sentence, so that all lines are reported at once.
 #include "jsonl.hpp"
 

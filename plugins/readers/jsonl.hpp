@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reader "jsonl": one JSON object per line; two or three keys are read: a text, perhaps a second one, and
 // a label, a list of labels or a number; or a source and its target. Place in the flow: the text of a file ->
 // Records, of which a task makes examples. Read next: tsv.hpp, which gives the same fields.

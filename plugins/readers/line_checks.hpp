@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks that the readers of lines share: lone carriage returns among other line ends, lines that are too
 // long to be rows, and first rows that are headings. Place in the flow: conll.cpp, tsv.cpp, parallel.cpp,
 // text_file.cpp, jsonl.cpp.

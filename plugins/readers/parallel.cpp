@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads pairs of files, line by line.
 #include "parallel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reader "parallel": the two sides of a parallel corpus in two files, line i of one belonging to line i
 // of the other, as in Moses, WMT and Multi30k. Place in the flow: the files -> Records with `source` and
 // `target`, of which a task such as translation makes examples. Read next: tsv.hpp, which reads both sides

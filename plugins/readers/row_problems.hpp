@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RowProblems: the invalid rows of files, so that a user corrects them all at once: the first ones of each
 // file, with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none throws,
 // or, if bad rows are skipped, skipped() returns a note.

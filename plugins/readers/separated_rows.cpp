@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Walks over the text once. Values point into it unless they hold doubled quotation marks.
 #include "separated_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SeparatedRows: a text whose lines are rows with columns separated by one character. If quotes count, as in
 // RFC 4180, a value in quotation marks may hold that character, line breaks, and "" for a quotation mark.
 // Place in the flow: the text of a file -> here -> the reader "tsv".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads questions from JSON. All invalid ones are named at once, by article, paragraph and question.
 #include "squad.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SQuAD files, versions 1.1 and 2.0 (Rajpurkar et al. 2016, 2018): JSON with articles, their paragraphs, and
 // questions about each paragraph whose answers are parts of it. Place in the flow: the text of a file ->
 // Records, one for each question. Read next: the task "qa".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reader "squad" as a plugin.
 #include <encore/plugin.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of each scheme: which tag may follow which.
 #include "tag_scheme.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The schemes in which tags of single words mark entities of several words: which of them a file uses, where
 // its tags break it, and the same entities in IOB2. Place in the flow: conll.cpp, for labels that are tags.
 #pragma once

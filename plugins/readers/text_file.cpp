@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads line by line, or whole files. Every line is a text, whatever characters it has: no row can be
 // invalid.
 #include "text_file.hpp"

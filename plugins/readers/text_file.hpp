@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reader "text_file": plain text without labels, one record per line, per paragraph or per file.
 // Place in the flow: the text of a file -> Records with `text`, of which a task such as masked language
 // modelling makes examples.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads row by row, and reports all invalid rows at once.
 #include "tsv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reader "tsv": one example per row of a table, columns separated by tabs or another character (CSV),
 // named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number; or
 // a source and its target. Place in the flow: the text of a file -> Records, of which a task makes examples.

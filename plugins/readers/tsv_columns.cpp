@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the columns. Each column has its own option, instead of one list of fields, because a file of twenty
 // columns is then read by naming two.
 #include "tsv_columns.hpp"

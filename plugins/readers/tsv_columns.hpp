@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The columns of a table that an experiment file names, by number or by heading, and their places in a file.
 // Place in the flow: the reader "tsv" asks once per file, before its rows are read or written.
 #pragma once

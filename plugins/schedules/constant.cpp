@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "constant": up over warmup_steps, then the full learning rate to the end.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "cosine": up over warmup_steps, then half a cosine down to `floor` at the last step (Loshchilov
 // and Hutter 2017).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "linear": up over warmup_steps, then down in a line, so that the step after the last would have
 // rate zero.
 #include <algorithm>

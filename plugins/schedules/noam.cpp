@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "noam": width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), that of the 2017 Transformer
 // (Vaswani et al., section 5.3). It includes the size of the rate, so optimizer.learning_rate is usually 1.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "one_cycle" (Smith and Topin 2018): up from peak / initial_divisor over the first warmup_share of
 // the steps, then down to peak / (initial_divisor final_divisor) at the last one; the peak is
 // optimizer.learning_rate. Equal to PyTorch's OneCycleLR with two phases, whose steps count from 0 and whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The warm-up steps of a schedule, which an experiment gives as a number or as a share of the run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of tasks that give each thing one class: each example, word or relation. They are data, beside
 // the function that adds one thing to them. Place in the flow: a class (truth and prediction) -> add_class ->
 // Statistics -> the host's reducers. They count as scikit-learn's classification_report does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the weights, and writes them as text that reads back with equal bits.
 #include "class_weights.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ClassWeights: how much each class counts in the loss, for tasks whose examples have one class each: the
 // options, the weights that the training set gives, the column that a head reads. Place in the flow: counts
 // of the training set -> weights by class -> the column "weights" beside "targets". The loss is then that of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of single labels, for every task whose examples have labels. Their columns have the label as
 // key: "truth", "predicted", and "correct" if both are the label.
 #pragma once

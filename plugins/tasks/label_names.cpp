@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names are a list; the number of a label is its place there.
 #include "label_names.hpp"
 

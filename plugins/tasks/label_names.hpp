@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LabelNames: the labels of all sets by number, first those that the model distinguishes. Tasks that give
 // labels share it. Place in the flow: the training set gives the labels, the other sets may add some;
 // examples hold numbers.

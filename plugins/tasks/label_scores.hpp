@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The probabilities of labels, as answers show them. Place in the flow: ClassProbabilities -> here -> the
 // fields `score`, `scores` and `shown` of Task::scored_answer.
 #pragma once

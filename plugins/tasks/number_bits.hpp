@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps a number label as a double in a column of integers: training needs float32, but measures use the
 // number that was read. Tasks that learn numbers share it. Place in the flow: Task::encode writes, measure
 // and describe read.

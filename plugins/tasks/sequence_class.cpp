@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A label that the training set lacks has a number but no class.
 #include "sequence_class.hpp"
 

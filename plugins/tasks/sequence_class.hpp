@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SequenceClass: one label for each sequence: from records with `label` to targets, and from the class that
 // the model gives a sequence to labels and counts. Tasks that label an input or a relation share it. Place in
 // the flow: records with `label` -> columns targets and truth -> "classes" over sequences -> measures,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps text in a column of integers: a set is scored after its records are gone, and some measures compare
 // text. Tasks with such measures share it. Place in the flow: Task::encode writes, measure and answer read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes the rows, and describes what they leave out of the text.
 #include "text_input.hpp"
 

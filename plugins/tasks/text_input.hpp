@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextInput: the text of an example, or its text pair, as the rows of one sequence: [CLS] a [SEP] or
 // [CLS] a [SEP] b [SEP], as BERT reads them (Devlin et al. 2019). Tasks about a whole text share it. Place in
 // the flow: records with `text` (and `text2`) -> ids, the number of cut ones, the segments of pairs.

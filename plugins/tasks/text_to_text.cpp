@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes text pairs as rows of two stacks, and turns the decoder's outputs into statistics and answers.
 #include "text_to_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TextToText: a text in, another one out, by an encoder and a decoder: what the tasks translate and summarize
 // share. They differ in how a text that was written is scored. Place in the flow: records with `source` and
 // `target` -> rows of both stacks and what the decoder is to say next -> losses of its tokens, and the texts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits text into words by Unicode categories (utf8proc).
 #include "text_words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits running text into words, as annotated corpora do: punctuation at the ends of a word is a word, and
 // so is an English 's. Place in the flow: from_text, for text that is not split yet.
 #pragma once

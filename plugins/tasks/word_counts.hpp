@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WordCounts: counts words, with or without their white space, to train a tokenizer. Tasks that read whole
 // inputs share it. Place in the flow: Task::text_counts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes words as rows, and turns the classes of rows into labels of words.
 #include "word_labels.hpp"
 

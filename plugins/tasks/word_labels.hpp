@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WordLabels: the words of a sentence as the rows of one sequence, [CLS] tokens [SEP], with the label of each
 // word on its first token; and the classes of these rows back to a label per word. Shared by the tasks that
 // say something of every word. Place in the flow: records with `words` (and `tags`, the truth) -> ids and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of a match are those of `find_matches` in added_vocabulary.rs of `tokenizers` 0.23.
 #include "added_tokens.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AddedTokens: tokens that are found in a text as they are written, before anything else cuts it; the rules
 // are those of AddedVocabulary of the Python package `tokenizers`. A token is looked for in the text as it
 // stands or, with `normalized`, in what normalization makes of it. Of several that begin at one place the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The characters that BERT removes, splits off or strips, as ranges of code points in ascending order. The
 // categories are those of Unicode 8: the vocabularies in use were made with them, and the Python package
 // `tokenizers` still uses them. tests/system/peers/compare_wordpiece.py compares every code point. Read next:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits ASCII by a shorter path of its own, and other text by the properties of its code points.
 #include "bert_text.hpp"
 

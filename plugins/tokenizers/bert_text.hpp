@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
 // a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say otherwise; then
 // white space parts words and each punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words

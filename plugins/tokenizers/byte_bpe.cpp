@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts text into words and merges neighbours in the order of the merges' ranks.
 #include "byte_bpe.hpp"
 

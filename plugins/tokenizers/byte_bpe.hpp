@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). Text is cut into words
 // as GPT-2 cuts it, a word into its bytes, and neighbouring tokens are merged. Which are, and in which order,
 // a vocabulary says in one of two ways. One that is trained here is a list of tokens: neighbours are merged

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "byte_bpe", as a plugin.
 #include "byte_bpe.hpp"
 

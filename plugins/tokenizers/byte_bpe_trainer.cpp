@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts words, and merges the most frequent pair until the vocabulary has its size.
 #include "byte_bpe_trainer.hpp"
 

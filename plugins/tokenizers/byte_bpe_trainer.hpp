@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trains a vocabulary of byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019).
 #pragma once
 

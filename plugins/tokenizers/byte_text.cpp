@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The alphabet as two tables, and a hand-written matcher of GPT-2's regular expression.
 #include "byte_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes as text for byte_bpe: the printable alphabet of vocabularies, and the cutting of text into words,
 // both as in GPT-2 (Radford et al. 2019). Read next: byte_bpe.cpp.
 #pragma once

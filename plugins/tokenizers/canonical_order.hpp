@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders combining marks canonically (Unicode 3.11, D109) in linear time. utf8proc exchanges neighbours,
 // which is quadratic in the marks behind one letter: 60,000 of one class before 60,000 of a lower one took it
 // 40 seconds. Place in the flow: bert_text.cpp and code_points.cpp decompose text and order its marks here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "character": a code point is a token; one that is not in the vocabulary is [UNK]. White space and
 // control characters are no tokens, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
 // lines, they are then written as the pictures that Unicode has for them (U+2400 on).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads code points and their categories with utf8proc.
 #include "code_points.hpp"
 

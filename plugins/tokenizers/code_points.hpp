@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Text as code points: the Unicode functions of the tokenizers other than WordPiece. Bytes that are not UTF-8
 // become no_code_point one by one.
 #pragma once

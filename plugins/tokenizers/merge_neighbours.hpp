@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // merge_neighbours: cuts one word by byte-pair encoding, in O(n log n), for byte_bpe's `encode` and
 // its trainer alike.
 #pragma once

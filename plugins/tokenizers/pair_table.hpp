@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PairTable: the rank of the merge of two tokens. One open hash table, for `encode` asks it for every two
 // neighbours.
 #pragma once

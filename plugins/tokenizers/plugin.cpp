@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tokenizers that come with Encore, as a plugin.
 #include "wordpiece.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An open hash table of edges, which grows by doubling.
 #include "token_trie.hpp"
 

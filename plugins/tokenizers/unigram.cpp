@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models among the lines of a vocabulary, texts to tokens and back.
 #include "unigram.hpp"
 

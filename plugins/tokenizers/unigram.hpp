@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
 // the token behind it, a text is normalised as its model says, and of all ways to cut it the most probable
 // one is taken; what the model has no token for is its unknown token, or with byte fallback a token for each

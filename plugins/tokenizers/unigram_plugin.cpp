@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "unigram", as a plugin.
 #include "unigram.hpp"
 

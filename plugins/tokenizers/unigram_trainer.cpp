@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls the trainer of SentencePiece with one thread, because its sums depend on their number.
 #include "unigram_trainer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Training a model of SentencePiece: the likelihood of the text under tokens that are drawn one by one,
 // raised by expectation and maximisation, while the tokens that it can best do without are dropped (Kudo
 // 2018). The library does it. Place in the flow: Unigram::train.

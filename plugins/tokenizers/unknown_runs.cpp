@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run is looked at in windows: where a window and its neighbours are one unknown token each, it is left
 // out.
 #include "unknown_runs.hpp"

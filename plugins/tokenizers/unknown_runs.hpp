@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Long runs of characters that a model of SentencePiece has no token for. Its library makes one token of such
 // a run and copies it again with each character, so that a text of a megabyte takes minutes. What stands in
 // the middle of a long run changes nothing but where the token ends, and is left out here. Place in the flow:

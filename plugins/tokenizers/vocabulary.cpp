@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of a vocabulary, the names of special tokens, and the checks of a list.
 #include "vocabulary.hpp"
 

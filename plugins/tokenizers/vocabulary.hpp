@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
 // checked list of tokens with the number of each. Compiled into each tokenizer's plugin.
 #pragma once

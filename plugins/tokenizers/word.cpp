@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "word": a word is a token. White space and control characters part words; a word that is not in
 // the vocabulary is [UNK], also one that is spelled like a special token.
 #include <encore/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds special and added tokens, splits the rest into words, and takes the longest token from the left.
 #include "wordpiece.hpp"
 

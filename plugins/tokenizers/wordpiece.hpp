@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WordPiece: BERT's tokenizer, equal to the Python package `tokenizers` (BertWordPieceTokenizer) on any text.
 // Place in the flow: text -> special and added tokens -> BertText -> longest tokens first (TokenTrie). Plugin
 // entry: plugin.cpp.

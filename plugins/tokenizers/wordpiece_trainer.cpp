@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the alphabet by frequency, then merges the most frequent pairs.
 #include "wordpiece_trainer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Training a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
 // byte-pair encoding (the way of Hugging Face's trainer; the published WordPiece training was never
 // released).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Attention, forward and backward, against PyTorch's scaled_dot_product_attention on the same sizes, in turn.
 
     python3 tests/bench/against_attention.py --tool build/openmp/bin/tests/attention_speed --sequences 8 --length 512 --out samples.json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Speed of WordPiece against the Python package `tokenizers` (Rust), one thread each, in turn on the same lines.
 
     python3 tests/bench/against_tokenizers.py --tool build/openmp/bin/tests/wordpiece_speed --vocab vocab.txt --text train.conll \\

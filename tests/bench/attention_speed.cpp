@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Seconds of attention over sequences of equal length, forward and backward: raw samples as JSON on standard
 // output. against_attention.py runs PyTorch's on the same sizes in turn.
 //   attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS

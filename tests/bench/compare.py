@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures speed and memory of Encore and its peers in one run, in turn, and keeps the raw samples.
 
     python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR --vocab vocab.txt \\

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Tests compare.py with programs that answer at once: its handling of samples, of failing programs, and of interruptions.
 
     python3 tests/bench/compare_test.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures whether and how soon `exp monitor` detects that tweets have replaced news, and how often it gives false alarms.
 
     ENCORE_DATA=... python3 tests/bench/drift.py --exp build/openmp/bin/exp --replay build/openmp/bin/tests/drift_replay --folder drift

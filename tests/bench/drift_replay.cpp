@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays inputs through the test of `exp monitor`: measures how often it alarms if nothing has changed, and
 // after how many inputs it alarms if something has. Reads the output of drift.py and writes JSON.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures inputs per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, and the time of a single input, ours and the
 peers' in turn.
 

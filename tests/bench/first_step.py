@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the wall time from starting `exp run` to the end of step 1, with an empty and a warm token cache, in turn.
 
     ENCORE_DATA=DIR python3 tests/bench/first_step.py --exp build/openmp/bin/exp --experiment experiments/wikineural.toml \\

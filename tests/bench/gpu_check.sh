@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs every check that needs a GPU in one command: the tests that launch kernels, those that are most in doubt first, then the speed of
 # training steps. Made for a machine that is lent for minutes: every part writes its result when it ends, and a run that is cut off keeps them.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of records: a worker's step that logs ten metrics, 500 times a second, and the merging of a long
 // spool into a database. It measures CPU time, so that the numbers hold on a busy machine, and wall time as
 // well.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The measurements of compare.py: each Measurement is one program started once, and its answer. rows.py computes the rows from them."""
 import dataclasses, json, os, re, sqlite3, subprocess, sys, typing
 

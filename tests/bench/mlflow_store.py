@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost of a point in MLflow's local SQLite store, for comparison with logging_cost.
 
     python3 tests/bench/mlflow_store.py [--points 20000] [--rounds 3] [--out samples.json]

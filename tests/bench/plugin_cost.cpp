@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of layers being plugins: opening every built-in plugin, as at the start of a worker, and one
 // virtual call with the host's part around it. Prints medians with the smallest and largest sample.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost of one `exp predict` of one sentence from its start to its end: wall time, CPU time, resident memory.
 
     python3 tests/bench/predict_start.py --exp build/openmp/bin/exp --db encore.db --run seed_ner --rounds 20 --json samples.json

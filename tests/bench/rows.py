@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rows that compare.py judges: which measurements each needs, its number in one round, its bar, and the tables."""
 import dataclasses, math, statistics, typing
 

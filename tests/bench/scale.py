@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures exp on large databases and large sweeps: wall clock and CPU time of several calls each, as JSON.
 
     tests/bench/scale.py [--build build/openmp] [--runs 100000] [--points 10000000] [--planned 10000] [--repeat 5]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Tests that scale.py works with this Encore's schema and verbs: at a small size, without checking any speed.
 
     tests/bench/scale_test.py build/openmp

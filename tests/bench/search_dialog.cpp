@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // decide as a program, for comparisons with other searches and for its price; search_quality.py talks to it.
 //
 //   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the table

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures how near a search comes to the minimum, compared with Optuna's TPESampler and random draws: same spaces, same budgets.
 
     python3 -m venv V && V/bin/pip install optuna

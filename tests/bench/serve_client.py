@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shared by serve_load.py, serve_faults.py and serve_under_attack.py: a server of their own, and an HTTP client on asyncio without any package."""
 import asyncio, json, os, re, signal, subprocess, sys, tempfile, time
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks that `exp serve` answers every request while its workers are killed and its clients misbehave.
 
     python3 tests/bench/serve_faults.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt --kills 50

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the load that `exp serve` bears: time to the first answer, capacity, latency at a share of it, the Engine's own throughput beside it, and the same
 model in ONNX Runtime behind uvicorn.
 

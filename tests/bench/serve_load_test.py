@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Tests how serve_load.py searches a capacity and checks answers, with a simulated server: no speed is measured."""
 import argparse, asyncio, json, os, sys, unittest
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Serves the peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
 
     pip install onnxruntime transformers uvicorn uvloop httptools

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures what honest clients of `exp serve` wait while others attack it.
 
     python3 tests/bench/serve_under_attack.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts dev.conll

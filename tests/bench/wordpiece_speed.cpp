@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the seconds that WordPiece needs for all lines of standard input, once per repetition, on one
 // thread; reading and printing are not counted. Standard output: a JSON object with the raw samples and the
 // number of tokens.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign databases, and spools that are merged into one. SQLite's library is not compiled with the counter:
 // only its copies, comparisons and memory are counted, and the steps of its virtual machine are limited
 // (StepBudget).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HTTP heads and bodies, sent to a server in this process. The work of the client is counted as well.
 #include <boost/asio/io_context.hpp>
 

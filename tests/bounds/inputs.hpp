@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helpers that build the worst cases of this folder.
 #pragma once
 

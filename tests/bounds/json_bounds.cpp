@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign JSON, manifests, and bodies that clients of exp serve send. A byte of JSON becomes up to 40 bytes
 // of values: "[]," is a value of 16 bytes in a list that doubles, and a block of its own.
 #include <cstring>

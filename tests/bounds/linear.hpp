@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bound of every parser of foreign input: twice the input is at most twice the work, and both work and
 // memory are at most a stated multiple of its bytes. The other sources of this folder have the worst known
 // inputs of some formats and call expect_linear.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign model folders: config.json and the files of tokenizers, read as a plan reads them.
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of a reader or tokenizer: its defaults and the values that a test sets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests bound the work of each shipped reader on its data files.
 #include "base/load_file.hpp"
 #include "bounds/inputs.hpp"

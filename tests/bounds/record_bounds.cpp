@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests bound the work for data that crosses between the programs and for what is read of weights and
 // bundles: spools, headers of safetensors, token lists of SentencePiece, archives.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests bound the work of the shipped tokenizers on text, and of training vocabularies from text. Both
 // the text of a request and a vocabulary are foreign; each test measures one of the two and keeps the other
 // ordinary.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests bound the work for experiment files, site files, and conditions of sweeps.
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests bound the work of the SentencePiece tokenizer. Its library is not compiled with the counter:
 // only its copies, comparisons and memory are counted.
 #include "bounds/inputs.hpp"

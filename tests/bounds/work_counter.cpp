@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The only file of the program that is compiled without the counter, which would otherwise call itself.
 #include "bounds/work_counter.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts what a call does, equally on every machine and at every load: the blocks of code that it runs, the
 // bytes that it copies or compares through the C library, and the memory that it takes. The compiler puts a
 // call of the counter into each basic block of the sources that are compiled for these tests

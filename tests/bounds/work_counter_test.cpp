@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests check the counter itself: it distinguishes a linear parser from a quadratic one, sees what
 // libraries copy and allocate, and counts the same twice.
 #include <gtest/gtest-spi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers that show wrong attention weights, one mistake each; the contract suite must name it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers with declarations that no model can use; the contract suite must name them before a run does.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helpers of the contract tests: the findings for an offer, and the failed ones as one text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the contract suite on tasks and readers with one mistake each; it must name every mistake.
 #include <gtest/gtest.h>
 

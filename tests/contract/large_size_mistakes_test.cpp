@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers that are right at the small size of most checks and wrong at a large one; the contract suite must
 // name the size. Also an ONNX form that computes something else.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gradients of the whole model in double, in every arrangement the experiment file offers; and the proof that
 // the check can fail: a layer with a wrong backward is caught and named.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizers that misuse one of their arguments; the contract suite must name it.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers that write outside tensors, or compute something else in evaluation; the suite must name it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin check` from outside: on a shipped plugin, on shipped plugins with one term of backward broken,
 // and on plugins that misbehave in their worker.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // race_check: the checks of tokenizers, tasks and readers in a build with the thread sanitizer, which reports
 // every access to shared memory without a lock, in any order of the threads. No kernel runs here: the
 // sanitizer does not know how OpenMP's threads wait for each other.

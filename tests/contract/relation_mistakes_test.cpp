@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers that learn from a teacher's rows in a wrong way; the contract suite must name it.
 #include <gtest/gtest.h>
 

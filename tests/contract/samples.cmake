@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Plugins that exist only to be refused or caught. encore_add_plugin would install them and list them with those that ship.
 #
 #   encore_add_sample(NAME FOLDER SOURCES [MANIFEST] [HOST] [KERNELS file...])   FOLDER/NAME.so, with its manifest where it can write one;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the contract suite on everything that ships, and proves that it can fail: one layer or head per
 // mistake, each found and named.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bundles: the archive is mutated before it is compressed, as its list (JSON, with a matching size), as the
 // head of an entry (with a matching checksum), or as bytes.
 #include "archive/tar.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the columns of the schema and writes values of other types into them.
 #include "fuzz/changed_database.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small database whose values are changed by SQL without the checks of Encore: any column of any row holds
 // any type, as in a file whose schema was written without STRICT and CHECK.
 #pragma once

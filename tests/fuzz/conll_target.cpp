@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CoNLL files: sentences, schemes, entities.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign databases: everything that the store reads of each run, comparisons, and a report in one of its
 // formats. verbs_target.cpp has what exp prints of them.
 #include "analysis/comparison.hpp"

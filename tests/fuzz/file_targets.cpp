@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The targets of the program fuzz.
 #include "fuzz/target.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between `exp serve` and its workers: a stream of frames is mutated, most mutations get a matching
 // length and checksum, and both sides parse the messages as far as they do without a model.
 #include <cstring>

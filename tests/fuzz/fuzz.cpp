@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fuzz: gives mutated foreign files and values of all kinds to the code that reads them. Each case follows
 // from the seed and its number alone, so that a finding can be repeated. Cases run in a child process: a
 // crash, a hang or the report of a sanitizer is noted, and the next case continues. Read next: target.hpp.

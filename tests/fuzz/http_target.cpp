@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HTTP requests: bytes of a client, most of them with a matching Content-Length, are sent to the server of
 // `exp serve` over a local socket: the parser of the library, decisions by the head, routes, tokens, bodies.
 // Every answer must be whole, with a status that the table of routes lists, and never 500.

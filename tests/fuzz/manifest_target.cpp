@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plugin manifests: read, compared, and written as pages and JSON.
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the folders of model_folders.hpp. The files have the content that `transformers` 5 writes for models
 // of these sizes.
 #include "fuzz/model_folders.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small folders as `transformers` writes them, one or two of each family, as starting points of mutations.
 #pragma once
 

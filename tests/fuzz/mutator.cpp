@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The list of changes to bytes, words, numbers and trees of JSON, drawn by the seed.
 #include "fuzz/mutator.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mutations that every target can use: of bytes and text, with words that mean something in its format, and
 // of JSON as a tree.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NamedInput: the content of one file with its name on the first line, for targets that read several kinds of
 // files. A mutation changes the content and keeps the name.
 #pragma once

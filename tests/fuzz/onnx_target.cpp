@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ONNX files. The project writes them and reads none: names and values of an input become a graph, which is
 // written in both forms and read back by an independent reader of protocol buffers.
 #include <cstring>

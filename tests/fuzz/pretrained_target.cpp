@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign model folders: one file of a folder is mutated, and the folder is read as `exp import` and the
 // worker read it: configuration, settings, options of the experiment, its content hash, and the tokenizer,
 // which then encodes inputs; then `exp export` writes both.

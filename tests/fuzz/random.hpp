@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The random numbers of a case: equal for equal seeds, with every compiler.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small files of run folders, jobs and reports, one in each case: specifications, predictions, references,
 // kept attention, measurements, sessions, orders and reports of jobs, records of the source, and templates.
 // If a file is compared with the hash of another one, that file is written to match.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs in a database of their own, made as in the tests of reports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Safetensors files: the head is mutated as JSON, with a matching length, or the whole file as bytes.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder for files that the code under test opens: in memory if the system has a place for that.
 #pragma once
 

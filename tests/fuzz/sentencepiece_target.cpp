@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models of SentencePiece, as the control program reads them without the library.
 #include "data/sentencepiece_tokens.hpp"
 #include "fuzz/target.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the tokenizers of shipped_tokenizers.hpp. All plugins have one entry point of the same name;
 // CMakeLists.txt renames those of the sources that are compiled in here.
 #include "fuzz/shipped_tokenizers.hpp"

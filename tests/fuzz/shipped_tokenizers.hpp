@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shipped tokenizers, made from the sources of their plugins, and the conditions that hold for any input
 // that they encode.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Site files: the settings of a cluster for jobs, checked like an experiment file.
 #include "config/site_file.hpp"
 #include "fuzz/target.hpp"

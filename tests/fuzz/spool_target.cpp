@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Spools: read record by record, then merged into a database with one run. Most mutations change the content
 // of a frame, with a matching checksum: otherwise few would be read beyond their first byte.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SQuAD files: every answer is at its stated place, and every question has a text of its own.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Target: one kind of foreign file or value, and the code that reads it. Each has a file of its own; fuzz.cpp
 // mutates, runs and reports.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vocabularies and inputs: the lines of a vocabulary file, options and a text are mutated; the tokenizer of
 // that name loads the vocabulary, encodes the text and decodes it. A vocabulary is also trained from the
 // text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Experiment files: parsed, resolved and expanded into runs; data files are hashed by their names.
 #include <stdexcept>
 

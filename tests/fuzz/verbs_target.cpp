@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The output of exp for foreign databases: one verb in each case.
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of transformers against its own numbers (make_bert.py lies beside): a classifier in float32, bodies
 // in float16 and bfloat16, under the newest and the oldest names, a DistilBERT, a RoBERTa, a GPT-2, and
 // the real MiniLM where it is installed. States behind the last block within 1e-10 in double (the halves are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The layer disentangled_attention against the one of transformers, in double: the context and every
 // gradient. make_disentangled.py writes the numbers.
 #include <gtest/gtest.h>

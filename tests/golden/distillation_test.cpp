@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tiny model that learns from another one against the numbers of PyTorch in distillation.json
 // (make_distillation.py): the loss and every gradient in double within 1e-9; and against finite differences,
 // with and without shards.

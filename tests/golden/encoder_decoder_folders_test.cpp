@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A BART, a MarianMT and two T5 of transformers against their own numbers (make_bert.py lies beside): the
 // logits of every row of a target, within 1e-10 in double and 1e-5 in float32.
 #include <gtest/gtest.h>

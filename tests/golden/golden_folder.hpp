@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folders of transformers in tests/golden/bert and its numbers (make_bert.py lies beside).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tiny models against the numbers of PyTorch in golden.json, decoders.json and encoder_decoder.json (the
 // scripts make_*.py lie beside): post-norm with ReLU, sinusoidal positions and Adam; pre-norm with GELU,
 // learned positions, the residual_norm head, label smoothing, AdamW and clipping; and both as decoders,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The experiments of experiments/ keep the values of identities.json: the SHA-256 of their question, by which
 // databases know their runs, and the losses after each epoch. Losses are compared with a tolerance, because
 // the libraries choose their kernels by the CPU, and with a smooth activation: at the corner of relu a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes tests/golden/bert: tiny folders as transformers saves them, and its results for them in double.
 
     pip install torch transformers safetensors

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes decoders.json: what PyTorch computes for tiny models with a causal stack, in double precision.
 
     pip install torch

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes disentangled.json: what the disentangled attention of transformers (DeBERTa v2) computes in double precision.
 
     pip install torch transformers

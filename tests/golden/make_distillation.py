@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes distillation.json: what PyTorch computes for a tiny model that learns from another one, in double precision.
 
     pip install torch

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes encoder_decoder.json: what PyTorch computes for tiny models with an encoder and a decoder, in double precision.
 
     pip install torch

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes golden.json: what PyTorch computes for two tiny models in double precision.
 
     pip install torch

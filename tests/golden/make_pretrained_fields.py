@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes tests/golden/pretrained_fields.json: for each model type the members that the classes of `transformers` and
 sentence-transformers read from the files of a folder. field_rules_test.cpp holds the table of docs/reference/pretrained_fields.md against it.
 

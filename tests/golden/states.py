@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares or records the results of a state of the project for the experiments in experiments/.
 
     states.py compare BEFORE [AFTER]   builds two commits (AFTER: the files as they are), trains the experiments with both

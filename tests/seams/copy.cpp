@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A task for an encoder and a decoder: the model reads the first text and writes the second, word by word.
 #include <algorithm>
 

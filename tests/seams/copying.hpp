@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by the tests of two stacks: batches of pairs, inputs to copy, and a model that learns to copy.
 #pragma once
 

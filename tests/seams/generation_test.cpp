@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A decoder that writes what its encoder has read, row by row: greedy decoding over the cached keys and
 // values of both attentions gives the logits that the whole text is scored with, in equal bits.
 #include <cmath>

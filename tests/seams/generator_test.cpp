@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares what a model writes, greedily, by a beam or sampled, with a decoding that scores the whole
 // sequence for each token. An output does not depend on its neighbours in the batch or on threads. With and
 // without an encoder.

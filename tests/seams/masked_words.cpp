@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A task and its head that differ from all shipped parts: words are masked again in every epoch, and found by
 // a head that reads only the masked rows and has no table of its own.
 #include <algorithm>

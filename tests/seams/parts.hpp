@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tasks and heads that exist only to prove the seams between them: what no shipped part does. Read next:
 // masked_words.cpp, pairs.cpp, copy.cpp, and seams_test.cpp, which trains them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This file is the plugin "seams": it registers the parts of seams/parts.hpp for the tests of the seams.
 #include "seams/parts.hpp"
 

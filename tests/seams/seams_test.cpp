@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the seams between task, batches, heads and model with the two parts that differ most from the shipped
 // ones: words that are masked again in every epoch and found with the embedding's own table, and pairs whose
 // loss is one of the batch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two stacks in one model: an encoder over the first text, a causal decoder over the second that reads the
 // encoder's rows, one table of tokens for both embeddings and the head. Read next: generation_test.cpp.
 #include <cmath>

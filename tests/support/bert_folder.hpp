@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Our parameters as the weights of a BERT: the tensors of a model.safetensors, with the names that
 // pretrained/bert_family.cpp gives them. For tests that load such folders.
 #pragma once

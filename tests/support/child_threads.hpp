@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a disabled test of a test program in a child process with a given number of threads, because threads
 // are fixed at the start of a process: the disabled test prints what the parent compares.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts the memory that a program takes: every heap block, also those of libraries, by hooks in place of
 // malloc, and every allocation of Kokkos. One file of a test program includes it: the definitions below
 // replace those of the C library.

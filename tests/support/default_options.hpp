@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The default options of a plugin's class, for tests that build it themselves.
 #pragma once
 

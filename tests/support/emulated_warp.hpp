@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A warp on the host, with the functions that kernels need of a TensorCore
 // (kernels/attention/tensor_core.hpp), computed from that header's table of owners. Its lanes take turns on
 // one thread, each until it waits for the others.

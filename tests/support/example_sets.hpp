@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets of examples for tests, made of plain lists.
 #pragma once
 

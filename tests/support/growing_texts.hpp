@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batches that come row by row, as in the passes of a generation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds a worker in a state for a test, on a machine of any speed: the worker waits in the step that
 // PAUSE_AT=STEP:FOLDER names, before anything of that step counts. It shows that it waits by a file in
 // FOLDER, named by its process id, and continues once FOLDER is gone. The scripted worker calls it

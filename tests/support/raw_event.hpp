@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // write_event: an event in JSON as an older or newer program may write it, or none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Norms that do not take sums, as a plugin's author may write them: the model adds up the inputs before them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small set of questions in SQuAD format for tests: each asks who went to a place, and the answer stands in
 // the context, early or late.
 #pragma once

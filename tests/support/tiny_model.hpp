@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by tests of models: the built-in plugins, small experiments written without TOML, small batches, and
 // copies of parameters and gradients on the host.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run small enough for a test: a corpus of a few sentences and the specification of a model for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs small experiments within the test's process, keeps their events, and can ask them to stop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The experiment of tests that translate: a small encoder and decoder that learn from train.en and train.de
 // (system/control/translated_days.hpp writes them).
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests the decisions of configuring. cmake/kokkos.cmake takes a suitable Kokkos of the site, our own if none is named, and rejects all
 # else. The packages are stubs, as is get_kokkos.sh. The fingerprint records what -march=native means.
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests ./exp and cmake/get_kokkos.sh as programs, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
 # of their own: nothing is installed, built or downloaded.
 set -uo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of language_debt.txt: reading, comparing, writing.
 #include "system/language_debt.hpp"
 

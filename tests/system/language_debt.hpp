@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The debt of language_test.cpp: how many findings of each kind each place of the tree may still have, as
 // language_debt.txt lists them. Pure functions of findings and text, so that tests can make both up.
 #pragma once

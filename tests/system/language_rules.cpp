@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of retired words and the checks of language_rules.hpp. A phrase is a list of words; the words
 // around it decide whether it is meant, so that "there is no X" stays while "X is no Y" is found.
 #include "system/language_rules.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of language_test.cpp: which words and half sentences are retired, and what to write instead. The
 // table of words in language_rules.cpp is the part to change: add a row, then raise the numbers of
 // language_debt.txt as the head of that file says. The reasons stand in docs/internals/style.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the language of docs/internals/style.md in sources, scripts and pages. The tree still owes thousands
 // of corrections, so this is a ratchet: language_debt.txt says how many findings of each kind a place may
 // have, and a number that is too high fails like one that is too low. Read next: language_rules.hpp,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Data flows through the folders in one direction, and a file may only include headers of folders before its
 // own. Two halves (control and worker) meet only in the shared folders. Read next:
 // docs/internals/architecture.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pages in docs/reference/plugins/ equal those made of the manifests of this build.
 // ENCORE_WRITE_DOCUMENTS=1 writes them again.
 #include <gtest/gtest.h>

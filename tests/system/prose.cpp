@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See prose.hpp for what counts as prose. Each kind of file has one function here, and prose_of() at the end
 // chooses between them.
 #include "system/prose.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The prose of a source file, a script or a page: its comments, string literals, test names and sentences,
 // each with its line. language_test.cpp is its only user; read language_rules.hpp next. A scanner of
 // characters, not a parser: it is enough for the layout that .clang-format gives. A new kind of file needs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Two facts of every run: the source of Encore that trained it, and the repository of its experiment file.
 
     tests/system/provenance_test.py build/openmp [KEEP]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules about names in the source: each type has a unique name, and comments name only existing files.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes attention of the queries of each sequence over its keys: checks the arguments, then launches the
 // kernels of the host or of a GPU, or those that run pair by pair. Read attention_problem.hpp first.
 #include <type_traits>

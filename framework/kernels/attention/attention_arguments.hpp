@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns the arguments of a call of attention into the problem that its kernels read. Only attention.cpp and
 // attention_weights.cpp include it. Read next: attention_problem.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention of bfloat16 on a CPU that multiplies pairs of them: it has the formulas and the passes over rows
 // of attention_host.hpp, with products by the tiles of bfloat16_tile.hpp. Queries and gradients are read
 // where they lie; weights and their gradients are float32 until they become an operand, where they are

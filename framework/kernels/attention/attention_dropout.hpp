@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the dropout of attention weights on the host. The words of a query are counters 0 .. stride - 1 at
 // its position (random.hpp). The keys of a short sequence need only a few, so several queries are drawn at a
 // time, one behind the other in vectors. attention_host.hpp and attention_bfloat16.hpp use it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention on the host: a task is one head of one sequence (forward: and a tile of queries), done by one
 // thread with small matrix products. Only a few rows of the T x T weights exist at a time, and of those only
 // the columns of keys that one of the queries sees. Keys (and for backward values) are transposed once per

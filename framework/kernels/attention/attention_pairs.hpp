@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention pair by pair, for any mask: one thread per (row, head). Forward and dQ run over the keys that a
 // query sees, dK and dV over the queries that see a key, so nothing is added by two threads, the order is
 // fixed, and what is masked costs nothing. For attention with a stride, whose keys lie apart, and on a GPU

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data that forward and backward of attention share, on the host and on a GPU: sizes, the tables of both
 // row sets, the places of queries, keys and values, the bias and the mask, dropout.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds rows for the host's attention: scratch memory, rows as the type of sums and transposed, the columns
 // that a window leaves, and rows that are prefetched. attention_host.hpp and attention_bfloat16.hpp use it.
 // Read next: attention_softmax.hpp for what is done to rows of weights.

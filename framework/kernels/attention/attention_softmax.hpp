@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Processes rows of weights in the host's attention: bias, softmax and its gradient, each row in whole
 // vectors and with as few passes as there are sums to wait for. attention_host.hpp and attention_bfloat16.hpp
 // use it.

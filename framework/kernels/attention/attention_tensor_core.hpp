@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention in bfloat16 by tensor cores: a warp owns 16 queries, or 16 keys, of one sequence and head, whose
 // sums stay in its registers, and visits the other side's rows in tiles of 16 in ascending order (Dao 2023,
 // FlashAttention-2). The backward pass of short sequences is one kernel, in which a warp owns a sequence and

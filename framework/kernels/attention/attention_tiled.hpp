@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention tile by tile, as a GPU computes it: a team of threads owns a tile of queries or of keys in one
 // sequence and head, and visits the other side's tiles in ascending order. Nothing is added by two teams, so
 // equal runs have equal bits, and a row has the same bits whatever rows stand beside it. Products are of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of attention by tiles, in two kernels: a team owns a tile of queries and adds up dQ, or a
 // tile of keys and adds up dK and dV. Both compute the weights again, from the log of their sums. Place in
 // the flow: attention_tiled.hpp launches them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The forward pass of attention by tiles: Dao et al. 2022 (FlashAttention). Each score is computed once, and
 // what was added up is scaled when a larger score comes. Place in the flow: attention_tiled.hpp launches it.
 #pragma once

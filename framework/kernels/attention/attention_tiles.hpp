@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a team of threads does with tiles of attention in its scratch memory (shared memory on a GPU): loads
 // rows, multiplies them, adds up weighted rows. A thread owns blocks of 4 x 4 results, whose sums stay in
 // registers; each sum is added up by one thread in one order, so the bits do not depend on the size of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of a warp's tile by tensor cores, in two kernels: one owns queries, one keys, and both
 // compute the weights. Where sequences are short attention_warp_short.hpp does all of it in one, with the
 // same bits. Place in the flow: attention_tensor_core.hpp launches them. Read next:

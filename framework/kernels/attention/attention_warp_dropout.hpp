@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws dropout in attention by tensor cores: which weights of a few queries are dropped, as bits in shared
 // memory. One call of the generator decides four keys of a query, those of its counter (random.hpp), so the
 // lanes share the counters among them and draw each once, before the tiles are visited. attention_warp.hpp

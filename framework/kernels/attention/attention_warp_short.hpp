@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of short sequences by tensor cores in one kernel: a warp owns a sequence and head, so
 // that every row is read once and every weight computed once. Sums have the order, and so the bits, of
 // attention_warp_backward.hpp, which says what the parts are. Place in the flow: attention_tensor_core.hpp

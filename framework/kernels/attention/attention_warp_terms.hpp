@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a warp works in attention by tensor cores, and what turns a product into a score: scale, bias, masks.
 // Scores are in units of ln 2, so that weights are powers of two. Sums of products are written as fma, so
 // that no compiler chooses, and kernels that compute a weight again get the same bits. Place in the flow:

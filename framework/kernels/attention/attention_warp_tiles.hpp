@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tiles of attention by tensor cores, as a warp handles them: rows in shared memory, rows in registers as
 // factors, sums in registers. attention_warp.hpp and attention_warp_backward.hpp compute with them. Read
 // next: tensor_core.hpp.

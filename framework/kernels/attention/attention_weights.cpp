@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the weights of softmax attention for display: again from queries, keys and the log of their sums,
 // as the backward pass does (attention_pairs.hpp), one thread per query and head; or copied from where they
 // are kept. A training step never calls it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Disentangled attention (He et al. 2021): softmax attention whose scores add three products of contents and
 // distances (kernels.hpp says which). One row of work is a query and a head (forward, dQ), a key and a head
 // (dK, dV), or a distance and a head (dqr, dkr), so nothing is added by two threads and every sum has one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bias of T5's attention (Raffel et al. 2020): one number per head for each bucket of distances between
 // key and query. A bucket is a range of distances, found on the host; forward spreads the table over all
 // distances once, so that attention adds a contiguous row to its scores; backward adds up what attention has

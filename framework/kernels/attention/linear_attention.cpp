@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear attention (Katharopoulos et al. 2020): out_i = f(q_i) S / (f(q_i) z + 1e-6) per head with S = sum_j
 // f(k_j)^T v_j, z = sum_j f(k_j) over the sequence and f(x) = elu(x) + 1, so that time and memory grow with
 // T, not T * T. The 1e-6 is that of the authors' program. With g_i = dout_i / norm_i and c_i = -dout_i out_i

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rotary positions (Su et al. 2021): in each head the channels d and d + D / 2 are a
 // point in the plane, turned by position * base^(-2 d / D). The paper pairs neighbours; halves are the same
 // up to the order of a head's channels, which is nowhere fixed, and run along contiguous memory.

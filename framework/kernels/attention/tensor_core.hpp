@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TensorCore is what a warp of an NVIDIA GPU does together in kernels of attention. Above all it has the
 // instruction that multiplies small matrices, mma.m16n8k16 of the PTX ISA (section "Matrix
 // multiply-accumulate operation using mma instruction"): C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16

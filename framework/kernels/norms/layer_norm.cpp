@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer normalisation (Ba et al. 2016): y = gain * (x - mean) * rstd + bias over each row, rstd = 1 /
 // sqrt(variance + epsilon). Mean and rstd are kept for backward.
 #include "kernels/norms/norm_rows.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Root mean square normalisation (Zhang and Sennrich 2019): y = gain * x * rrms over each row, rrms = 1 /
 // sqrt(mean(x^2) + epsilon), kept for backward.
 #include "kernels/norms/norm_rows.hpp"

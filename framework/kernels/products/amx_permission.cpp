@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds out once whether this process may multiply by the tiles of AMX. Read amx_tiles.hpp first.
 #include "kernels/products/amx_tiles.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one thread does in a product by tiles of AMX: a block of rows of c times one panel of b, with the sums
 // of up to 2 x 2 or 1 x 3 tiles in registers. A step along the inner dimension is 64 bytes of a row of a (32
 // bfloat16 or 64 bytes) and 16 rows of a panel of b, whose elements stand by pairs or fours as the vectors of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and their multiplication,
 // as an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit
 // for bit, for the tests and for the check at the start. Every tile has 16 rows of 64 bytes. Tiles are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packs bfloat16 operands into panels or tiles, cut into tasks, and sums a's columns meanwhile.
 // gemm_bfloat16.cpp and gemm_amx.cpp use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one thread does in a product of bfloat16 matrices on a CPU that multiplies pairs of them
 // (AVX512_BF16): it packs a part of an operand into panels, and computes a tile of c with all sums in
 // registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are

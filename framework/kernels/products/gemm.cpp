@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements kernels::gemm, and chooses the library behind it.
 #include "kernels/products/gemm.hpp"
 

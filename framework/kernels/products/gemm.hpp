@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GemmLibrary is the one interface behind which matrix products are computed. linear.cpp and layers see only
 // kernels::gemm and kernels::linear; the library is chosen here, once per device. Every implementation keeps
 // two promises: the bits of the result depend on operands and shapes, never on the number of threads; and its

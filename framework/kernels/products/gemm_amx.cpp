@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products by tiles of AMX (amx_product.hpp): of bfloat16 matrices, and with weights of 8-bit integers. b is
 // brought into the panels of bfloat16_tile.hpp (32 columns, two tiles) or lies in those of int8_tile.hpp (48,
 // three tiles); a is read where it lies, but for weight gradients, where it is transposed into tiles. A task

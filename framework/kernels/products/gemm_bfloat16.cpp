@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of bfloat16 matrices on a CPU with AVX512_BF16, by tiles of our own (bfloat16_tile.hpp): about
 // 1.1 times as fast as oneDNN 2.6.3 at the shapes of an encoder, packing included. b is brought into panels
 // first, each by one task; then a task computes a block of rows of c times panels of b. Rows of a are read

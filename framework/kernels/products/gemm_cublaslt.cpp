@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes products on NVIDIA GPUs by cuBLASLt. A row-major product is the column-major one with exchanged
 // operands: C^T = op(B)^T op(A)^T, so b goes in first and no data is moved. For equal bits there is one
 // workspace of fixed size on one stream, split-K only by partial sums in the workspace (added in a fixed

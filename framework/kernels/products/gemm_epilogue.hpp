@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes what surrounds a product as passes of their own, for libraries and types without an epilogue: bias
 // and relu, the derivative of an activation, the sums of a's columns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes products as the library itself would, with nothing fixed but the shapes. exp bench compares the
 // products of gemm_onednn.cpp, whose bits must not depend on the number of threads, with these. There is one
 // primitive for each shape, made for all threads, on plain row-major operands.

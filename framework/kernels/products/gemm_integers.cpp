@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products with weights of 8-bit or 4-bit integers, by tiles of our own (int8_tile.hpp, int4_tile.hpp). Rows
 // of activations are rounded first, each by one task; then a task computes a block of rows of c times one
 // panel of the weights, which have been laid out before. Batch-invariant: neither the cut into tasks nor the

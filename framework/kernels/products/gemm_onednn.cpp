@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // float32 and bfloat16 products on the host by oneDNN; the latter only where the CPU has AVX-512, and asked
 // for only where gemm_bfloat16.cpp has none of its own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The portable gemm. On the host: tiles of C by panel_product (panel_product.hpp), each tile one task of one
 // thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels. Any type with float sums or
 // double; used for double on the host, for everything where the faster library is missing, and where products

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one thread does in a product with weights of 4-bit integers: as int8_tile.hpp, whose bytes of
 // activations and sums of integers it has, but that the sums of each group of 32 are exact integers alone,
 // which are scaled and added up in the order of the groups. An element's bits depend on its own row of a and

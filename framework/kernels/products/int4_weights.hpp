@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of weights as 4-bit integers, a scale for each group of 32 elements along the row: w[i] = scale q[i],
 // q from -7 to 7. A scale has the 8 bits of significand of a bfloat16, so that a weight takes 4.5 bits and
 // scale times q is a float32 exactly. On the host, without Kokkos. Place in the flow: int4_tile.hpp lays

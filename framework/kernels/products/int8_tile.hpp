@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one thread does in a product with weights of 8-bit integers: rounds a row of activations, and computes
 // a tile of c with all sums in registers. A row of activations becomes unsigned bytes between its smallest
 // and its largest number, for that is what AVX512_VNNI multiplies: four unsigned bytes by four signed ones,

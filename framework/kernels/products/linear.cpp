@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes linear, y = activation(x W^T + b), and its three gradients, as matrix products with an epilogue.
 #include <encore/device.hpp>
 

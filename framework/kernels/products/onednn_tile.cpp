@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes a tile to oneDNN as a matmul and keeps the primitive.
 #ifdef ENCORE_HAVE_ONEDNN
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tile of a product as a primitive of oneDNN for one thread. gemm_onednn.cpp cuts products into these.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // panel_product: a block of rows times a panel of a matrix, by one host thread, with as many sums in
 // registers as they hold. Its steps are written as fma instructions where the processor has them: compilers
 // replace chains of few of them by products and sums, and then the bits of an element would depend on the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs tasks of unequal length on the host, each in the next free thread. Which thread that is
 // must decide no bit. Products by tiles of our own use it (gemm_bfloat16.cpp,
 // gemm_integers.cpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the shape of a product into its label, and reads it back.
 #include "kernels/products/product_label.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The name of a matrix product for Kokkos Tools: a region around it that says its shape, because the kernels
 // of a library have no names of their own. gemm.cpp opens the region while a tool listens (a connector of
 // $KOKKOS_TOOLS_LIBS, or exp bench, which reads the shape back).

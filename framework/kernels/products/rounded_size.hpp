@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Returns the number of a batch's rows for which an algorithm of products is chosen. Batches differ in their
 // number of rows, and choosing for each would take longer than the product. gemm_cublaslt.cpp uses it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // small_product computes matrix products of one host thread, for attention and for the portable gemm. Sums
 // run over k in order, so an element's bits depend only on its own operands. It uses the compiler's vector
 // types: GCC and Clang turn them into the widest registers of the target.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes what surrounds a product on the host, in the thread that computes a tile while the tile and its
 // operands are in that thread's cache. The bits are those of the passes in gemm_epilogue.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transforms values of a variable to coordinates from 0 to 1, and back, by its distribution.
 #include "plan/search/axis.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses among promotion, pruning, confirmation and a proposal, and repeats the decisions of a history.
 #include "plan/search/decide.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // decide() returns what a search does next, as a pure function of what it knows. It uses no database, no
 // clock and no state of its own: the same history gives the same decision, on every machine and at every
 // call. So `exp verify SEARCH` can recompute every decision of a search from its rows. Read next: tpe.hpp,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grows each tree by its best splits, and sums over the leaves by the share of the space that each covers.
 #include "plan/search/forest.hpp"
 

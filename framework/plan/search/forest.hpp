@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forest grows regression trees over the trials of a search. A tree is a piecewise constant function of the
 // whole space, so its average over all other variables, and how much of its variance that is, are sums over
 // its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for assessing hyperparameter

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Radical inverses in prime bases, with the digits permuted by the seed.
 #include "plan/search/halton.hpp"
 

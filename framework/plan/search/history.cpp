@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names enum values as they are stored, and derives the state of each trial from the observations.
 #include "plan/search/history.hpp"
 

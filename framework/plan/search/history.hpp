@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says what a search is and what it knows: the space, the options, and the history of trials, decisions and
 // observations. These are values only; the store keeps them as rows, decide.hpp reads them. A trial is a
 // point of the space, trained with every seed of the experiment. It is trained up to a rung (a number of

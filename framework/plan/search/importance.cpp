@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Averages the variance that each tree of the forest explains, by variable and by pair.
 #include "plan/search/importance.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derives the state of each trial from the history, and sorts the trials that have values.
 #include "plan/search/leaderboard.hpp"
 

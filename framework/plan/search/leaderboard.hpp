@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaderboard lists the trials of a search, the best first, with the state of each. exp show and the report
 // are written from it.
 #pragma once

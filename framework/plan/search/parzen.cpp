@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes widths and weights of the kernels, and the density and samples of the mixture.
 #include "plan/search/parzen.hpp"
 

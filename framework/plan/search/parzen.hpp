@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Estimates the density of trials in their space, as the tree-structured Parzen estimator needs it. Every
 // trial is a kernel, a product over the variables, and the prior is one more: broad on every axis. J.
 // Bergstra et al., "Algorithms for hyper-parameter optimization" (2011), section 4; kernels over all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws at random or from the Halton sequence at first, and asks TPE when enough trials have values.
 #include "plan/search/propose.hpp"
 

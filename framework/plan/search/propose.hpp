@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // propose() returns the point of the next trial, by the method of the search. Read next: tpe.hpp, halton.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorts by cost, by Pareto front and by crowding distance; equal observations keep their order.
 #include "plan/search/ranking.hpp"
 

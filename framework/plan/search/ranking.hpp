@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders trials from the best to the worst: by the value of one objective, or by Pareto fronts of several.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads [search] member by member, and writes its options and its space as the JSON that is stored.
 #include "plan/search/search.hpp"
 

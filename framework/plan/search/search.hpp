@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Search is the [search] table, read and checked: method, objectives, limits, pruning, and the space. Read
 // next: search_plan.hpp, which makes runs of its trials; decide.hpp, which proposes them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduces the range of the argument, and evaluates polynomials whose coefficients are written out.
 #include "plan/search/search_math.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elementary functions of the search. They use only +, -, *, / and sqrt, so that a decision has the same bits
 // on every processor. The C library chooses among implementations of exp and log by CPU, and the functions of
 // encore/math.hpp need Kokkos, which the control program does not link.

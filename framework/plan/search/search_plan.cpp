@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the runs of a trial from its point, its seeds and its epochs, and checks the first points early.
 #include "plan/search/search_plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SearchPlan is a checked experiment file with [search], and its trials as runs. It is to a search what Plan
 // (plan.hpp) is to a sweep, except that its points come one after the other. `exp plan` and `exp run` make
 // one; app/search_session.hpp trains its trials.

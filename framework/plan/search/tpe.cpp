@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits the trials into two groups and picks the best candidate. Group sizes, numbers of candidates and
 // weights are those of Optuna's TPESampler. Read tpe.hpp first.
 #include "plan/search/tpe.hpp"

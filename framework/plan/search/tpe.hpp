@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Proposes points with the tree-structured Parzen estimator (Bergstra et al. 2011). Trials are split into the
 // best tenth and the others; both groups give a density, l and g (parzen.hpp); candidates are drawn from l,
 // and the one with the highest l/g is proposed, which maximises the expected improvement. A trial that lacks

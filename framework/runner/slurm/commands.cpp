@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds the command lines of Slurm's programs and parses their output.
 #include "runner/slurm/commands.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls Slurm's commands: builds their arguments and parses their answers. No other file calls Slurm. A
 // command that does not answer is not an error here: Slurm may be down for an hour while its jobs continue.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the folders that a lease, a limit on the rate or a packing process still needs, and removes the
 // others.
 #include "runner/slurm/finished_submissions.hpp"

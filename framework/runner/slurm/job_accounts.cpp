@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks sacct once for all submissions that are over, and stores what it reports.
 #include "runner/slurm/job_accounts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws names of submissions, and parses the holder of a lease back into a job.
 #include "runner/slurm/job_name.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JobName is Encore's name for a job of Slurm. A submission has a name that exists before Slurm knows it and
 // that squeue finds; with the number of the array element it holds the lease of the element's runs. So a job
 // can be found again whatever was killed when.

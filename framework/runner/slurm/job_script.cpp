@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the options of sbatch and the lines of the script from the site and the orders.
 #include "runner/slurm/job_script.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JobScript is what Slurm gets for a submission: the options of sbatch and the script that each element of
 // the array runs. It is pure text; submitter.hpp writes and submits it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shares one answer of squeue through a file, asks sacct for jobs that it lacks, and judges each job.
 #include "runner/slurm/queue_view.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop of `exp run --launcher slurm`: take leases, pack and submit jobs, learn what has ended.
 #include "runner/slurm/slurm_runner.hpp"
 

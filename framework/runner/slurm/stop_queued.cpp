@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cancels jobs that wait, and ends the rows of their runs.
 #include "runner/slurm/stop_queued.hpp"
 

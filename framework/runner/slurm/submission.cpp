@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes submission.json and the files of orders.
 #include "runner/slurm/submission.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects orders into arrays, keeps to the limits of the site, and calls sbatch.
 #include "runner/slurm/submitter.hpp"
 

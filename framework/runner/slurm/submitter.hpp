@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SlurmSubmitter packs orders into submissions and submits them, not more often than the site allows. Nothing
 // here waits: advance() does what may be done now. Its submissions lie in files (submission.hpp) from before
 // the first run is taken for them until long after this process.

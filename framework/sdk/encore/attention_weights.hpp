@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HasAttentionWeights: an extension of Layer for one whose output mixes the rows of its keys by weights that
 // can be inspected: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
 // for the weights of a sequence (model/attention_maps.hpp, `exp attention`); training and generation never

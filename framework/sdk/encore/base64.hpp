@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Base64 (RFC 4648): bytes as a line of text. Place in the flow: a tokenizer whose model is a binary file
 // keeps it so among the lines of its vocabulary; pages of one file hold pictures and numbers so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bfloat16: the upper half of a float32, as a 16-bit storage type of our own (Kokkos' bhalf_t is an alias of
 // float on the host). It is only stored and loaded; arithmetic is done in float.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decoding: how a model writes a text part by part, and what comes out. Host code. Place in the flow: a
 // task says how (Task::decoding), or a user (`exp generate`) -> infer/generator.hpp -> Outputs::texts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a
 // larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
 // always there; every Tensor of a Step lies in device memory. This header does not include Kokkos: code that

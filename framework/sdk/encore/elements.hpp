@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From the DType of a tensor, known at run time, to the type of its elements, a template argument.
 //
 //   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });

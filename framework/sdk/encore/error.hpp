@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one exception type of Encore and the check for a caller's mistake.
 // Place in the flow: everything throws it; the two mains print what() and choose the exit code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ExampleSet: the records of a set as numbers: ids of tokens, and beside them columns that the task filled.
 // The host stores, caches, packs and uploads them without knowing what they mean; a head reads the columns it
 // asks for, the task reads its own back when it scores. Place in the flow: Task::encode fills one

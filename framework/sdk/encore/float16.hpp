@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // float16: IEEE 754 binary16, as a 16-bit storage type of our own (bfloat16.hpp). It is only stored and
 // loaded; arithmetic is done in float. Numbers end at 65,504 and have fewer digits below 6.1e-5: gradients in
 // it want a factor on the loss (train/loss_scaling.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GeluTanh: gelu with tanh in place of erf, as GPT-2 and T5 1.1 were trained with. Place in the flow: inside
 // kernels; the gates of the kernel library and the layer feed_forward share it.
 #pragma once

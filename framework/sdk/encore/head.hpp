@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Head: the last part of a model, which turns states into a loss and into the outputs that the task reads. It
 // asks for data by name: columns that the task fills, spaces whose states it reads.
 // Its most different users: a linear classifier (over tokens or over whole sequences, as the task has it), a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operations a layer is built from. Each takes the device first and Tensors by their place in the
 // formula; shapes stand behind the arguments (letters in shape.hpp). "+=" marks what is added to, everything
 // else is overwritten. Activations and weights of products are float32, float64, bfloat16 or float16;

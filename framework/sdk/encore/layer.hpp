@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer: one operation of the model with its backward. A layer first says what it needs (`declare`), the host
 // plans memory from that, and from then on `forward` and `backward` only launch kernels; the host owns every
 // byte. The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its

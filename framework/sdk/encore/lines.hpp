@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lines: the one rule by which a text is cut into lines: LF, CRLF and a lone CR end a line, as in Python's
 // text mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Place in the
 // flow: the text of a file or of standard input -> here -> readers, vocabularies and verbs that take a text

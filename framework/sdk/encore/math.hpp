@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elementary functions with the same bits on every processor: the C library chooses among implementations by CPU, these
 // do not. They have no branches, so loops over them become vector instructions; every rounding is written out (fma is
 // always explicit). double: about 1e-15 relative; float: about 1 ulp. tests/unit/kernels/math_test.cpp measures it.

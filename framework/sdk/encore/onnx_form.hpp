@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can express their computation
 // in the operators of ONNX (opset 17), so that other programs can run the model. Place in the flow: `exp
 // export --format onnx` walks over the nodes of the network and asks each for its part of one graph

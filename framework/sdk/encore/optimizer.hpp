@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizer: a pass over blocks. Values, gradients and each state are blocks of equal length with equal offsets, ordered
 // by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
 // lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.

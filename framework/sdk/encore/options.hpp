@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schema: the one declaration of a table of options, and Options: the values after validation.
 // From a Schema come validation with "did you mean", the manifest, help lines and documentation; the same type
 // describes the core tables, plugin tables and command-line settings. Validation lives in config/validate.hpp.

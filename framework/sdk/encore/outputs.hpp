@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Outputs: what the model computes for a set: named values over the rows of a space, as its head declares
 // them. Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure,
 // label, answer.

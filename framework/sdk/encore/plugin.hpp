@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a shared object offers its types. A plugin's source ends with
 //
 //   ENCORE_PLUGIN("my_layers", "1.0.0") {

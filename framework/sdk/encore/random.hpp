@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key
 // made of (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for
 // any number of threads and any packing of the batch, and backward draws the mask again instead of storing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reader: files to records. Runs on the host only, in the worker. Read next: plugins/readers/conll.cpp.
 #pragma once
 

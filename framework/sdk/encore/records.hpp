@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records: what a reader makes of a file and a task understands: named fields with a value for each record.
 // Field names are shared words: id, words, tags, text, label, labels (several of one text), number, text2,
 // context, question, answers, source, target, spans (two marked parts of a text, "e1" and "e2"). Place in the

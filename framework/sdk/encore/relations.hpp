@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Relations: how alike the rows of a sequence are to each other. A row x_i of R heads of d channels has in
 // each head the distribution softmax_j(x_i x_j / sqrt(d)) over the rows j of its sequence, whatever d is, so
 // a model can learn them from another one of any width and with any number of heads (Wang et al. 2021,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // for_rows: one source for kernels that treat a matrix row by row (or a block of parameters chunk by chunk).
 // On the host a row belongs to one thread, whose inner loops become vector instructions; on a GPU to the
 // lanes of one warp. Either way the order of a sum depends on the length of the row only.

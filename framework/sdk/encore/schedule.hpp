@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule: the learning rate over the steps, as a pure function, so that a resumed run needs no state of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shapes as expressions in the batch, so that memory can be planned before a batch exists.
 // Letters everywhere: B sequences, N packed tokens, T length of one sequence, C width, H heads, D head size,
 // F hidden width, V vocabulary, K classes. M picked rows, N2 rows of a second text. N, N2, B, M and the sum

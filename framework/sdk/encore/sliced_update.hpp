@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SlicedUpdate: an extension of Optimizer for one whose update may be given a part of the blocks. Ranks that
 // train one run together then each update a part and keep the states of that part alone; an optimizer that
 // does not inherit it (because it knows a norm of all parameters, say) updates everything on every rank.

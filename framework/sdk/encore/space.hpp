@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kokkos, for authors of kernels: the execution space of this build and its memory. Read next: rows.hpp and
 // view.hpp, which most kernels use.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statistics: what each example adds to the measures of its set. Kept example by example, so that any test
 // that draws or exchanges examples works without knowing the task. Place in the flow: Task::measure -> here
 // -> reducers (measure.hpp), and into the file of predictions.

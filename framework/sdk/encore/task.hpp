@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Task: what entity recognition, classification, translation differ in: which fields of a record matter, how
 // they become ids and targets, how outputs are scored and shown. Host code, in the worker; the trainer knows
 // only this. Place in the flow: Reader -> Records -> prepare, encode -> ExampleSet -> model -> Outputs ->

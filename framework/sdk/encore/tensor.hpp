@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensor: the only data type that crosses the border between host and plugin.
 // A pointer into memory the host owns, an element type and up to four extents, row-major and dense.
 // Kernels turn it into an unmanaged Kokkos View (view.hpp).

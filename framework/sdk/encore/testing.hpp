@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a plugin's own tests need beside `exp plugin check`, which knows every rule but not what a layer or a
 // head should compute: the values. Link encore::testing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TokenCut: each way to cut a token of a vocabulary into two of its tokens. The work grows with the bytes of
 // the vocabulary (and the sorting of its tokens), not with the square of a token: a token of a megabyte is
 // not looked up at each of its places. Place in the flow: plugins/tokenizers/byte_bpe.cpp and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer: text to the numbers of tokens, and back. Runs on the host only, in the worker; all const
 // functions are called from several threads at once. Read next: plugins/tokenizers/wordpiece.cpp.
 #pragma once

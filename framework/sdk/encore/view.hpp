@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From Tensor to kernels that are templates of the element type (elements.hpp): checked views of tensors.
 //
 //   template <class T> void scale(const Device& device, double factor, Tensor x) {

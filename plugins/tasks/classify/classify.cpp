@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes records with one text or a pair as rows, and turns the class of the first row into labels and
 // counts.
 #include "classify.hpp"

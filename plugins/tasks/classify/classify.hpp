@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "classify": one label per text or text pair, read off the first row of its sequence ([CLS]);
 // scored by accuracy. Place in the flow: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
 // and a target -> the class of the first row -> counts per example, labels. Read next: text_input.hpp,

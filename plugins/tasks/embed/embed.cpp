@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes pairs as sequences, and turns their vectors into cosines and ranks.
 #include "embed.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "embed": a vector for each text, near those of similar meaning.
 // It learns from pairs: which second text belongs to a first one, or, if pairs have a number, how similar the
 // two are. Both parts of a pair are sequences of one example. Place in the flow: records with `text` and

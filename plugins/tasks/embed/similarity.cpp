@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums the products of vectors in a fixed order.
 #include "similarity.hpp"
 

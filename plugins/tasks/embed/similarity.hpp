@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cosines of vectors, the scale by which numbers become cosines, and the groups in which a right text is
 // searched. Place in the flow: the vectors of a set -> here -> what embed.cpp reports.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Texts to windows with the next token as each row's target, and losses to counts. A window ends where
 // max_length does: what stands before it is not seen, so the first tokens of a window are the hardest.
 #include "lm.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "lm": causal language modelling (Radford et al. 2018): each token of a text is predicted from
 // those before it; scored by perplexity and by bits per character. Needs a causal model, and a head that
 // gives the best token of each row and its loss, as "language_model" does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns the head's guesses for the picked rows into measures and into answers to a user.
 #include <charconv>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names and numbers by which the two halves of Mlm (mlm.cpp, answers.cpp) find columns, outputs and
 // fields.
 #pragma once

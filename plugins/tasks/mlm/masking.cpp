@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws each random number by the number of a row or word, never in the order of a loop.
 #include "masking.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rows of a sequence a masked language model has to guess, and what stands there instead (Devlin et al.
 // 2019, section 3.1 and appendix A.1). Pure functions of the sequence and of a key, so that an epoch's masks
 // are the same for any number of threads and after a resume.

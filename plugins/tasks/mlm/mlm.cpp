@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of texts to windows with masks. How many rows a window picks follows from its tokens alone, which
 // rows from a key: of the content in `encode`, of seed, epoch and example in `redraw`. redraw sees no
 // tokenizer, so what it has to know of the vocabulary stands in a column.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "mlm": masked language modelling (Devlin et al. 2019): some tokens of a text are hidden, drawn
 // anew in every epoch, and guessed from the others; scored by perplexity. With next_sentence a window holds
 // two texts, and whether the second follows the first is told too. Needs a head that gives the best tokens of

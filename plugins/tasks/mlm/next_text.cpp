@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws each random number by a counter, as masking.cpp does.
 #include "next_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws a text pair for a window: the second follows the first or comes from another record, half the time
 // each, as in next-sentence prediction (Devlin et al. 2019, section 3.1). Pure functions of the input, so
 // that every epoch and every set has the same pairs. Place in the flow: Mlm::encode -> pairs -> windows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // By the two characters at the border of two tokens (utf8proc's categories).
 #include "whole_words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which tokens of a text belong to one word, for masking whole words; from the ranges of bytes that a
 // tokenizer gives with its tokens, so that it serves every tokenizer. Place in the flow: Mlm::encode ->
 // number_words -> the column "words" -> masking.hpp.

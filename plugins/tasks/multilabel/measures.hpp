@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of a task with several labels per text, as data, and what one text adds to them.
 // Place in the flow: labels (true and predicted) and scores -> measure_text -> Statistics -> the host's
 // reducers.

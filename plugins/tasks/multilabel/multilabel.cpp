@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes lists of labels as a 0 or 1 for each label, and turns probabilities into lists and counts.
 #include "multilabel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "multilabel": any number of labels per text or text pair, each with a probability of its own,
 // read off the first row of the sequence ([CLS]). Place in the flow: records with `text`, perhaps `text2`
 // (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above a threshold,

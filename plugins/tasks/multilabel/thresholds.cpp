@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One pass over the examples by falling probability: F1 = 2 correct / (given + examples with the label).
 #include "thresholds.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Thresholds: the probability above which a text gets a label, chosen for each label so that F1 is best on
 // the development set; and the text that stores them. Place in the flow: Multilabel::tune -> here.
 #pragma once

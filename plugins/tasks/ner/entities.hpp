@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Entities of a sentence from the tags of its words, and how many of them were found: exact match, as
 // conlleval and seqeval (default mode) count. Place in the flow: tags -> entities -> counts of one sentence,
 // which the task gives as its statistics; predictions turn tags into spans.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of entity recognition, as data, and what a sentence adds to them.
 // Place in the flow: tags of words (truth and prediction) -> measure_sentence -> Statistics -> the host's
 // reducers.

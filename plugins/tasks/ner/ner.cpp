@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
 #include "ner.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "ner", entity recognition: one label per word in IOB2, scored by exact match of entities.
 // Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows ->
 // counts per sentence, tags, entities. Read next: word_labels.hpp, entities.hpp.

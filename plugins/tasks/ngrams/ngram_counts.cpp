@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts n-grams by equality alone, so the order of a hash table does not affect the counts.
 #include "ngram_counts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares two lists of words: common n-grams, and the longest common subsequence. Place in the flow:
 // word_splitting.hpp -> here -> text_scores.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scores generated text. Orders and averaging are the defaults of sacreBLEU and rouge-score.
 #include "text_scores.hpp"
 

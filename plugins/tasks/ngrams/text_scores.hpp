@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scores of generated text against a reference: BLEU and chrF as sacreBLEU counts them, ROUGE as rouge-score
 // does. Names of their columns are in this file alone. Place in the flow: Task::measure adds each example ->
 // the reducers of base/ngram_measures.hpp, or a mean over examples.

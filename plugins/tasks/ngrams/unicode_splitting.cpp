@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits text by the categories of utf8proc. sacreBLEU takes them from the Python package `regex`; characters
 // that newer versions of Unicode have added may differ.
 #include "unicode_splitting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits text of any script into words for BLEU and ROUGE, as the options task.bleu_tokenizer and
 // task.rouge_tokenizer name it. Place in the flow: text_scores.hpp -> here, or word_splitting.hpp for the
 // defaults.

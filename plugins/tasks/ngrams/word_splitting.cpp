@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Works byte by byte if a rule needs only ASCII: no byte of a longer character is an ASCII byte.
 #include "word_splitting.hpp"
 

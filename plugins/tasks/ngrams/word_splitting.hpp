@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits text for scores: into words as sacreBLEU's tokenizers do for BLEU, into words as the package
 // rouge-score does for ROUGE, and into characters without white space for chrF. Place in the flow: generated
 // text, or a reference -> here -> ngram_counts.hpp, text_scores.hpp. Rules that need Unicode's categories are

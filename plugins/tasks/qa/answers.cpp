@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the best span over all windows. Of equal spans, the one in the first window wins.
 #include "answers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The answer to a question: the best span of all windows of its context, as a part of the text, or none.
 // Place in the flow: scores of the model's rows -> here -> measures, predictions and what a user is shown.
 #pragma once

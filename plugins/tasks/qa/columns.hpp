@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The columns of an encoded set of questions by what they mean. Place in the flow: Qa::encode (qa.cpp) fills
 // them -> here -> answers.hpp, measures and descriptions.
 #pragma once

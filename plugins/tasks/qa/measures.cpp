@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures and what a question adds to them. Names of columns are literals here and nowhere else.
 #include "measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of question answering, as data, and what a question adds to them.
 // Place in the flow: a predicted answer and the true ones -> score_answer -> measure_question -> Statistics
 // -> the host's reducers.

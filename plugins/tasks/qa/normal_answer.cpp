@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Works by code points, in the order of the scripts: lower case, punctuation, articles, white space.
 #include "normal_answer.hpp"
 

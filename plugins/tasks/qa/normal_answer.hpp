@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Normalizes answers for comparison as the evaluation scripts of SQuAD do (evaluate-v1.1.py and
 // evaluate-v2.0.py, normalize_answer). Place in the flow: measures.hpp compares the results.
 #pragma once

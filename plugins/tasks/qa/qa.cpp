@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes questions as windows, and turns the answers of answers.hpp into measures, labels and text.
 #include "qa.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "qa", extractive question answering: the part of a context that answers a question, scored as the
 // scripts of SQuAD do. A question is one example; its sequences are windows of the context, because contexts
 // are longer than what a model reads. Place in the flow: records with `question`, `context` (and `answers`,

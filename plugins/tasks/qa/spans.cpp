@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Searches all spans of a window: with a limit on their length they are few. A list of the n best ends, as
 // other programs keep, could miss the best pair.
 #include "spans.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Windows of a long context, and the best span of rows in one of them. Place in the flow: Qa::encode cuts
 // contexts into windows; the search runs on the model's outputs for their rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tries thresholds halfway between two neighbouring leads, and one beyond either end.
 #include "threshold.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threshold of no_answer: by how much the scores of [CLS] must exceed those of every part of the context.
 // It is chosen so that F1 is best on the development set, and stored as text. Place in the flow: Qa::tune ->
 // here.

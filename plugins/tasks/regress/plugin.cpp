@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "regress" as a plugin.
 #include <encore/plugin.hpp>
 

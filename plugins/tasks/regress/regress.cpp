@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes numbers as targets, and turns the model's outputs into numbers and errors.
 #include "regress.hpp"
 

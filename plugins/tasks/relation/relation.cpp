@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits a text into five parts: before the first span, the span, between, the second span, behind.
 #include "relation.hpp"
 

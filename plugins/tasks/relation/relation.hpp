@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "relation": the relation between two marked spans of a text, one label per text; scored by
 // accuracy. The text is read with a sign on both sides of each span, as in R-BERT (Wu and He 2019), so that
 // every row knows where they are. Place in the flow: records with `text` and `spans` (and `label`, the truth)

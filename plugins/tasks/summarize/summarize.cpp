@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures of the tokens, then those of the texts.
 #include "summarize.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "tag" as a plugin.
 #include <encore/plugin.hpp>
 

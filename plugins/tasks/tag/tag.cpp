@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads labels as they are in the data, and counts words.
 #include "tag.hpp"
 

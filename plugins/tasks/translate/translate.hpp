@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "translate": translation into another language, scored by BLEU and chrF of the generated text.
 // Place in the flow: text_to_text.hpp does all but the scores. Read next: ngrams/text_scores.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Chromium without a window, driven over its DevTools protocol through a pipe: no port, and no package beside Python's own."""
 import base64
 import json

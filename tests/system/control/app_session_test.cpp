@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sessions of runs as a program calls them through the API, without a command line or terminal; a scripted
 // worker trains.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archive: unpacks a bundle and packs it again as an attacker would: any bytes under any name, with a list
 // that matches them or does not.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp attention` with the real worker: the numbers, the page, the picture, and the rejected calls.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sandbox's experiment as a BERT, for tests of exported and imported folders.
 #pragma once
 

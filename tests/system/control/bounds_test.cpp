@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Input from outside that is invalid or has no end: each case is rejected with a message, in bounded time and
 // memory, and the contents of old databases stop nothing.
 #include <gtest/gtest.h>

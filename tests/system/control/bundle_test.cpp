@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp bundle, exp bundle show and exp verify of a bundle, with the scripted worker: what is packed, what is
 // left out, what another machine finds and what it misses.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp report --checklist: its answers match the records of the runs, and every place that it names exists.
 #include <gtest/gtest.h>
 

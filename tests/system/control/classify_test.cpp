@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "classify" with the reader "tsv", from file to prediction, and what is rejected before anything
 // starts.
 #include <gtest/gtest.h>

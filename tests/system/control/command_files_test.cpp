@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command tests of tests/cli/*.test, which are plain text: a command, its exact output, its exit code. A
 // rejected call is added to such a file without any C++. Each file runs in a folder of its own with
 // tiny.toml, its corpus, and a worker that trains nothing (sandbox.hpp). docs/internals/testing.md describes

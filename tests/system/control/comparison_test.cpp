@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // diff, compare and explain, called as programs: what they print and what they reject.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A build that has exp but not its components, as after the first command in a clone: what works, what names
 // the command that builds a component, and how ./exp is asked to build one.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plugins that crash, throw or hang while a run trains: the messages and the records name the pass, the layer
 // and the plugin's file.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A lost run whose spool was damaged, cut or replaced before any of it was merged: the intact part is
 // recovered, exp run, exp show and exp db check name the missing part, and the exit code reports it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Data sets that are shares of one list of files, and a length that follows from the training set: from `exp
 // run` to what is shown, verified, evaluated and predicted, and what is rejected before anything starts.
 #include <gtest/gtest.h>

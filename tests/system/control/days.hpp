@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small language model for tests of programs: it learns the order of letters in the days of the week in a
 // second.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run that learns from another one ([distil]), with the real worker: the order, equal bits over threads,
 // kills and verifications, what is shown of the teacher, and what is rejected before anything starts.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Drift between two real numeric environments of this machine: oneDNN limited to the oldest instruction set
 // against all that the processor has. Every number is computed again here, from the files, without Encore.
 #include <gtest/gtest.h>

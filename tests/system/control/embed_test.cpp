@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp embed`: vectors, neighbours and analogies from a trained run, and the rejected calls.
 #include <gtest/gtest.h>
 

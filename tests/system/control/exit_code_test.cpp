@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exit codes of each verb in each situation: 0 done or nothing to do, 1 a run failed, 2 nothing was started,
 // 3 the bits differ, 75 unfinished, to be resumed. Each row has a folder of its own.
 #include <gtest/gtest.h>

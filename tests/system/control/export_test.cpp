@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model is exported as a Hugging Face folder and imported again: `exp export`, and [model] from = that
 // folder. Also what both reject.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A worker without numbers, so that tests of the control program take milliseconds: it writes the spool, the
 // checkpoints and the exit codes of encore-worker, and its "parameters" are a hash chain over the steps, so
 // that a lost or doubled step changes every later digest. The environment scripts it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
 // LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
 //   order    in an exchange, the first part of the first and of the last sender change places, so that the

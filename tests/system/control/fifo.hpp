@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fifo: holds the `check` of a scripted worker (FAKE_HOLD_CHECK) until the test lets it continue. hold.hpp
 // holds workers in a step of training.
 #pragma once

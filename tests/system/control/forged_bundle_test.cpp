@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bundles that another person has changed. Every column of every table and every file is changed alone, and
 // by a forger who adapts all other parts to it. Each change is found when the bundle is opened, or makes a
 // difference when the run is trained again, or is printed as a claim: evidence.hpp says which.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp generate` with the real worker: text that grows on the screen, several outputs at once, JSON, and the
 // rejected calls.
 #include <gtest/gtest.h>

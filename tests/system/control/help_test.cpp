@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The examples in the help of every verb and action, found by calling `exp` itself and run in order, with the
 // real worker, in a folder that holds the files they name: the quickstart with a tiny experiment.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the folder and the environment that hold workers in a step, and waits for workers there.
 #include "system/control/hold.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hold: workers of a sandbox wait in one step until the test lets them continue (support/pause.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bundles that were made to do harm: each is rejected with its reason, nothing is written outside of the
 // folder in which it was unpacked, and that folder is removed.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small HTTP client for tests: whole requests and answers, and raw bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A Hugging Face folder as a run of its own: `exp import`, what can be done with such a run, and what is
 // rejected.
 #include <gtest/gtest.h>

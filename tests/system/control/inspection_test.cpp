@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs that inspect runs and use their models.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // If exp or its worker ends early for any reason, the same command resumes the run, which ends with the
 // digests of an unbroken run.
 #include <gtest/gtest.h>

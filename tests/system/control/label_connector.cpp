@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A minimal connector of Kokkos Tools: it writes the label of every kernel and region, each once, into
 // $LABELS_FILE. It is loaded through $KOKKOS_TOOLS_LIBS, as a site loads its own.
 #include <cstdint>

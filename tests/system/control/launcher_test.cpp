@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp run --launcher: workers that exp job starts on another machine and that exp reaches through files only.
 // `sh -c` stands for ssh: the same command line, the same files, another session.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A language model from plain text to the answer of `exp predict` for lines, and what is rejected.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The database or the folder of a run disappears while the run trains: the messages about it are true. The
 // worker is held in a step meanwhile, or does not end by itself.
 #include <gtest/gtest.h>

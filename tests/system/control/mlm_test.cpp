@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Masked language modelling from plain text to the answer of `exp predict`, and what is rejected before
 // anything starts.
 #include <gtest/gtest.h>

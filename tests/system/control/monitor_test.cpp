@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp serve --monitor` and `exp monitor` together: what is kept of requests and what is not, feedback, the
 // alert with its command, and what is rejected.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A clock that is 400 days ahead, to be loaded before a program's own: the output of the program must not
 // depend on the day.
 #include <dlfcn.h>

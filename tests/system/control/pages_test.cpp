@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The commands that README.md and the pages below docs/ show, run in the order of each page with the real
 // programs, in a folder that holds experiments/ with a small part of its corpus. The pages of plugins, which
 // a program writes, and stubs that link to the new place of a page show no commands. What a page shows as

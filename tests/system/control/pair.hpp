@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pair: two dropouts with some seeds each, trained once and shared by all tests of a suite that only read.
 #pragma once
 

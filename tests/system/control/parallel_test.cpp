@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One exp run with several workers, and several exp run of one sweep.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run that starts from another one, with the scripted worker: the order, what is shown of the parent, what
 // happens if the parent fails, is interrupted, is missing, changes, or is to be removed.
 #include <gtest/gtest.h>

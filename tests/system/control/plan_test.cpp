@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plan`: what each run would do and why, the time it will take by earlier runs, and the place of each
 // value.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A library as an attacker would plant it: it acts as soon as it is loaded.
 #include <cstdlib>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run resumes only with the plugin files with which it began, unless the change is accepted and recorded. A
 // complete run is kept, and the plan names the plugin file that trained it.
 #include <gtest/gtest.h>

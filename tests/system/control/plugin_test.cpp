@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin ls` and `exp plugin info`, and the message of a run whose plugin is missing. The control
 // program reads manifests only, so a copy of any shared object serves as a plugin.
 #include <gtest/gtest.h>

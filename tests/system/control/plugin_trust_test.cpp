@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stored run loads no code that its user has not chosen: specification.json in a run folder may come from
 // another person.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp predict --file FILE` in the format of a run's data, for each reader that ships: the answers do not
 // depend on the truth in the file, which may be missing or wrong, and the output is the file with the
 // answers.

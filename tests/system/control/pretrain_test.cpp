@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pretraining and fine-tuning as one experiment: a masked language model on plain text, and a tagger that
 // starts from its body. Equal bits over threads, kills and resumes, and their verification.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp quantize`: 8-bit weights beside a run's own, how they are measured, which verbs compute with them, and
 // what is rejected.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks that die, stop, get sums in another order or a wrong bit, or load another MPI: the run continues to
 // the bits of one process, or ends with the reason. faulty_mpi.cpp injects the faults of MPI.
 #include <signal.h>

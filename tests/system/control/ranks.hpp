@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks: shared by tests that train one run with several ranks: an experiment of four gradient shards, and
 // all its digests and metrics as text. Skips the test if there is no MPI.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One run trained by several ranks over MPI: it has the bits of one process, whatever the ranks and threads.
 // Also what is rejected. For ranks that are killed, stopped or wrong, read rank_faults_test.cpp.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by tests that train with the real worker in a sandbox.
 #pragma once
 

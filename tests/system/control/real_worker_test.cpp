@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp and encore-worker together: a run from file to prediction, and equal bits after kills.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `exp` rejects: exit 2 or 1, a message with the mistake, its place and a remedy, and nothing started.
 #include <gtest/gtest.h>
 #include <sqlite3.h>

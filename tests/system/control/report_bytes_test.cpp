@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes of a report depend on the database and the folder of its runs alone, and not on the day, the time
 // zone, the locale, the working directory, or the place of the database. A change that matters changes the
 // report.

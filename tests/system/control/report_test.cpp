@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp report` from outside: what it writes, that it writes the same bytes again, and what it rejects.
 #include <gtest/gtest.h>
 

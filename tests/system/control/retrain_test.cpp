@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp retrain with the real worker: a run trained again on old and new data, for two tasks; which data is
 // held out, what is compared, which run represents the lineage afterwards, what a second call does, and what
 // is rejected.

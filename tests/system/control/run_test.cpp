@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of `exp run` that are not interrupted: what it prints and stores, and what a second call does.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the corpus and the experiment, starts `exp`, and waits for states of runs.
 #include "system/control/sandbox.hpp"
 #include "support/places.hpp"

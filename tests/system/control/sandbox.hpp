@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sandbox: a folder of its own with a small corpus and an experiment file, in which tests run `exp` as a user
 // does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer y = SCALE x, compiled twice: two plugins in which everything but the offered name is called the same,
 // as in two copies of one template. Each has a kernel, so that both meet in one Kokkos. With $SCALE_PRINTS
 // they print to the standard output when they are loaded and for each layer.

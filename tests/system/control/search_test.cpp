@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A search from outside, with the scripted worker whose score follows from two settings: it ends, resumes
 // after any kill and replays from its database, and manual changes of the database are named.
 #include <gtest/gtest.h>

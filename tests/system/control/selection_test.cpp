@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names, patterns, sweeps, --state, --tag, --where and --best for every verb that takes runs, and which
 // questions come first.
 #include <gtest/gtest.h>

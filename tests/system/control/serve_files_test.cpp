@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp serve` of models in files, without a database: folders that `exp export --format encore` writes, and
 // bundles. The answers equal those of the run; also what is rejected, and that no files stay behind.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SIGHUP at `exp serve`: other models replace the served ones under load; also what leaves the served ones
 // unchanged.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp serve` with real workers, as clients see it: each route compared with the verb that computes the same,
 // what is rejected, and what happens when workers, clients and the server itself end.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A server of models with real workers, on a port of its own, and its client.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp stop of an exp run that has not started anything yet: exp stop sees it from its first moment on. The
 // worker's check is held, so that the state in between stays.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads commands with their shown output out of a page or a test file, and compares output with patterns.
 // Read next: pages_test.cpp, command_files_test.cpp.
 #include "system/control/shown_commands.hpp"

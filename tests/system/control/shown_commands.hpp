@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Commands with the output that is shown below them, in pages (pages_test.cpp) and in the files of tests/cli
 // (command_files_test.cpp). Pure functions of strings; the tests run the commands and compare.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `exp plan --size`: the parameters of BERT-base and BERT-large, compared with the sums of Devlin et al.'s
 // shapes; the assumptions without data; and what is rejected.
 #include <gtest/gtest.h>

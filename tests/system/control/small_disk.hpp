@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small file system in memory that a test fills.
 #pragma once
 

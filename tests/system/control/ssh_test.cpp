@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp run --launcher ssh over a real sshd, which listens on a free port of 127.0.0.1 with a host key and one
 // authorized key of its own, all in the test's folder. Two names in an ssh client's configuration stand for
 // two machines. Runs only if ENCORE_TEST_SSHD is set.

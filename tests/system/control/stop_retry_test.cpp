@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp stop of runs and sweeps, exp status -w at the same time, and exp retry.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A database of another person: ids of runs and names of files in it lead to no file outside the folders of
 // runs, with any verb.
 #include <gtest/gtest.h>

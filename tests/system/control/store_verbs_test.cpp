@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs that keep the store, called as a user does: db, gc, rm, undelete, tag, note, query, dump,
 // completion.
 #include <gtest/gtest.h>

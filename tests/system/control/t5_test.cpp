@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exports a model with the tokenizer unigram as a T5 folder, like the first T5 and like version 1.1, and
 // imports it again: the same output, the same bits, and what is rejected.
 #include <gtest/gtest.h>

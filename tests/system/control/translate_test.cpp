@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Translation from two files to a run, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 

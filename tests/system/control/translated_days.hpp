@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small parallel corpus for tests that translate: names of days.
 #pragma once
 

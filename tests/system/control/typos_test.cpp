@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The collection of mistakes, typos/cases.txt: `exp plan` and `exp run` reject each with exactly the message
 // of the case, exit code 2, and nothing written. typos/experiment.toml, which the cases change, is itself
 // correct.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control program under valgrind: no invalid access, no use of uninitialized memory, no leak. It makes
 // few calls, since each takes about twenty times its usual time.
 #include <gtest/gtest.h>

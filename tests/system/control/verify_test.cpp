@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exp verify with the scripted worker: every verdict, every option, and what is rejected.
 #include <gtest/gtest.h>
 #include <signal.h>

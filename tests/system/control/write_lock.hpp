@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Another process that holds the write lock of a sandbox's database during the life of this object.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The files of deploy/ against the programs of a build: each file is parsed; options that containers give are options of
 `exp serve`, probes and scrapes use existing routes and metrics, names that refer to each other
 agree, the packages of the image are those that the programs load, and its build context has the sources alone. With the Python package

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A build and its installation depend on no folder and no user: no program, library, plugin or manifest names the folder of the sources,
 of the build or of the user who built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
 object of the kernels, and a plugin made against the build and against an installation that has been moved.

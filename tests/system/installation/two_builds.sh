@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Two users build this tree in two folders, without a compiler cache; both builds are installed and moved. Every file must be equal. A third
 # user, who can read neither home, trains with the first installation, stops the run, and resumes it with the second one: one numeric
 # environment, and the digests of an unbroken run. Root starts it, for the users; they need no accounts. Not in CI: these are two builds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Opens a bundle (or a folder), of which a run may be named, and asks it once: a line with the status and what is said. */
 #include <encore_infer.h>
 #include <stdio.h>

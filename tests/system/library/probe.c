@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* What a program may get wrong with encore_infer.h, and what it must get then: a line of output for each. */
 #include <encore_infer.h>
 #include <pthread.h>

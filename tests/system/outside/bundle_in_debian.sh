@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Verifies a bundle in an empty Debian 12: debootstrap makes one in FOLDER (unless it is there), the commit of this
 # tree is cloned into it, and ./exp installs, builds and verifies with nothing from outside but packages. By hand, as
 # root, with debootstrap installed; it takes the time of a first build.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pages docs/guides/adding_a_*.md and layer_contract.md show the templates, and a norm of Encore's own,
 // as they are.
 #include <gtest/gtest.h>

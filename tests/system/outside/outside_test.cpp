@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A newcomer's path, by the commands in the template's README alone: new, build, test, a sweep beside
 // self_attention. Once against the build tree, once against an installation.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `exp plugin new` and `exp plugin build` reject, and with which messages.
 #include <gtest/gtest.h>
 

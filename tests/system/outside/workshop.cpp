@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs shell commands with the programs of an installation, and reads code blocks of pages.
 #include "system/outside/workshop.hpp"
 

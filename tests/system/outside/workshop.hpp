@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Workshop: a folder of its own where tests work as a user does who has Encore on PATH and nothing else.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares BART with `transformers`: imports a small folder that it makes with random weights. Here and there the model writes
 the same output, greedy and by beam search, and its export has the same bits. Trained here and exported, it writes the same
 output there and gives targets the same perplexity. Exits with 77 (skipped) as compare_export.py does.

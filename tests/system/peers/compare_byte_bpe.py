@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
 must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
 without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose tokens are numbered in another

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the generator of the quickstart's corpus again and compares its bytes with those in the repository.
 
     compare_corpus.py experiments/corpus

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares exported models with the Python package `transformers`: trains small BERTs with every exported head, opens the folders
 there, and compares the loss of whole files and of single examples, and the labels, with `exp evaluate` and `exp predict`.
 The loss is a function of every logit, so a difference above 1e-5 fails; for masked words the probabilities are compared, for

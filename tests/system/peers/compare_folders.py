@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Changes one field in folders of `transformers`: each is imported, gets odd inputs, and must give what `transformers`
 (or sentence-transformers) computes from the same folder, within 1e-4, or be rejected by a message that names the file or the field.
 There is no third outcome: the script prints for each kind of folder how many were equal, rejected and wrong, and exits with 1 if

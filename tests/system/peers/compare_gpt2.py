@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares GPT-2 with `transformers`: imports a small folder that it makes with random weights. Here and there the model gives lines
 the same probability and writes the same text (greedy), and its export has the same bits. Trained here and exported, it gives
 the same results there. Exits with 77 (skipped) as compare_export.py does.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Imports and exports MarianMT folders as compare_bart.py does: a small one that `transformers` makes with weights drawn at random,
 and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Exits with 77 (skipped) if a
 package or the data is missing.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs exported graphs in the Python package `onnxruntime`: trains a small model of every shipped layer, norm, activation, kind of
 positions and head, exports each as ONNX, has the package `onnx` check the graph with its shapes, and compares what the head
 computes with what this program computes, one input at a time there, all inputs in one padded batch here. A difference above 1e-4 fails.

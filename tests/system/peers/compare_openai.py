@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares the Python package `openai` on `exp serve` with the verbs: completions, streams and embeddings with the client's defaults and with the members
 that other programs send without any effect must equal the output of `exp generate` and `exp embed`. Exits with 77
 (skipped) without the package, or if the worker of the build does not run.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
 `tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
 compare_export.py does it for BERT, which has the comparisons; and the tokens of texts are compared one by one. Leaves with 77

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares scores of random taggings with the Python package `seqeval`: thousands of small corpora, half of them malformed (I- after O
 or after another type, E- and S- among them). A difference above 1e-12 fails; exits with 77 (skipped) without seqeval.
 

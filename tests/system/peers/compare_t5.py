@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Imports and exports T5 folders as compare_bart.py does: small ones that `transformers` makes with weights drawn at random, one like
 the first T5 and one like version 1.1, with a SentencePiece model trained on Multi30k below $ENCORE_DATA. The second learns to fill
 gaps. Exits with 77 (skipped) if a package or the data is missing.

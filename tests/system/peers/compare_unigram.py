@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares the tokenizer unigram with the Python package `sentencepiece`: with models that the package trains on both sides of
 Multi30k, with differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
 below $ENCORE_DATA must be cut alike, each token must come from the same bytes, and the tokens must give the same text; a

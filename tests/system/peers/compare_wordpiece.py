@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares WordPiece with the Python package `tokenizers`: every line of every text below $ENCORE_DATA and every code point, cased
 and uncased; a difference fails. Exits with 77 (skipped) if the package or the data is missing.
 

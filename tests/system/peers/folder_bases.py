@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small folders of `transformers`, one for each kind of model, with weights drawn at random, and inputs for them. Used by
 folder_changes.py and compare_folders.py."""
 import io

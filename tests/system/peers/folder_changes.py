@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The changes of a folder of folder_bases.py: one field, and all that must change with it. Used by compare_folders.py."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
 //   wordpiece VOCAB cased|uncased   text lines -> the numbers of their tokens
 //   train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts and stops the daemons, writes the site file, and waits for states of jobs.
 #include "system/slurm/cluster.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cluster: Slurm with two nodes on this machine (daemons.sh), for as long as a test, and a sandbox whose runs
 // go there. A test says first whether it may start daemons at all.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Slurm on this machine alone, for tests: munged, slurmctld and two slurmd (nodes n1 and n2) on ports of their own, all their files in one
 # folder. As root. Nothing is started by a build or a plain test run: slurm_test starts it where ENCORE_TEST_SLURM=1 is set.
 #   daemons.sh start FOLDER [LINE_OF_SLURM_CONF]...   starts them; a line replaces an earlier one with the same name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events that end a job of Slurm early: requests to stop, scancel, requeueing, the time limit, a node that
 // dies. The run resumes or reports why it does not, and its numbers are those of an unbroken one.
 #include <signal.h>

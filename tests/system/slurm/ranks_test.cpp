@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs of several ranks as jobs of Slurm: the bits of one process, whatever starts the ranks, over two nodes
 // and over the time limit; requests reach rank 0.
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Uses of --launcher slurm that are rejected before anything is started, and those that Slurm itself rejects.
 #include "system/slurm/cluster.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A search whose trials are jobs of Slurm: it makes the decisions of a local one, even if exp is killed while
 // jobs wait or work. Also what is rejected.
 #include <signal.h>

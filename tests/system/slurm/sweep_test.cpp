@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweeps through Slurm: arrays, packing, limits of the site, and an exp that is killed in between.
 #include <signal.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two sites on one database: two clusters, each with commands of Slurm's names that do the work themselves.
 // The tests need no daemons.
 #include <gtest/gtest.h>

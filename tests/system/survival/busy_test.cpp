@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Another process holds the database's write lock: training continues, records wait in the spool, nothing is
 // lost.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The disk is full at random moments; the database file disappears. No row is damaged, the reason is
 // reported, and the same command resumes once the cause is gone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into a worker: the first fdatasync of a spool that ends with the word "completed" fails, as on a
 // disk that dies at the last moment.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // kill -9 of workers and of the control program at random moments of a sweep of 12 runs, two at once. The
 // same command is given again each time, without waiting for anything, until all runs are complete; then the
 // records must equal those of an unbroken sweep, bit by bit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Eight users of one database at once, each with sweeps, listings, tags and notes of its own: no user ever
 // sees that it is locked, and nothing is lost.
 //

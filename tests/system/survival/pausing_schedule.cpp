@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedule "pausing": always the full learning rate; the real worker waits in it if a test holds it
 // (support/pause.hpp).
 #include <encore/plugin.hpp>

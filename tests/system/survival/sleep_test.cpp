@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A worker, or the control program with its worker, is suspended (SIGSTOP) past the end of its lease, as by a
 // debugger, a full container or a sleeping laptop. Another `exp run` takes the run over and completes it; the
 // suspended processes continue meanwhile or afterwards. They must notice that they lost the run: none of

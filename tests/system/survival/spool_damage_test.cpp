@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A spool that was cut or changed, as by a power cut or a bad disk: the records before the damage are merged,
 // and the same command ends with the digests of an unbroken run. (merge_test in tests/unit/store checks every
 // row after every cut and flip; here exp as a whole resumes from the spool.)

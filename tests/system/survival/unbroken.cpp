@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads points, checkpoints and results of all runs, without times and ids, as one text.
 #include "system/survival/unbroken.hpp"
 #include "support/places.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The records of a sweep as text: two sweeps are equal if these are, whatever happened to one of them.
 #pragma once
 

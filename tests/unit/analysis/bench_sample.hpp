@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A measurement of `exp bench` with round numbers: a machine, and a step of 20 ms on it.
 #pragma once
 

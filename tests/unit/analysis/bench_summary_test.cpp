@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers that a summary computes from samples: rates, shares, limits, prices, gains, noise.
 #include "analysis/bench_summary.hpp"
 

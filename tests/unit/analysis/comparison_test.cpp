@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparisons of runs: which runs are compared, the results, and rejected requests.
 #include "analysis/comparison.hpp"
 

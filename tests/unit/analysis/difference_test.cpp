@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Facts of runs, their differences, and the nearest run.
 #include "analysis/difference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statistics of stored predictions and the permutation test on examples, for very different measures.
 #include "analysis/example_scores.hpp"
 

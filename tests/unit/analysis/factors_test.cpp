@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of runs that vary together and count as one variable, and settings that do not.
 #include "analysis/factors.hpp"
 

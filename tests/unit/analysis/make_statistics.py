@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes statistics.json, the numbers of statistics_test.cpp, with numpy and scipy:
 
     python3 make_statistics.py > statistics.json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Medians of timings, the ratio of two, and the decision that exp bench --against makes, on fixed samples.
 #include "analysis/medians.hpp"
 

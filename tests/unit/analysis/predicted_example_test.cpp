@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A line of a predictions file as an example for readers: parts of a text as people write them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules of promotion, the gains to which they refer, and the recorded part of a comparison.
 #include "analysis/promotion_rule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scaling of a step over ranks, from given seconds: the baseline, efficiencies, shares; and measurements
 // without a baseline.
 #include "analysis/rank_scaling.hpp"

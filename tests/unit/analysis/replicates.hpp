@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs in a store, as exp and a worker make them: settings, seed, result, environment, predictions.
 #pragma once
 

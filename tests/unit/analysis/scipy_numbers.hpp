@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statistics that scipy computed (statistics.json), for the tests of all numbers in a report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The notice about a run whose metric chose nothing, from its points; and that seeds with which a search
 // chose a setting do not count beside fresh ones.
 #include "analysis/selection_notice.hpp"

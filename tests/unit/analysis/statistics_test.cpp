@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The statistics compared with scipy's numbers, and the cases without a result.
 #include "analysis/statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Main effects and expected best scores compared with scipy's numbers and with a count of every draw.
 #include "analysis/sweep_statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forms: what check() rejects in a request that a program filled, and shared parts.
 #include "app/form.hpp"
 

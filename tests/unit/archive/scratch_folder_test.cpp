@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders for bundles: only those that a killed process left are removed.
 #include "archive/scratch_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // is_defined_on() for each reducer: with a truth that defines the measure and with one that does not.
 // Predictions do not matter.
 #include "base/defined_measure.hpp"

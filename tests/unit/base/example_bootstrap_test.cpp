@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interval of a paired bootstrap: its limits follow from the examples that differ, and equal arguments
 // give equal bits.
 #include <gtest/gtest.h>

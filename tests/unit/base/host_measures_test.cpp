@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of the host follow the rules for measures of a task.
 #include "base/host_measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that are opened for reading: regular ones, and none that may block or never end.
 #include "base/input_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Foreign JSON: how deep it may nest, and the places of errors.
 #include "base/json_text.hpp"
 

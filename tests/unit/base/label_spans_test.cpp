@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests spans of tags, well formed and not.
 #include "base/label_spans.hpp"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes scores.json: random cases and their scores from scikit-learn and SciPy, read by pair_measures_test.cpp.
 
     pip install scikit-learn scipy

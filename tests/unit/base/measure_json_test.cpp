@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures and statistics are read back as written, and invalid JSON is rejected with its reason.
 #include "base/measure_json.hpp"
 

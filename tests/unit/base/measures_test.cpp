@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reducers with very different tasks: F1 with families and a macro mean, perplexity, and a matrix.
 #include "base/measures.hpp"
 

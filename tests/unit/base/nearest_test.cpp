@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names that are similar enough to be meant, and names that are not.
 #include "base/nearest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BLEU and chrF of sums, compared with values worked out by hand. plugins/text_scores_test.cpp compares the
 // values of whole outputs with those of sacreBLEU.
 #include "base/ngram_measures.hpp"

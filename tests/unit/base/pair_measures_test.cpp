@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures over pairs: those of scikit-learn and SciPy on random cases with many equal numbers (scores.json,
 // made by make_scores.py), and cases without a value.
 #include "base/pair_measures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of host work: each done once, by any number of threads; the first failure comes back.
 #include "base/parallel.hpp"
 

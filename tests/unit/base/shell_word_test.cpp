@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words of a shell: a shell reads back the text itself, and a command runs nothing else.
 #include "base/shell_word.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Text that is safe on a terminal: the replaced characters, wherever the text is cut.
 #include "base/terminal_text.hpp"
 

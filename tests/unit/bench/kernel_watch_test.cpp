@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A watch counts kernels by label and products by shape, and leaves other tools as they were.
 #include "bench/kernel_watch.hpp"
 

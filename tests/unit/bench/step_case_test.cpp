@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The declared work of kernels, compared with numbers counted by hand; the products of a step alone; free
 // reductions.
 #include <gtest/gtest.h>

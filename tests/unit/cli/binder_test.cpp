@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The binder: from words to requests, and help from forms.
 #include "cli/binder.hpp"
 

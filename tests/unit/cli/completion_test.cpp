@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The completions at each place of a command line; tests/system runs them through a real shell.
 #include "cli/completion.hpp"
 

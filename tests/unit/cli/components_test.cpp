@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs of programs beside exp: the component of each, and that exp has their options without them.
 #include "cli/components.hpp"
 

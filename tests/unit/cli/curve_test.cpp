@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Curves drawn with characters: their shape, axes and values that are not finite.
 #include "cli/curve.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The output of exp evaluate for the answers of two very different tasks.
 #include "cli/evaluation_text.hpp"
 

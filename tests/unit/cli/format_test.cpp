@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers, times and sizes as exp prints them.
 #include "cli/format.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The live line and the log lines of a training run.
 #include "cli/run_display.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests lists of runs for programs.
 #include "cli/run_list.hpp"
 

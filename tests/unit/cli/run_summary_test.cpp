@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The input that exp run suggests for a first try of a model, for any task.
 #include "cli/run_summary.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables on a terminal and in files: alignment, widths and cut columns.
 #include "cli/table.hpp"
 

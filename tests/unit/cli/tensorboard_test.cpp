@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Event files byte by byte, against the published check value and a record written down by hand.
 #include "app/tensorboard.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Widths of characters, wrapped and cut text, and colours on a terminal.
 #include "cli/terminal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every verb and action: its help, and that programs can read its answer.
 #include "cli/verbs.hpp"
 

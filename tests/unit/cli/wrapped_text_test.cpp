@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Text broken into lines, and what may leave for a terminal.
 #include "cli/wrapped_text.hpp"
 

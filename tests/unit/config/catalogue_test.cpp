@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plugins of a build that are not built yet: the entries of the catalogue, and the errors for them.
 #include "config/catalogue.hpp"
 

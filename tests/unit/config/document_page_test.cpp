@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // docs/reference/options.md and training_options.md equal the schemas. ENCORE_WRITE_DOCUMENTS=1 rewrites the
 // tables in them.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The smallest file that is accepted as a shared object, so that tests of config/ need no compiler.
 #pragma once
 

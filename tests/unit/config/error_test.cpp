@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many problems at once: each is reported once, and of thousands only the first ones.
 #include "config/error.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files as written: base files, overrides of the command line, plugin folders.
 #include "config/experiment_file.hpp"
 

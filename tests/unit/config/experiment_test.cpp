@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The typed experiment that the worker reads, from resolved JSON.
 #include "config/experiment.hpp"
 

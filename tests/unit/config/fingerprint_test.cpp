@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests compare fingerprints of builds: each difference is named with both values and the rebuild
 // command.
 #include "config/fingerprint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Manifests on disk and their catalogue: lookup, duplicate owners, damaged files.
 #include "config/catalogue.hpp"
 

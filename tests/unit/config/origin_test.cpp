@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the way from a dotted key back to file, line and column.
 #include "config/origin.hpp"
 

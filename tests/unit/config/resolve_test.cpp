@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables of one run: the result for a correct experiment, and every mistake.
 #include "config/resolve.hpp"
 

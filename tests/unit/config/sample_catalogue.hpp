@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small catalogue and a small experiment for tests of config/ and plan/, so that they need no built plugin.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schemas and values through JSON and back, and damaged JSON.
 #include "config/schema_json.hpp"
 

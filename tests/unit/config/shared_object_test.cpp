@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the messages for files that are missing, incomplete or not shared objects.
 #include "config/shared_object.hpp"
 

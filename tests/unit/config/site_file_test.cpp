@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The site file: its values, and the place of each mistake.
 #include "config/site_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests TOML to values: places, the order of the file, and the place named in a file that is not TOML.
 #include "config/toml.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables of base files without effect: each rule by which a nearer file replaces one, and the exceptions.
 #include "config/unused_tables.hpp"
 

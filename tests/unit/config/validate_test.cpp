@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One table against one schema: accepted values, and the exact messages for others.
 #include "config/validate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batch plans: a pure function, complete, canonical.
 #include "data/batch_plan.hpp"
 

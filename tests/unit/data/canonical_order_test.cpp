@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marks get the order of utf8proc, by work that grows with the length of the input and not with its square.
 #include "canonical_order.hpp"
 

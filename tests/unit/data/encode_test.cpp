@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encoding of records: equal sets on any number of threads, and invalid output of a task.
 #include "data/encode.hpp"
 

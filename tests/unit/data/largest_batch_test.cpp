@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sizes for which memory is planned: some batch reaches them, none exceeds them.
 #include "data/largest_batch.hpp"
 

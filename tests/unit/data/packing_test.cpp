@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packing: rows side by side, padding, several sequences or a source and a target per example, picked rows,
 // columns that are drawn again in every epoch; shards; and rejected input.
 #include "data/packing.hpp"

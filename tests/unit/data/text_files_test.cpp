@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // UTF-8, content hashes, label lists and vocabulary files.
 #include <gtest/gtest.h>
 

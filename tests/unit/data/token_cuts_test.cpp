@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts of tokens into two others: those that a look at every place finds, without looking at every place.
 #include <encore/token_cuts.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // WordPiece on stored cases: the expected tokens are those of the Python package `tokenizers` with the same
 // vocabulary (tests/system/peers/compare_wordpiece.py compares far more text where that package is
 // installed).

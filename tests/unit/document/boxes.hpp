@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The places of labels in a drawing: rotated rectangles, and whether two of them overlap (separating axes);
 // also the shapes of a drawing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names in pictures: legible, inside the paper, and never two different ones cut to the same text.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every chart, of real and of hostile data, on every paper: no label outside the drawing, no two labels on
 // top of each other, every number finite. Then the content of each chart.
 #include <gtest/gtest.h>

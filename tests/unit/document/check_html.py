@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads an HTML report as a browser would and prints what is wrong: tags that do not nest, duplicate ids, links
 that lead nowhere, headings out of order, pictures without a text, tables without headers. Exit code 1 if anything."""
 import sys

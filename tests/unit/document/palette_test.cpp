@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Colours: the contrast of the tones on the papers, and of the style sheet's own.
 #include "document/palette.hpp"
 #include "support/places.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A document that uses every block and every chart, with numbers like those of a real sweep, and one with
 // only hostile names. The tests write both in every format.
 #pragma once

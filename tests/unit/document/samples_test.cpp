@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sample documents in every format: equal bytes each time. With ENCORE_OUT=FOLDER they are written there
 // for inspection.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ticks at round numbers, each written so that neighbours differ and the number is right.
 #include <gtest/gtest.h>
 

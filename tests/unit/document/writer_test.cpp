@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises of the writers for any name: escaping, templates, references, contrast. The hostile document
 // is parsed by Python's HTML parser and set by pdflatex, if these are installed.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the search alone, with candidates written by hand.
 #include "infer/beam_search.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The best tokens of rows of logits, for the narrowest and the widest beam.
 #include "infer/best_tokens.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is streamed, put together, is the text that is stored and measured, whatever bytes the tokens stand
 // for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
 // fallback.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pass of the Engine over a batch whose bucket was seen takes no memory: none of Kokkos, no primitive of
 // the library of products, no heap block of a kilobyte or more besides the answer itself. Inputs of other
 // lengths in the same bucket count as seen. This is a program of its own, because the hooks replace malloc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tiny run that was trained into a folder, and engines for it.
 #pragma once
 

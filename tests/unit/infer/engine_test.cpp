@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Engine: it needs only a run's folder, computes what the trainer computed, from the weights file or from a
 // checkpoint, and computes nothing if a file does not belong to the run.
 #include "infer/engine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weights as integers of 8 and of 4 bits: which matrices are rounded, which stay, and that file and model
 // agree to the bit.
 #include "infer/integer_weights.hpp"

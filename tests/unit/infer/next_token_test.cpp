@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How one token is chosen from the logits of a row.
 #include "infer/next_token.hpp"
 

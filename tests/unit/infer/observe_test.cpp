@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The observed facts of inputs: the reference that a run leaves, and the same facts from an Engine.
 #include "infer/observe.hpp"
 

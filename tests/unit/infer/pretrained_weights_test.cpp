@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // load_pretrained: the tensors that are loaded, those that may be new or unused, and messages with both
 // names.
 #include "infer/pretrained_weights.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokens as maps of attention name them.
 #include <gtest/gtest.h>
 

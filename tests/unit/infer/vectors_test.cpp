@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nearest neighbours: by the angle, and equal ones in a fixed order.
 #include "infer/vectors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
 // digests of every kernel's results. A sum whose order depends on the threads shows that the comparison can
 // fail. A second test gets the kernels' names from the profiling hooks.

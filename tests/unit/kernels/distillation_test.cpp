@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loss of a student and its gradient, against numbers counted here in double and against differences.
 #include "unit/kernels/kernel_test.hpp"
 

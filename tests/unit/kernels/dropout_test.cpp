@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dropout: the mask is a pure function of key, example, position and channel.
 #include "unit/kernels/kernel_test.hpp"
 

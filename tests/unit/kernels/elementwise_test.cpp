@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests activations, add, copy and fill.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Embedding, its gradients and the sinusoidal table.
 #include "kernels/token_sums.hpp"
 #include "unit/kernels/kernel_test.hpp"

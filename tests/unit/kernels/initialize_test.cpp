@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the initial values of parameters.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by the tests of kernels: a device, random tensors, comparison with a slow reference in double.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the largest channels of rows with a sort: rows of odd lengths, of equal values, and of values that
 // are not numbers.
 #include <algorithm>

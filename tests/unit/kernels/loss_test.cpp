@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Softmax cross-entropy, binary cross-entropy and the squared error, their gradients, the sigmoid and argmax.
 #include "unit/kernels/kernel_test.hpp"
 

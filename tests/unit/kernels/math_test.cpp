@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The elementary functions against the C library in higher precision.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Philox4x32-10 against the known answers published with it, and properties of the streams made from it.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests sums over blocks, clipping, and the count of values that are not finite.
 #include "unit/kernels/kernel_test.hpp"
 

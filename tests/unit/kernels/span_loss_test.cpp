@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loss of a span over the rows of each sequence, and its gradient, against a slow reference in double.
 #include "unit/kernels/kernel_test.hpp"
 

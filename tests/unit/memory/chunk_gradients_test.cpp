@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The known facts about the gradients of a table with a row per token: how it is cut, and the byte of each
 // chunk through steps, shards and foreign states.
 #include "memory/chunk_gradients.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Buffers on the device: alignment, sizes, and the message if there is not enough memory. Read next:
 // memory/device_memory.hpp.
 #include "memory/device_memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Properties of the layout for random lifetimes: nothing overlaps, equal input gives equal output, little is
 // wasted.
 #include "memory/memory_plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The block of all parameters: places, precisions, gradients of shards, and values that lie in other memory.
 // Read next: memory/parameter_block.hpp.
 #include "memory/parameter_block.hpp"

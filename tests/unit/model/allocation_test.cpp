@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A training step of a known shape allocates nothing that grows with the batch or the model, and makes no
 // oneDNN primitive. Every heap allocation of the process goes through hooks, also those of libraries; Kokkos
 // memory is counted too. What remains are the names of kernels and the arguments of oneDNN's calls, a few

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests copy batches to the device: whole or in shards, and reused for smaller ones; also rejected
 // batches.
 #include "model/device_batch.hpp"

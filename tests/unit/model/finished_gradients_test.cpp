@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reports of a backward pass while it runs: once a node is done, the gradients of parameters that no
 // earlier node has are those of the whole pass; gradients of parameters that earlier nodes share are not
 // final.

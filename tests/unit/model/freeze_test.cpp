@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frozen parameters: they keep their values, all others have the gradients that they have without freezing,
 // and the backward pass stops where nothing below is trained.
 #include <gtest/gtest.h>

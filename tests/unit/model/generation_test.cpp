@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sequences that grow pass by pass, in models of one causal stack: the bits equal those of the whole sequence
 // for every shipped layer; also what is kept between passes, and what is rejected.
 #include "model/generation.hpp"

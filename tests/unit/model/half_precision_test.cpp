@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A whole model in 16 bits compared with the same model in float32: losses, logits, and the gradient of each
 // parameter relative to its norm; float32 masters that keep what 16 bits cannot; predictions in the precision
 // of training; small gradients of float16, which a factor on the loss keeps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // train.layer_decay: each level of a stack learns at a fixed share of the rate of the one above it.
 #include <gtest/gtest.h>
 

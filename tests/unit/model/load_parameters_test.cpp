@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // load: our own names, and those of foreign models; messages for mismatches name both sides.
 #include "model/load_parameters.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // train.lora: matrices keep their values, low-rank adapters are trained instead; their gradients follow from
 // those of the matrices.
 #include <gtest/gtest.h>

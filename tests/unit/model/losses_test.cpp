@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A head with two losses: each is divided by its own count, their sum is trained, and a batch may lack the
 // targets of one of them.
 #include <gtest/gtest.h>

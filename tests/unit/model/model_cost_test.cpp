@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of a model, compared with numbers by hand and with what a real model then takes.
 #include "model/model_cost.hpp"
 

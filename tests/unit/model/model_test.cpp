@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises of a whole model: names, determinism, shards, packing, no allocation in a step, and finding
 // values that are not finite.
 #include "model/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model whose norms add up trunk and branch themselves trains bit for bit as one whose norms get the sum,
 // in every precision, with and without dropout, on one thread and on two.
 #include <gtest/gtest.h>

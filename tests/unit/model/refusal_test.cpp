@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mistakes that a model rejects, and that the message names the option in the file.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The step plan of a model: which tensors are kept for backward, which share memory, and how much memory that
 // takes.
 #include "model/step_plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One and two threads give equal bits of a training step in each precision, and the comparison can fail: with
 // a layer whose sums depend on the number of threads the bits differ. Each case runs in a child process,
 // because the number of threads is limited by that at its start.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Training that skips rows without a gradient, compared with training that reads and updates all of them:
 // equal values, states, gradients and norms, bit for bit, with every shipped optimizer; after a resume; with
 // 1, 2 and 3 threads. The comparison can fail: a skipped row with a gradient is noticed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The summary of all inputs: means, window, latency, right answers and their interval, and the same as JSON.
 #include "monitor/monitoring.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measures of two histograms compared with numbers that were computed by hand, and their limits.
 #include "monitor/shift_measures.hpp"
 

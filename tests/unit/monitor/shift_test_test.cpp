@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sequential test: bets are fair, unchanged inputs give no alarm more often than alpha for any length,
 // and changed inputs are found, at once and after a long time without a change.
 #include "monitor/shift_test.hpp"

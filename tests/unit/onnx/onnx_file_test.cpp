@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes of messages, from the page on the encoding of protocol buffers, and of an ONNX file.
 // tests/system/peers/compare_onnx.py compares whole graphs with other programs.
 #include <gtest/gtest.h>

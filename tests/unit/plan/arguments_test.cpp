@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // --grid and --seeds: the options that the command line varies, alone and together with a sweep of the file.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference are correct
 // and plan the runs that the pages list.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Conditions of [sweep] exclude: precedence, types, and messages for wrong ones.
 #include "plan/expression.hpp"
 

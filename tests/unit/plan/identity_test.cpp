@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings that count in a run's identity and those that do not.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of runs: labels of values, keys if a value is not clear enough, patterns, limits; and that no name is
 // part of an identity.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [model] from = { run = } and { experiment = }: the forms, the options that are filled in, those that must
 // agree, and those that count in the identity.
 #include "plan/parent_filler.hpp"

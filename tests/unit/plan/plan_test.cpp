@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans of whole files: the top level, seeds, names, data files.
 #include "plan/plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans made from text without any file: the content hash of a test's data is a function of the path's end.
 #pragma once
 

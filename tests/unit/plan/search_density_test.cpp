@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts of proposals: the elementary functions of a search, its Halton sequence, and the densities of
 // tpe.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [search] as users write it: the resulting options, and what is rejected, with line and column.
 #include <deque>
 

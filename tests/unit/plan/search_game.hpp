@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A search in which the test acts as the trainer, and spaces for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The forest and the importance of variables, compared with functions whose shares of variance have a closed
 // form.
 #include <cmath>

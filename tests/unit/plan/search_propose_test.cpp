@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The points that a search proposes: inside the space, without repetition, and with tpe nearer to the best.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // decide without a database: the rules of promoting, pruning, confirming and ending, their edge cases, and
 // that the same history gives the same decision.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [sweep]: the order of its points, draws, and all mistakes in it.
 #include "plan/sweep.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [sweep.when]: options that only some points vary, and invalid conditions.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening one plugin file: good files, and the messages for broken ones. Read next: samples.hpp.
 #include "plugin_host/loader.hpp"
 

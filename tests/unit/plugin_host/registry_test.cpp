@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The registry over folders of plugins: what it loads, offers and refuses. Read next: samples.hpp.
 #include "plugin_host/registry.hpp"
 

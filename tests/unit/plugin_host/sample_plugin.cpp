@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One source, several plugins: a good one, one of another build, one that fails to register, one that
 // registers nothing, and a library that is not a plugin.
 #include <encore/plugin.hpp>

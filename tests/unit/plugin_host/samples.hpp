@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders with the sample plugins and their manifests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiled twice, as TWIN 1 and 2: two plugins whose namespace, class, functions and variables have the same
 // names, as if two people had copied one template.
 #include <encore/plugin.hpp>

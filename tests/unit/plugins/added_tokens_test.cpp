@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tokens that are found in a text as they are written, with every flag; the right tokens are those of the
 // Python package `tokenizers` (system/peers/compare_folders.py compares whole folders). And cleaning beyond
 // lowercase.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a built-in plugin of this build and makes what it offers, without the plugin host: only its options'
 // defaults and the settings a test names.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Classification as a task: what a text becomes, labels that training lacks, its measures, what it answers.
 #include "classify/classify.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The corpus of experiments/quickstart.toml has the properties that its generator promises: sets without
 // shared sentences, names that a table of words cannot distinguish while their neighbours can, and names that
 // training lacks.

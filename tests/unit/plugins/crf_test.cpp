@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The CRF head against all sequences of labels, one by one: loss, marginals, gradients of the chain, the best
 // sequence. The projection is the identity, so states are emissions and their gradients are the marginals
 // less the targets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task "embed": sequences of pairs, data that it cannot learn from, its measures against a count by
 // hand, its answers.
 #include "embed/embed.hpp"

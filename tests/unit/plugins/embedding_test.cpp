@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The head of embeddings against a reference in double that does everything the slow way: pooling, both
 // losses, and gradients by central differences; pairs with padding between their sequences; what is refused.
 #include "unit/plugins/built_in.hpp"

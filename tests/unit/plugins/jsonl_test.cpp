@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading JSON lines: every accepted form, and the message for every refused one.
 #include "jsonl.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LAMB against the paper's algorithm in double, tensor by tensor, and on cases whose result is known in
 // closed form: the length of a step, a parameter that is all zero, a gradient that is zero, the limit of the
 // ratio.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The language model's head against a slow reference: logits with the embedding's table, losses, the best
 // tokens with their probabilities, and what measures are made of with and without label smoothing.
 #include "unit/plugins/built_in.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What single built-in layers and heads compute and refuse; what all must satisfy is in tests/contract.
 #include "unit/plugins/built_in.hpp"
 

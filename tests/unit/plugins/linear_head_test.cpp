@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The linear head with weights of classes and with dropout, against numbers counted here in double.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Causal language modelling as a task: windows in which every token is a target once, what a text that goes
 // on is encoded as, and perplexity and bits per character against their definitions.
 #include "lm/lm.hpp"

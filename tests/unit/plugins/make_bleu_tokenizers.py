@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes bleu_tokenizers.json: examples as sacreBLEU's tokenizers cut them, and corpora with the BLEU by each, for
 text_scores_test.cpp.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes squad_scores.json: answers with their exact match and F1, for qa_measures_test.cpp.
 
     python3 make_squad_scores.py > squad_scores.json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes text_scores.json: small corpora with their BLEU and chrF of sacreBLEU and their ROUGE of rouge-score, for
 text_scores_test.cpp.
 

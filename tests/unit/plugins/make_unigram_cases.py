@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes unigram_cases.json: small models of the Python package `sentencepiece`, and what it cuts texts into with them.
 
     pip install sentencepiece

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Masked language modelling with next_sentence: windows of a text pair, the second part of which follows the
 // first or comes from another record; how often, from where, and how its accuracy is counted.
 #include <gtest/gtest.h>

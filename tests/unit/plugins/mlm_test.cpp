@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Masked language modelling as a task: windows, which rows are masked and how, other masks in every epoch,
 // words masked as a whole, perplexity against its definition, and what a user's own masks are answered with.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tests of the task "mlm" share: a vocabulary of letters, the task with its options, and what its
 // example sets hold.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several labels per text as a task: targets, labels that training lacks, the threshold, its measures, its
 // answers.
 #include "multilabel/multilabel.hpp"

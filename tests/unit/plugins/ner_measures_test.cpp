@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scores on stored cases, whose numbers are those of seqeval 1.2 (tests/system/peers/compare_seqeval.py
 // compares thousands of random taggings where that package is installed).
 #include "measures.hpp"

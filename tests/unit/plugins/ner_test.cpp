@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Entity recognition as a task: where labels stand, what max_length costs, what it answers to text.
 #include "ner.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The second part of the language model's head, which says whether one text follows another: its logits
 // against a slow reference, both losses' gradients.
 #include "unit/plugins/built_in.hpp"

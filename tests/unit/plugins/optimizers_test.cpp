@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimizers against their formulas, element by element in double, over several steps, segments and chunks.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two files as one set: which lines belong together, what is skipped and counted, what is refused.
 #include "parallel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exact match and F1 of answers: equal to what make_squad_scores.py computed for squad_scores.json.
 #include "qa/measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Question answering as a task: windows, the rows of answers, the search for the best span, text that a user
 // types, and what is refused.
 #include "qa/qa.hpp"

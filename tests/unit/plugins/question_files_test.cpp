@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that a user wants labelled: each reader that ships reads the same questions from a file without
 // truth, with it, and with a wrong one, and gives the file back with answers and every other byte as it was.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number per text as a task: targets, what it cannot learn from, its measures, its answers.
 #include "regress/regress.hpp"
 

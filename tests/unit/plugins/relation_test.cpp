@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two marked spans of a text as a task: where they lie among the rows, what max_length costs, what it
 // answers.
 #include "relation/relation.hpp"

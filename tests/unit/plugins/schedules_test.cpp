@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules at the points that matter: first step, end of the warm-up, last step, and a warm-up longer than
 // the run.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probabilities of answers (Task::scored_answer): each task against softmax in long double, and what a task
 // or a head without probabilities says.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The head of two spans on numbers counted by hand: means, first rows, spans that share rows or lie outside.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"

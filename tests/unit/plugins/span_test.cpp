@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The head of spans on numbers counted by hand: with the identity as its weight the states are the scores.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"

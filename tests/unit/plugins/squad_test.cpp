@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading SQuAD files: what is taken, and the message for everything that is refused.
 #include "squad.hpp"
 

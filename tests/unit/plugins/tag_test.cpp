@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One label for each word as a task: any labels, words that were cut, weights, its measures, its answers.
 #include "tag/tag.hpp"
 

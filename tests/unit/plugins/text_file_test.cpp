@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading plain text: what is a record, what is skipped and counted, what is refused.
 #include "text_file.hpp"
 

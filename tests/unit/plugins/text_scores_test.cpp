@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BLEU, chrF and ROUGE are equal to what make_text_scores.py got from sacreBLEU and rouge-score for
 // text_scores.json; words are cut in the same way; sums over any choice of examples are those of that choice.
 #include "ngrams/text_scores.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One text into another as a task: what both stacks read, what is cut and counted, how tokens and texts that
 // were written are scored, what a typed text is answered, and what is refused.
 #include "text_to_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Running text to words: punctuation, possessives, white space and offsets in code points.
 #include "text_words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What all tokenizers that ship share beside their tokens: special tokens by role, texts to be trained from,
 // the bytes that tokens come from, and the way back to text.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tokenizers byte_bpe, word and character: what they make of text, how their vocabularies are trained,
 // and what they refuse. byte_bpe against the definition of byte-pair encoding, merge by merge.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tests of the shipped tokenizers share: tokenizers trained from a few words, and their tokens as text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading tables, with tabs and as CSV: every accepted form, and the message for every refused one.
 #include "tsv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tokenizer unigram: equal to the package `sentencepiece` (unigram_cases.json, which
 // make_unigram_cases.py writes), its vocabulary as lines and files, models of two sides, training, and what
 // is refused.

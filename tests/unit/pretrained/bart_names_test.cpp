@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the names of BART's tensors.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of tensors: those that transformers writes for each of its models, and ours.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The content hash of a path: for a folder it depends on the files that are read, and on nothing else.
 #include "pretrained/content_hash.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of rules for each member of a folder's files: it is complete compared with `transformers`
 // (tests/golden/make_pretrained_fields.py), equals the page, and is followed.
 #include "pretrained/field_rules.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [model] from = "DIR": the options that are filled in, the ones that must agree, and the resulting plan.
 #include "pretrained/folder_filler.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Returns the message of the reader of Hugging Face folders for one that it rejects.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of a folder besides the shape of its model: used as options, rejected by name, or named in a
 // notice.
 #include "pretrained/folder_settings.hpp"

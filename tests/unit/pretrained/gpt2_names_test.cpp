@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the names of GPT-2's tensors.
 #include <gtest/gtest.h>
 

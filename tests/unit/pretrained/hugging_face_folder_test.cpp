@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening a Hugging Face folder: what it returns, and every way in which it is rejected.
 #include "pretrained/hugging_face_folder.hpp"
 

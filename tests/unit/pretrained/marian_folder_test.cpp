@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of MarianMT: names of tensors, the files of their tokenizer read and written, and rejected folders.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // config.json as options of [model], rejected files, and writing config.json.
 #include "pretrained/pretrained_config.hpp"
 

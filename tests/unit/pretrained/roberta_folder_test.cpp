@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of RoBERTa: what their tokenizer's files give, how they are rejected, and how ours are written.
 #include <gtest/gtest.h>
 

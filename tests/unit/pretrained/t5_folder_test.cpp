@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of T5: names of tensors, the tokens of the table and how they are written, the family as which a
 // model is written, and rejected folders.
 #include <gtest/gtest.h>

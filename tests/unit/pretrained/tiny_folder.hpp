@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A Hugging Face folder of a few bytes for tests: complete except for real values of the weights.
 #pragma once
 

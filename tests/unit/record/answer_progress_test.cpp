@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lines of progress before an answer: how they are distinguished from the answer.
 #include "record/answer_progress.hpp"
 

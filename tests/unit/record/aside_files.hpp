@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a writer left its temporary file (world/atomic_file.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention weights between the programs: the request, the layers that a word selects, the numbers to the
 // last bit, and rejected answers.
 #include "record/attention.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checkpoint that is kept: on drawn evaluations no other one with an equal metric has a lower loss, a
 // resumed run decides as an unbroken one, and runs without the rule keep the earliest as before.
 #include "record/best_checkpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests write check requests and read them again; runs share a request only if their options agree.
 #include "record/check_request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checkpoints: the newest intact one is found behind damaged ones; checkpoints that must stay are never
 // removed.
 #include "record/checkpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The crash line: what is written, how it ends, and how it is found again.
 #include "record/crash_line.hpp"
 

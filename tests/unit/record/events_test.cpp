@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every event is read back as it was written, missing or mistyped members are rejected by name, and events of
 // earlier versions are still read.
 #include "record/events.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The request of `exp generate`: its text form, how options change a task's way of decoding, and rejected
 // requests.
 #include "record/generate_request.hpp"

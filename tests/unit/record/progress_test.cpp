@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Progress goes through a checkpoint's metadata without losing a bit.
 #include "record/progress.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The small parts of record/: specification, atomic files, control pipe, process identity, checksum.
 #include <fcntl.h>
 #include <gtest/gtest.h>

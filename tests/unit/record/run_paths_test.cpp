@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strings of a database that become paths below the store, and those that are rejected.
 #include "record/run_paths.hpp"
 

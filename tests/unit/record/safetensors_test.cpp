@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Safetensors: files are read back as written; a wrong header is rejected, whatever its content.
 #include "record/safetensors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between exp serve and its workers: every field is transmitted, split anywhere, and damage is
 // noticed.
 #include "record/serve_messages.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises of a spool: every complete record comes back with all its bits, and a cut at any byte costs
 // only the records behind it.
 #include "record/spool.hpp"

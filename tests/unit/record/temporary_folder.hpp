@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A folder that exists during a test, and small helpers that damage its files.
 #pragma once
 

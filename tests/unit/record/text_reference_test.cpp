@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the facts of inputs and their reference: files are read back as written, a file of another kind is
 // rejected, and the bins contain what the header promises.
 #include <gtest/gtest.h>

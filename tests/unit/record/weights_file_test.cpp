@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The weights file: it is read back as written, where the build supports it; every changed byte is noticed
 // and named.
 #include "record/weights_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention weights as charts and as a page: what belongs together, names, and that no token of text becomes
 // part of the page's own code.
 #include "report/attention_page.hpp"

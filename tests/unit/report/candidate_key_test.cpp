@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of candidates: letters, and a column for each setting in which they differ.
 #include <gtest/gtest.h>
 

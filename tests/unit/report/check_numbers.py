@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads the tables of an HTML report as a person does and compares their numbers with scipy's (statistics.json):
 check_numbers.py statistics.json report.html. Exit code 1 if anything differs or is missing."""
 import json

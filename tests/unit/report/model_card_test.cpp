@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The model card: the runs of its interval, and that names from a database cannot become markup.
 #include "report/model_card.hpp"
 

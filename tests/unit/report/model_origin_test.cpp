@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sentences of the abstract, the checklists and the model card about a model's kind and start, for every
 // kind of run.
 #include "report/model_origin.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports of stored runs, and helpers that find their parts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A report of runs in which every name and string is hostile, in every format: a database may come from
 // anyone.
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports over runs of several tasks, and over tasks with many classes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names of candidates, differences and pictures in a report.
 #include <algorithm>
 

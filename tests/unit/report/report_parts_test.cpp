@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of a report: its brief form, sections by name, sentences that must not be shown, and attached files
 // for repeating the work.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The content of a report of stored runs: numbers equal an independent computation, nothing is left out, and
 // no claim lacks a test. report_whole_test.cpp tests a report as a whole.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A report as a whole: equal documents for equal databases, valid ids, another side beside it, unfinished
 // runs, and rejected requests.
 #include <algorithm>

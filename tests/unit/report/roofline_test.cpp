@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The roofline's labels: the limits and kernels that it names, and that all labels are readable.
 #include "report/roofline.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of a report about a search: cost, fresh seeds, budget with its random baseline, importance and
 // pictures.
 #include "plan/search/search.hpp"

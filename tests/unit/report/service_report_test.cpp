@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The section about the inputs of a server: from its spools and the reference of a run.
 #include <algorithm>
 

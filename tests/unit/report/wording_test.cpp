@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests how reports write settings and reasons.
 #include "report/wording.hpp"
 

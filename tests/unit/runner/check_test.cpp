@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests check experiments through a worker: each problem has the place of its option and appears once.
 #include "runner/check.hpp"
 

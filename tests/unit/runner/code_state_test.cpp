@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests read the commit of a repository, its changes, and the answer outside of a repository.
 #include "runner/code_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the distance between two states: by tensor and by layer, in units of the last place and relative to
 // the norm.
 #include "runner/drift.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of submissions that are removed, and that a process killed during the removal loses nothing.
 #include "runner/slurm/finished_submissions.hpp"
 

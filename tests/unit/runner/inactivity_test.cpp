@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests when a worker's inactivity is worth a message.
 #include "runner/inactivity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Energy and memory in Slurm's accounting: recorded once with every attempt of the job, and left out if Slurm
 // has none.
 #include "runner/slurm/job_accounts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The requests that a keeper passes on to its worker: files in the run's folder.
 #include "runner/job_keeper.hpp"
 

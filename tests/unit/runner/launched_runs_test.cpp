@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decisions of an occasional check about a launched run that no process follows.
 #include "runner/launched_runs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The other activity of the machine, from a folder that looks like /proc.
 #include "runner/machine_noise.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests divide cores and threads among workers, under control groups, the environment and options.
 #include "runner/places.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run that resumes keeps the rule for ties that it began with; everything else has the planned one.
 #include "runner/prepare_work.hpp"
 

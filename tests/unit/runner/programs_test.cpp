@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests find worker programs and plugins of each backend, in builds and installations.
 #include "runner/programs.hpp"
 

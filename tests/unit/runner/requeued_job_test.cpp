@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keeper of a job that Slurm restarts: the orders on which it works, and their tokens.
 #include "runner/job_keeper.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run that a job of Slurm holds; programs in a folder of the test replace squeue, sacct and scancel.
 #pragma once
 

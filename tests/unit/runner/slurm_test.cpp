@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The answers of Slurm's commands, the script of a job, and the states of runs for each answer: programs in a
 // folder of the test replace squeue, sacct and scancel.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests follow a growing spool: events arrive once and in order, with the last record and the result.
 #include "runner/spool_follower.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A request to stop reaches the attempt that it names, however young that is, and no other.
 #include "runner/stop_request.hpp"
 

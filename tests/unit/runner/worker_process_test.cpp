@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests start real processes and check their end, their log, the control pipe and the kill of a group.
 #include "runner/worker_process.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batcher: the inputs of each batch, and when a worker gets it; here time is a number.
 #include "serve/batcher.hpp"
 

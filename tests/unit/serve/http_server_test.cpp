@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HttpServer alone, with raw bytes: decisions by the head, and the share of a body in the memory for all.
 #include "serve/http_server.hpp"
 

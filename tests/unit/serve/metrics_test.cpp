@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Metrics as Prometheus reads them.
 #include "serve/metrics.hpp"
 

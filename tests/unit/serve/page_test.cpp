@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page at `/`: it is complete, loads and runs only what its policy names, and makes no HTML of a server's
 // answer.
 #include "serve/page.hpp"

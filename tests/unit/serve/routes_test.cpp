@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // docs/reference/serving_api.md and the OpenAPI document equal the table of routes. ENCORE_WRITE_DOCUMENTS=1
 // writes the page again.
 #include "serve/routes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ServeMonitor: its records when the answer of a worker cannot be recorded.
 #include "serve/serve_monitor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attempts: one holder at a time, a true status, and records of dead attempts that are kept.
 #include <signal.h>
 #include <sys/wait.h>

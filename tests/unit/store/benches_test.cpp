@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measurements in the database: stored, listed, read again; a wrong name is reported with the nearest one.
 #include "store/benches.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merging of databases: the same content in any order and any number of times, nothing doubled, nothing lost;
 // contradictions are named, and rows that cannot be merged are left out with the reason.
 #include "store/database_merge.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening a database: what is made, and what is rejected with which message; transactions and locks.
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that gc removes and those that it must leave; runs that are hidden, restored and deleted.
 #include "store/garbage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The run that represents a lineage: promoted, moved, given back, and hidden.
 #include "store/lineage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The meaning of metrics belongs to the run that measured them, even if other runs of the database use the
 // same name for something else; it survives merging and the upgrade of older databases.
 #include "store/database_merge.hpp"

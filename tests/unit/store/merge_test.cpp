@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merging of spools: the same database whatever was cut, repeated or merged in another order.
 #include "store/merge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table newest compared with current_point: over random attempts, merged in any order, and after
 // everything else that changes points.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The examples of docs/reference/store.md and store/schema.sql run and give rows; large databases answer
 // quickly enough for this test.
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Queries over many runs at once give the answers for each run alone.
 #include "store/run_batch.hpp"
 

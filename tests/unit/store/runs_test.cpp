@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs: names, ids, and questions that are stored once.
 #include <sys/wait.h>
 #include <unistd.h>

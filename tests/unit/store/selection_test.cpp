@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The runs that words, options and conditions select, and the messages if they select none.
 #include "store/selection.hpp"
 

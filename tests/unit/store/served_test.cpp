@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of servers, from their spools to the rows: repeated and partial merges, closed spools and those in
 // use, damage, inputs that expire, and deleted inputs.
 #include "store/served.hpp"

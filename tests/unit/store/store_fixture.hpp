@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A database in a folder of its own, specifications for its runs, and its content as text for comparisons.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Migrations (the real ones from the frozen schemas of versions 1 to 9, and injected ones), and copies of the
 // file.
 #include <filesystem>

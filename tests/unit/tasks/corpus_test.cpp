@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A training set that is never in memory as a whole: the parts of its files, and equal sets, bit for bit,
 // with less memory.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The set of a record depends on its content, not on its place.
 #include "tasks/data_split.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The added examples that are learned: never examples that are scored or held out, and always the same ones.
 #include "tasks/new_examples.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets whose examples come from the token cache equal, bit for bit, the sets that were read and encoded.
 #include "tasks/task_sets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The token cache returns what was stored or nothing: with any damaged bit, and with any process that writes
 // at the same time. It never stops a run.
 #include "tasks/token_cache.hpp"

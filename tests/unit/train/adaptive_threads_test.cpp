@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AdaptiveThreads over folders that look like /proc: the number of threads, the line that reports it, and the
 // cores to which threads are bound. Each case runs in a child process, which has two threads.
 #include "train/adaptive_threads.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factor on the loss: how it falls and rises, that it changes no bit of the training, and that it depends
 // on the gradients alone.
 #include "train/loss_scaling.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pretraining with the shipped parts: masked language modelling of plain text. Perplexity falls, and neither
 // threads nor a stop change a bit.
 #include <unistd.h>

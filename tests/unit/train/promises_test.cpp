@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises of every task, tested with one small run of each: it learns; a stopped run ends with the bits
 // of an unbroken one; threads change no bit, nor does recomputation in the backward pass; gradient shards are
 // accepted, or rejected if a loss couples the sequences of a batch. A new task adds its case to the list.

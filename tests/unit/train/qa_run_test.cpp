@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises of a run of the task "qa", whose examples are several sequences each: it learns; a stopped run
 // ends with the bits of an unbroken one; gradient shards and bfloat16 are accepted; threads change no bit.
 #include <gtest/gtest.h>

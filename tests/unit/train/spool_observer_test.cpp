@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The progress in a spool: rare while a run trains, and exact at its end.
 #include "train/spool_observer.hpp"
 

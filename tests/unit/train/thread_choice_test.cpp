@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The load model as a pure function: samples in, numbers of threads out; and what it reads from folders that
 // look like /proc and /sys. No test here depends on the activity of the machine.
 #include "train/thread_choice.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The training loop on a corpus of a few sentences: its reports, and that a stop and a resume change no bit.
 #include "train/trainer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cores, hardware threads and control groups, from folders that look like /sys and /proc; OpenMP's own
 // variables take precedence.
 #include "world/cores.hpp"

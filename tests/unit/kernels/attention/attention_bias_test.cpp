@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention with a bias by distance: the buckets of T5 by hand, scores and gradients against explicit weights
 // in double and against differences, the bits of decoding, and the order in which gradients are added.
 #include "unit/kernels/attention/attention_reference.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers and the picture of docs/concepts/attention_example.md, computed by the kernels in double: each
 // block of the page that stands below a comment "computed" holds what this program prints.
 // ENCORE_WRITE_DOCUMENTS=1 writes them again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention under a causal mask, over keys of another row set, and row by row as a decoder generates: against
 // explicit weights in double, against differences, and bit for bit against the whole pass.
 #include "unit/kernels/attention/attention_reference.hpp"

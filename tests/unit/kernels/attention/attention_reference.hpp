@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention with explicit weights in double, one sequence and head at a time, and helpers of its tests: row
 // sets whose first position is given, and columns of packed values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention by tensor cores: on an NVIDIA GPU as it is launched there, elsewhere with a warp of threads that
 // follows the documentation of the instructions. Compared with explicit weights in double; rows must not
 // depend on their neighbours.

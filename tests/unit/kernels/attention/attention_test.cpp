@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Self-attention against explicit weights in double. Masks, other keys and decoding:
 // attention_masks_test.cpp.
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention tile by tile, as GPUs compute it, on any device: compared with explicit weights in double, for
 // equal bits with teams of other sizes, and for rows that do not depend on their neighbours.
 #include "kernels/attention/attention_tiled.hpp"

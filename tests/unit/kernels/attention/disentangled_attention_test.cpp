@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Disentangled attention against explicit scores in double and their gradients, with clipped distances, a
 // causal mask and dropout. The layer is compared with transformers in tests/golden/disentangled_test.cpp.
 #include "unit/kernels/attention/attention_reference.hpp"

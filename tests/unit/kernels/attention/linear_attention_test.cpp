@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear attention against sums in double over explicit features, forward and backward, and its order of
 // sums.
 #include "unit/kernels/attention/attention_reference.hpp"

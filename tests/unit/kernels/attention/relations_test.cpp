@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loss by the relations of rows and its gradient, against numbers counted here in double and against
 // differences.
 #include <encore/relations.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rotary positions compared with complex numbers in double: a pair of channels is one number, and a rotation
 // multiplies it.
 #include <complex>

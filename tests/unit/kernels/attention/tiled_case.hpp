@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TiledCase: one attention with its tensors, for tests that launch kernels for tiles themselves, and the
 // result of explicit weights in double.
 #pragma once

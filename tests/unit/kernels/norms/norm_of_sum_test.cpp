@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Norms of trunk + dropout(branch) have the bits of the sum in a pass of its own and the norm after it,
 // forward and backward, in every precision.
 #include "unit/kernels/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // layer_norm and rms_norm against plain loops in double.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products by tiles of AMX: the arithmetic of the instruction; every product, with every epilogue, compared
 // bit for bit with its definition, and that with double; weights of integers compared with the other way to
 // compute them. All of it runs with emulated tiles and with the machine code for real ones, which a trap

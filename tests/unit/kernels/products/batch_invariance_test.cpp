@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batch-invariant products: a row has the same bits whatever rows stand beside it and wherever it stands, and
 // whether weights are read as matrices or in the layout of the products.
 #include "unit/kernels/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Epilogues of products compared with separate passes: equal bits, for every library, type and shape. The
 // test repeats the order of the sums of columns.
 #include "unit/kernels/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gemm and linear against triple loops in double.
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products with weights of 8-bit and 4-bit integers: compared with the sums of integers computed one by one,
 // with every epilogue; rows do not depend on each other; the portable way gives the integers of the
 // instruction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux. A processor without them
 // raises SIGILL; the handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"),
 // applies the instruction to tiles of the thread by amx::arithmetic, and resumes after it. So the code
