@@ -91,7 +91,7 @@ const Schema& data_schema() {
                 .fallback = OptionValue(std::int64_t{256}),
                 .rule = {.help = "longest sequence with its markers; longer ones are cut. `\"95%\"`: the "
                                  "length that 95 % of the training set's sequences do not exceed",
-                         .unit = "pieces",
+                         .unit = "tokens",
                          .min = 3,
                          .max = most_tokens}})
           .boolean("private", false,
@@ -238,7 +238,7 @@ const Schema& train_schema() {
                     {.help = "instead of `batch_size`: a step takes examples while the length of the longest "
                              "target (or the longest example, if there is one text) times their number does "
                              "not exceed it; at least one",
-                     .unit = "pieces",
+                     .unit = "tokens",
                      .min = 1,
                      .max = most_batch_tokens})
           .optional("epochs", OptionType::integer,

@@ -84,11 +84,11 @@ Schema TextToText::options() {
            .min = 0.0})
       .integer("beyond_source", 50,
                {.help = "tokens that a text may have more than its source; -1: as many as it likes",
-                .unit = "pieces",
+                .unit = "tokens",
                 .min = -1})
       .integer("max_pieces", 0,
                {.help = "tokens of a text at most; 0: as many as data.max_length leaves",
-                .unit = "pieces",
+                .unit = "tokens",
                 .min = 0})
       .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},

@@ -92,7 +92,7 @@ Schema Unigram::options() {
                   {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
   schema.optional("vocab_size", OptionType::integer,
                   {.help = "instead of vocab: train a model with so many tokens from the training text",
-                   .unit = "pieces",
+                   .unit = "tokens",
                    .min = 16,
                    .max = 1000000});
   schema.number(

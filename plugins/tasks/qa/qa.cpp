@@ -49,14 +49,14 @@ Schema Qa::options() {
   return Schema()
       .integer("stride", 128,
                {.help = "tokens of the context that a window shares with the one before it",
-                .unit = "pieces",
+                .unit = "tokens",
                 .min = 0.0})
       .integer("max_question", 64,
                {.help = "tokens of a question that are read; longer ones are cut at the end",
-                .unit = "pieces",
+                .unit = "tokens",
                 .min = 1.0})
       .integer("max_answer", 30,
-               {.help = "tokens of the longest answer that is given", .unit = "pieces", .min = 1.0})
+               {.help = "tokens of the longest answer that is given", .unit = "tokens", .min = 1.0})
       .boolean("no_answer", false,
                {.help = "allow questions without an answer (SQuAD 2.0): none is given if the scores of [CLS] "
                         "are above those of every part of the context"})
