@@ -44,7 +44,7 @@ Form<ReportRequest> report_form() {
                 "all runs beside older ones; a date selects the runs that finished before it"}}})
       .option("output,o", &R::output, "FILE", "the file to write: .html, .md, .tex, .csv, .json")
       .option("format", &R::format, "NAME",
-              "html, md, tex, csv or json, if the extension of FILE does not choose it")
+              "one of html, md, tex, csv, json (default: by the extension of FILE)")
       .option("template", &R::templates, "FILE", "a template or a folder of templates of your own")
       .option("table", &R::table, "ID", "for csv: write only this table")
       .flag("brief", &R::brief, "two pages: abstract, one table, one picture, how to repeat it")

@@ -108,7 +108,7 @@ TEST(Form, ASessionThatIsFilledByHandIsRefusedLikeACommand) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "--hosts needs --launcher, which says how a worker is started there: --launcher ssh");
+                 "--hosts needs --launcher, the command that starts workers there, such as --launcher ssh");
   }
 }
 

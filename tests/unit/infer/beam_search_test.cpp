@@ -19,7 +19,7 @@ std::vector<NextToken> candidates(std::initializer_list<std::pair<int, double>> 
   return list;
 }
 
-std::vector<std::vector<std::int32_t>> tokens(const std::vector<GeneratedText>& texts) {
+std::vector<std::vector<std::int32_t>> tokens_of(const std::vector<GeneratedText>& texts) {
   std::vector<std::vector<std::int32_t>> all;
   for (const GeneratedText& text : texts) all.push_back(text.tokens);
   return all;
@@ -45,7 +45,7 @@ TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
   search.advance(Lists{candidates({{1, 0.6}, {2, 0.4}})});
   search.advance(Lists{candidates({{3, 0.3}, {4, 0.3}, {5, 0.2}}), candidates({{6, 0.9}, {7, 0.1}})});
   EXPECT_TRUE(search.done()) << "the longest length is reached";
-  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{2, 6}, {1, 3}}));
+  EXPECT_EQ(tokens_of(search.best(2)), (std::vector<std::vector<std::int32_t>>{{2, 6}, {1, 3}}));
   EXPECT_FALSE(search.best(1)[0].ended);
 }
 
@@ -64,7 +64,7 @@ TEST(BeamSearch, AnEndCountsOnlyAmongTheBest) {
   search.advance(Lists{candidates({{1, 0.5}, {2, 0.3}, {end, 0.2}})});
   EXPECT_EQ(search.best(5).size(), 0U) << "third of a beam of two";
   search.advance(Lists{candidates({{end, 0.7}, {3, 0.2}}), candidates({{4, 0.9}, {5, 0.05}})});
-  EXPECT_EQ(tokens(search.best(5)), (std::vector<std::vector<std::int32_t>>{{1}}));
+  EXPECT_EQ(tokens_of(search.best(5)), (std::vector<std::vector<std::int32_t>>{{1}}));
   ASSERT_EQ(search.live().size(), 2U) << "in place of the one that ended the next best goes on";
   EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{2, 4}));
   EXPECT_EQ(search.live()[1].tokens, (std::vector<std::int32_t>{1, 3}));
@@ -89,7 +89,7 @@ TEST(BeamSearch, WhatEndsAtAStringLeavesItsPlace) {
   EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{2}));
   search.end(0);
   EXPECT_TRUE(search.done());
-  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{1}, {2}}));
+  EXPECT_EQ(tokens_of(search.best(2)), (std::vector<std::vector<std::int32_t>>{{1}, {2}}));
 }
 
 TEST(BeamSearch, OutputsThatDidNotEndComeBehindThoseThatDid) {
@@ -97,7 +97,7 @@ TEST(BeamSearch, OutputsThatDidNotEndComeBehindThoseThatDid) {
   search.advance(Lists{candidates({{1, 0.9}, {end, 0.1}})});
   search.advance(Lists{candidates({{2, 0.9}, {3, 0.1}})});
   EXPECT_TRUE(search.done());
-  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{}, {1, 2}}));
+  EXPECT_EQ(tokens_of(search.best(2)), (std::vector<std::vector<std::int32_t>>{{}, {1, 2}}));
 }
 
 }  // namespace

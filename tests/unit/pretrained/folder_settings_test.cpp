@@ -297,8 +297,8 @@ TEST(FolderSettings, RefuseTwoTablesThatShouldBeOne) {
       problem_in(folder),
       (folder / "model.safetensors").string() +
           " holds \"cls.predictions.decoder.weight\" and \"bert.embeddings.word_embeddings.weight\" with "
-          "different values, which are one by config.json (tie_word_embeddings); where the first is meant "
-          "for the logits, set tie_word_embeddings = false there");
+          "different values, which config.json declares equal (tie_word_embeddings); if the first is for "
+          "the logits, set tie_word_embeddings = false there");
   folder.set("tie_word_embeddings", false);
   EXPECT_EQ(problem_in(folder), no_problem);
 }

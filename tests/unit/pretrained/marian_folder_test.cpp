@@ -133,7 +133,7 @@ TEST(SentencePieceFile, IsRejectedIfInvalid) {
     testing::write_bytes(file, bytes);
     return testing::message_of<Error>([&] { load_vocabulary(file); });
   };
-  const std::string none = file + ": this is no model of SentencePiece: ";
+  const std::string none = file + ": invalid SentencePiece model: ";
   EXPECT_EQ(refusal(""), none + "it has no tokens");
   EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");

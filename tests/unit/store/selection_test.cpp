@@ -136,7 +136,7 @@ TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
   EXPECT_EQ(refusal<UnknownRun>({.words = {"net-y-seed=1"}, .sight = Sight::removed}),
             "run net-y-seed=1 is not removed");
   EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("net"); }),
-            "\"net\" means 3 runs: net-x-seed=1, net-x-seed=2, net-y-seed=1; name one of them");
+            "\"net\" matches 3 runs: net-x-seed=1, net-x-seed=2, net-y-seed=1; name one of them");
 }
 
 TEST_F(SelectionTest, OptionsNarrowDownWhatWordsMean) {
